@@ -1,0 +1,11 @@
+/**
+ * The lock API, the engine behind it, and the in-memory store that is the reference for all others.
+ * Start reading at {@code io.mortise}; whoever writes a store reads {@code io.mortise.spi}.
+ */
+@SuppressWarnings("module") // qualified exports name io.mortise.testkit, which is compiled later
+module io.mortise.core {
+  requires org.slf4j;
+  requires static org.jspecify;
+
+  exports io.mortise;
+}

@@ -1,0 +1,8 @@
+/**
+ * Contract suites that every store runs, with fake time and test servers, published so that others
+ * can test their stores and their own code. Start reading at {@code io.mortise.testkit}.
+ */
+module io.mortise.testkit {
+  requires transitive io.mortise.core;
+  requires static org.jspecify;
+}
