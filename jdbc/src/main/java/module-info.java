@@ -2,5 +2,5 @@
 module io.mortise.jdbc {
   requires io.mortise.core;
   requires java.sql;
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
 }

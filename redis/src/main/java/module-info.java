@@ -3,5 +3,5 @@
 module io.mortise.redis {
   requires io.mortise.core;
   requires lettuce.core;
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
 }

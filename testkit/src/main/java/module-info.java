@@ -4,5 +4,5 @@
  */
 module io.mortise.testkit {
   requires transitive io.mortise.core;
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
 }
