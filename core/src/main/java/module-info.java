@@ -8,4 +8,9 @@ module io.mortise.core {
   requires static org.jspecify;
 
   exports io.mortise;
+  exports io.mortise.spi;
+  exports io.mortise.internal.table to
+      io.mortise.testkit;
+
+  uses io.mortise.spi.LockStoreProvider;
 }

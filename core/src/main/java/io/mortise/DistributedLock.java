@@ -1,0 +1,108 @@
+package io.mortise;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+/**
+ * A lock of some name, one side of a read/write lock, or permits of a semaphore. Cheap, stateless,
+ * thread-safe: two objects for one name are the same lock.
+ *
+ * <p>The durations here say how long to <em>wait</em>. How long a hold may last is not a question
+ * of time: it lasts until it is closed or its process dies (see {@link LockOptions#withAtMost} for
+ * another limit).
+ *
+ * <p>Waiting ends in a grant, a timeout, an interrupt or an exception, and in every case but the
+ * first leaves nothing behind. A wait goes on through an outage of the store until its time is
+ * over; {@link #tryAcquire()} fails at once.
+ *
+ * <p>Not re-entrant: a lease is a value and belongs to no thread, so a thread that holds a lease
+ * and asks for the same lock again would wait for itself. That is detected for blocking forms
+ * without time limit and refused with {@link IllegalStateException}. Use {@link #asJavaLock()} for
+ * a lock that belongs to a thread.
+ */
+public interface DistributedLock {
+  /** The lock's name. */
+  String name();
+
+  /**
+   * Waits until the lock is granted. Blocks.
+   *
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws IllegalStateException if this thread already holds it, or the client is closed
+   * @throws LockException if the store refuses
+   */
+  Lease acquire() throws InterruptedException;
+
+  /**
+   * Waits at most so long. Blocks. Zero tries once.
+   *
+   * @throws LockTimeoutException if the lock could not be had in time
+   * @throws StoreUnavailableException if the time is over and the store did not answer: not known
+   *     to be contention
+   * @throws IllegalArgumentException if the time is negative
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws LockException if the store refuses
+   */
+  Lease acquireWithin(Duration wait) throws InterruptedException;
+
+  /**
+   * Tries once, without waiting for another holder. Blocks for one round trip to the store.
+   *
+   * @return empty if somebody else holds or waits for it
+   * @throws StoreUnavailableException if the store does not answer
+   * @throws LockException if the store refuses
+   */
+  Optional<Lease> tryAcquire();
+
+  /**
+   * As {@link #acquireWithin}, with a timeout as an outcome instead of an exception.
+   *
+   * @return empty if the lock could not be had in time
+   * @throws StoreUnavailableException if the time is over and the store did not answer
+   * @throws IllegalArgumentException if the time is negative
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws LockException if the store refuses
+   */
+  Optional<Lease> tryAcquire(Duration wait) throws InterruptedException;
+
+  /**
+   * Acquires without blocking any thread. Cancelling the future gives the attempt up. A future that
+   * is dropped leaks the lock for as long as the process lives: prefer {@link #withLockAsync}.
+   *
+   * @return completes with the lease, or exceptionally with the exceptions of {@link #acquire()}
+   */
+  CompletableFuture<Lease> acquireAsync();
+
+  /**
+   * As {@link #acquireAsync()}, for at most so long.
+   *
+   * @return completes with the lease, or exceptionally with the exceptions of {@link
+   *     #acquireWithin}
+   */
+  CompletableFuture<Lease> acquireAsync(Duration wait);
+
+  /**
+   * Acquires, runs the task, releases. Blocks.
+   *
+   * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
+   * @throws Exception what {@link #acquire()} and the task throw
+   */
+  <T> T withLock(Callable<T> task) throws Exception;
+
+  /** Acquires, runs the stage, releases when it completes, however it does. Does not block. */
+  <T> CompletableFuture<T> withLockAsync(Function<Lease, ? extends CompletionStage<T>> task);
+
+  /**
+   * A view that belongs to threads: re-entrant, with {@code unlock()} reserved to the thread that
+   * locked. Re-entry costs no I/O. Each call makes a view of its own; holds are counted per view
+   * and thread. See {@link JavaLock}.
+   */
+  JavaLock asJavaLock();
+
+  /** The same lock with other options. */
+  DistributedLock with(LockOptions options);
+}

@@ -1,0 +1,40 @@
+package io.mortise;
+
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * A distributed lock as {@link java.util.concurrent.locks.Lock}: re-entrant, owned by a thread. The
+ * hold count is local; the store sees one acquire and one release.
+ *
+ * <p>{@code lock()} survives interruption (and restores the flag) and waits through an outage.
+ * {@code unlock()} throws {@link IllegalMonitorStateException} if this thread does not hold, and
+ * its subclass {@link LeaseLostMonitorException} if it did but the lease was lost. {@code
+ * newCondition()} throws {@link UnsupportedOperationException}.
+ */
+public interface JavaLock extends Lock {
+  /** The lease of this thread's hold; empty if it holds none. */
+  Optional<Lease> lease();
+
+  /** How often this thread holds the lock; 0 if it does not. */
+  int getHoldCount();
+
+  /** Whether any thread holds it through this view. */
+  boolean isLocked();
+
+  /** Whether this thread holds it through this view. */
+  default boolean isHeldByCurrentThread() {
+    return getHoldCount() > 0;
+  }
+
+  /** Not supported. */
+  @Override
+  default Condition newCondition() {
+    throw new UnsupportedOperationException("A distributed lock has no conditions.");
+  }
+
+  @Override
+  boolean tryLock(long time, TimeUnit unit) throws InterruptedException;
+}

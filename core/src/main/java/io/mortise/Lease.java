@@ -1,0 +1,128 @@
+package io.mortise;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/**
+ * The right to a lock, for as long as it is renewed: a value, usable and closable from any thread.
+ *
+ * <p>A process can be stopped at any instant: by its garbage collector, its host, its debugger. If
+ * it is stopped for longer than its session's TTL, the store gives the lock to another, and the
+ * process wakes up believing that it still holds. No lock service can prevent this. Mortise tells:
+ * {@link #isValid()} turns false on this process's own clock before the store can grant to another,
+ * {@link #onLost} is called, {@link #ensureValid()} throws. And because the process may be stopped
+ * right after it asked, every lease has a {@link #token()} that is greater than those of all
+ * holders before it: give it to whatever the lock guards, and let that refuse what is older than it
+ * has seen.
+ *
+ * <p>Renewal goes on by itself until {@link #close()}. All methods are thread-safe; none blocks
+ * unless it says so.
+ */
+public interface Lease extends AutoCloseable {
+  /** The lock's name. */
+  String name();
+
+  /**
+   * The fencing token: strictly rises over the exclusive holds of this name, in every process, and
+   * stays the same during the hold. Tokens of shared holds and permits identify, but holders
+   * overlap: do not fence with them.
+   *
+   * @throws LeaseLostException if the lease is lost, so that nobody takes the token of a lost hold
+   *     for a current one
+   */
+  long token();
+
+  /** Where the lease stands, as far as this process knows. */
+  State state();
+
+  /**
+   * Whether the holder may still believe that it holds: one clock reading, no I/O. What is checked
+   * can end right after the check; only a resource that compares {@link #token()} is safe from
+   * that.
+   */
+  boolean isValid();
+
+  /** How long the lease stays valid if it is not renewed again; zero if it is not valid. */
+  Duration remaining();
+
+  /**
+   * Returns if {@link #isValid()}.
+   *
+   * @throws LeaseLostException if the lease is lost
+   * @throws IllegalStateException if it was closed
+   */
+  void ensureValid();
+
+  /**
+   * Calls the listener once if the lease is lost, on a thread of Mortise's own that may block; at
+   * once if it is lost already, never after a close.
+   */
+  void onLost(Consumer<? super LeaseLostException> listener);
+
+  /**
+   * Runs the task on this thread and interrupts it there if the lease is lost meanwhile. Blocks for
+   * as long as the task.
+   *
+   * @throws LeaseLostException if the lease is lost before or during the task; what the task threw
+   *     is its cause or suppressed
+   * @throws Exception what the task throws
+   */
+  <T> T run(Callable<T> task) throws Exception;
+
+  /**
+   * Restarts the at-most time from now. Blocks for one round trip.
+   *
+   * @throws LeaseLostException if the lease is lost
+   * @throws IllegalStateException if it was closed
+   * @throws UnsupportedByStoreException if the store keeps no at-most times
+   * @throws StoreUnavailableException if the store does not answer; the old time, or the new one,
+   *     is in force
+   */
+  void extend(Duration atMost);
+
+  /**
+   * Turns an exclusive hold of a read/write lock into a shared one, so that waiting readers enter
+   * now. The token stays. Blocks for one round trip. Does nothing if the hold is shared already.
+   *
+   * @throws LeaseLostException if the lease is lost
+   * @throws IllegalStateException if it was closed, or if it is the hold of a semaphore
+   * @throws UnsupportedByStoreException if the store cannot narrow a hold
+   * @throws StoreUnavailableException if the store does not answer; whether the hold is shared now
+   *     is unknown
+   */
+  void downgrade();
+
+  /**
+   * Releases without waiting: the release is on its way, in order before any later acquire of this
+   * process. {@link LockClient#close()} waits for it.
+   *
+   * @return completes when the store has answered; exceptionally with {@link LeaseLostException} if
+   *     the lease was lost
+   */
+  CompletableFuture<Void> releaseAsync();
+
+  /**
+   * Releases the lock, once: later calls do nothing. Never touches the lock of another. Waits for
+   * the store's answer unless the options say otherwise; if the store does not answer, the release
+   * is sent again until the session ends.
+   *
+   * @throws LeaseLostException if the lease was lost before; suppressed by try-with-resources under
+   *     the body's own
+   */
+  @Override
+  void close();
+
+  /** Where a lease stands. */
+  enum State {
+    /** Held, and renewed in time. */
+    HELD,
+    /** Still valid, but its renewal is overdue and less than a third of the TTL is left. */
+    SUSPECT,
+    /** Not valid any more, and not by this holder's will. */
+    LOST,
+    /** Given up by its holder. */
+    RELEASED
+  }
+}

@@ -1,0 +1,77 @@
+package io.mortise;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore.Eviction;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Reply;
+import io.mortise.spi.StoreProfile;
+import java.util.Optional;
+
+/**
+ * A process's access to the locks of one store. One per store and process is enough; thread-safe.
+ *
+ * <p>Lock names are 1 to 512 bytes of UTF-8 without control characters; every method that takes one
+ * throws {@link IllegalArgumentException} for another, before anything is sent. After {@link
+ * #close()} they throw {@link IllegalStateException}.
+ */
+public interface LockClient extends AutoCloseable {
+  /** An exclusive lock: the write side of the read/write lock of that name. */
+  DistributedLock lock(String name);
+
+  /** An exclusive lock with options. */
+  default DistributedLock lock(String name, LockOptions options) {
+    return lock(name).with(options);
+  }
+
+  /** A read/write lock. */
+  DistributedReadWriteLock readWriteLock(String name);
+
+  /** A semaphore; the number of permits must be the same for all who use the name. */
+  DistributedSemaphore semaphore(String name, int permits);
+
+  /**
+   * All of these locks, or none.
+   *
+   * @throws IllegalArgumentException if there is no name, or one twice
+   */
+  LockGroup allOf(String... names);
+
+  /**
+   * Looks at one lock. Blocks for one round trip.
+   *
+   * @return empty if the store knows nothing of it: free, and not used lately
+   * @throws StoreUnavailableException if the store does not answer
+   */
+  Optional<LockView> inspect(String name);
+
+  /**
+   * Looks at many locks, a page at a time. Blocks for one round trip.
+   *
+   * @throws StoreUnavailableException if the store does not answer
+   */
+  LockPage inspect(LockQuery query);
+
+  /**
+   * Ends somebody's hold or wait. Blocks for one round trip. {@link Eviction#CLOSE} tells the
+   * holder and keeps the lock shut until it has let go or its session is over; {@link
+   * Eviction#BREAK} frees it at once, while the holder may go on believing.
+   *
+   * @param attempt as {@link #inspect(String)} shows it
+   * @return what the attempt did
+   * @throws StoreUnavailableException if the store does not answer
+   * @throws UnsupportedByStoreException if the store cannot evict
+   */
+  Reply.Was evict(String name, AttemptId attempt, Eviction how);
+
+  /** What the store is and can do. */
+  StoreProfile profile();
+
+  /**
+   * Gives everything up, and waits for the store's answers, for a few seconds at most. Leases still
+   * open are lost first.
+   */
+  @Override
+  void close();
+}

@@ -1,0 +1,506 @@
+package io.mortise.internal.table;
+
+import io.mortise.internal.table.LockRecord.End;
+import io.mortise.internal.table.LockRecord.Hold;
+import io.mortise.internal.table.LockRecord.Waiter;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore.Eviction;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.Terms;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lock table: sessions, lock records, attempts. State and input go in, an answer comes out; no
+ * clock, no thread, no I/O. It is the specification that every store is compared with.
+ *
+ * <p><b>Records.</b> A lock has holders whose weights add up to at most its capacity, and a queue.
+ * An attempt's state only moves forward: unknown, waiting, holding, ended. An acquire that is sent
+ * again is a poll: it answers what the attempt is, and makes progress for the queue's head.
+ *
+ * <p><b>Who is dead.</b> A hold outlives its session in the table until a contender, told which
+ * session is in the way, has it judged and comes back with the proof; the take-over then compares
+ * ids only. Waiters are cheaper to judge: a wrong skip costs a place in the queue, so whoever
+ * serves the queue drops those whose session has ended.
+ *
+ * <p><b>Bounded.</b> Every step touches at most 64 holders and 64 waiters; what is left is told as
+ * {@code more}, or is done by the next who asks. Where more than 64 hold, each step looks at the
+ * next 64.
+ *
+ * <p>Not thread-safe. Times are microseconds of the store's clock, passed in.
+ */
+public final class LockTable {
+  /** An idle record is kept this long, for its token counter and its remembered end. */
+  public static final Duration RETENTION = Duration.ofMinutes(10);
+
+  private final TableRules rules;
+  private final SessionTable sessions;
+  private final TreeMap<String, LockRecord> records = new TreeMap<>();
+  private String sweepFrom = "";
+
+  /** An empty table under all rules. */
+  public LockTable() {
+    this(TableRules.ALL);
+  }
+
+  /** An empty table under the given rules. */
+  public LockTable(TableRules rules) {
+    this.rules = rules;
+    this.sessions = new SessionTable(rules);
+  }
+
+  /** Does one request. */
+  public Reply apply(Request request, long now) {
+    if (request instanceof Request.Acquire acquire) {
+      return acquire(acquire, now);
+    } else if (request instanceof Request.Abandon abandon) {
+      return abandon(abandon.name(), abandon.attempt(), now);
+    }
+    return adjust((Request.Adjust) request, now);
+  }
+
+  /** See {@link io.mortise.spi.StoreSession#renew}. */
+  public Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen, long now) {
+    return sessions.renew(spec, previous, next, seen, now);
+  }
+
+  /** See {@link io.mortise.spi.StoreSession#close}. */
+  public void close(SessionId session) {
+    sessions.close(session);
+  }
+
+  /** See {@link io.mortise.spi.LockStore#judge}. */
+  public Verdict judge(SessionId session, long now) {
+    return sessions.judge(session, now);
+  }
+
+  /** News to be pushed since the last call, for a store that pushes. */
+  public void drainHints(java.util.function.BiConsumer<SessionId, News> push) {
+    sessions.drainHints().forEach(hint -> push.accept(hint.session(), hint.news()));
+  }
+
+  private Reply acquire(Request.Acquire request, long now) {
+    AttemptId attempt = request.attempt();
+    if (rules.acquireNeedsLiveSession() && !sessions.isLive(attempt.session(), now)) {
+      return new Reply.Refused(
+          attempt, Why.SESSION_GONE, "The session of this attempt is not alive in the store.");
+    }
+    LockRecord lock = find(request.name(), now);
+    if (lock == null) {
+      lock = new LockRecord(request.mode().capacity());
+      records.put(request.name().value(), lock);
+    }
+    if (lock.capacity != request.mode().capacity()) {
+      return new Reply.Refused(
+          attempt, Why.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
+    }
+    endHoldsThatAreOver(lock, request.name(), request.provenDead(), now);
+    Hold hold = lock.holders.get(attempt);
+    if (hold == null
+        && rules.remembersEnd()
+        && lock.lastEnd != null
+        && lock.lastEnd.attempt().equals(attempt)) {
+      return new Reply.Refused(
+          attempt, Why.ENDED, "The attempt has ended: " + lock.lastEnd.how() + ".");
+    }
+    if (hold == null) {
+      if (rules.servesHead()) {
+        serveQueue(lock, now);
+        hold = lock.holders.get(attempt);
+      }
+      boolean first = lock.waiters.isEmpty() || !rules.servesHead();
+      if (hold == null && first && lock.fits(request.mode()) && lock.closedUntil <= now) {
+        lock.waiters.remove(attempt);
+        hold = grant(lock, request, now);
+      }
+    }
+    return hold == null ? contended(lock, request, now) : granted(lock, hold, now);
+  }
+
+  private Reply contended(LockRecord lock, Request.Acquire request, long now) {
+    AttemptId attempt = request.attempt();
+    Reply.@Nullable Holder inTheWay = null;
+    for (Hold hold : window(lock)) {
+      Duration left = sessions.left(hold.attempt.session(), now);
+      if (inTheWay == null || (left.isZero() && !inTheWay.sessionLeft().isZero())) {
+        inTheWay = new Reply.Holder(hold.attempt, hold.token, left);
+      }
+      if (!hold.told && rules.tellsHolder()) {
+        hold.told = true;
+        sessions.tell(new News.Wanted(request.name(), hold.attempt), now);
+      }
+    }
+    if (request.queue() && !lock.waiters.containsKey(attempt)) {
+      lock.waiters.put(attempt, new Waiter(request, lock.nextTicket++, now));
+    }
+    Waiter waiter = lock.waiters.get(attempt);
+    if (waiter == null) {
+      return new Reply.Busy(attempt, inTheWay, askAgain(lock, inTheWay, 0, now));
+    }
+    long ahead = waiter.ticket() - lock.waiters.values().iterator().next().ticket();
+    return new Reply.Queued(attempt, (int) ahead, inTheWay, askAgain(lock, inTheWay, ahead, now));
+  }
+
+  /**
+   * When the lock may be free without a hint: session over, at-most time over, closed time over;
+   * one ms per place.
+   */
+  private Duration askAgain(
+      LockRecord lock, Reply.@Nullable Holder inTheWay, long ahead, long now) {
+    long at = LockRecord.NEVER;
+    if (inTheWay != null) {
+      at = now + LockRecord.micros(inTheWay.sessionLeft());
+      Hold hold = lock.holders.get(inTheWay.attempt());
+      at = hold == null ? at : Math.min(at, hold.freeAt);
+    }
+    if (lock.closedUntil > now) {
+      at = inTheWay == null ? lock.closedUntil : Math.min(at, lock.closedUntil);
+    }
+    long wait = at == LockRecord.NEVER ? 0 : Math.max(0, at - now);
+    return Duration.of(wait + 1000 * (1 + Math.min(ahead, 10_000)), ChronoUnit.MICROS);
+  }
+
+  private Hold grant(LockRecord lock, Request.Acquire request, long now) {
+    Hold hold = new Hold(request.attempt(), request.mode(), request.terms().label(), now);
+    hold.restart(request.terms(), now);
+    mint(lock, hold, request.tokens(), request.tokenFloor(), now);
+    lock.used += hold.weight;
+    lock.holders.put(hold.attempt, hold);
+    return hold;
+  }
+
+  private void mint(LockRecord lock, Hold hold, int tokens, long floor, long now) {
+    hold.token = rules.nextToken(lock.lastToken, now, floor);
+    long room = now + TableRules.TOKEN_LEAD_MICROS - hold.token;
+    hold.tokens = (int) Math.min(tokens, Math.max(1, room));
+    lock.lastToken = hold.token + hold.tokens - 1;
+  }
+
+  private static Reply.Granted granted(LockRecord lock, Hold hold, long now) {
+    hold.told |= !lock.waiters.isEmpty();
+    Duration left =
+        hold.freeAt == LockRecord.NEVER ? null : Duration.of(hold.freeAt - now, ChronoUnit.MICROS);
+    return new Reply.Granted(hold.attempt, hold.token, hold.tokens, hold.told, left);
+  }
+
+  private Reply.Ended abandon(LockName name, AttemptId attempt, long now) {
+    LockRecord lock = find(name, now);
+    if (lock == null) {
+      return new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false);
+    }
+    End end = new End(attempt, Was.ABSENT, How.UNKNOWN);
+    Hold hold = heldBy(lock, attempt);
+    if (hold != null) {
+      How how = hold.evicted ? How.EVICTED : hold.isOver(now) ? How.EXPIRED : How.RELEASED;
+      end = end(lock, name, hold, how, now);
+    } else if (lock.waiters.remove(attempt) != null) {
+      end = new End(attempt, Was.WAITING, How.RELEASED);
+      lock.lastEnd = end;
+    } else if (rules.remembersEnd()
+        && lock.lastEnd != null
+        && lock.lastEnd.attempt().equals(attempt)) {
+      end = lock.lastEnd;
+    }
+    boolean more = serveQueue(lock, now);
+    return new Reply.Ended(attempt, end.was(), end.how(), more);
+  }
+
+  private @Nullable Hold heldBy(LockRecord lock, AttemptId attempt) {
+    for (Hold hold : lock.holders.values()) {
+      if (rules.endsHold(hold.attempt, attempt)) {
+        return hold;
+      }
+    }
+    return null;
+  }
+
+  private Reply adjust(Request.Adjust request, long now) {
+    AttemptId attempt = request.attempt();
+    if (rules.acquireNeedsLiveSession() && !sessions.isLive(attempt.session(), now)) {
+      return new Reply.Refused(
+          attempt, Why.SESSION_GONE, "The session of this attempt is not alive in the store.");
+    }
+    LockRecord lock = find(request.name(), now);
+    Hold hold = lock == null ? null : lock.holders.get(attempt);
+    if (lock == null || hold == null || hold.isOver(now) || hold.evicted) {
+      return new Reply.Refused(
+          attempt, Why.NOT_HELD, "The attempt does not hold lock '" + request.name() + "'.");
+    }
+    if (lock.capacity != request.mode().capacity()) {
+      return new Reply.Refused(
+          attempt, Why.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
+    }
+    if (request.mode().weight() > hold.weight) {
+      return new Reply.Refused(
+          attempt, Why.UNSUPPORTED, "A hold on lock '" + request.name() + "' cannot be widened.");
+    }
+    lock.used -= hold.weight - request.mode().weight();
+    hold.weight = request.mode().weight();
+    hold.restart(request.terms(), now);
+    if (request.tokens() > 0) {
+      mint(lock, hold, request.tokens(), 0, now);
+    }
+    serveQueue(lock, now);
+    return granted(lock, hold, now);
+  }
+
+  /** See {@link io.mortise.spi.LockStore#evict}. */
+  public Reply.Ended evict(LockName name, AttemptId attempt, Eviction how, long now) {
+    LockRecord lock = find(name, now);
+    Hold hold = lock == null ? null : lock.holders.get(attempt);
+    if (lock != null && hold != null && how == Eviction.CLOSE) {
+      Duration left = sessions.left(attempt.session(), now);
+      if (!left.isZero()) {
+        // The owner is told, and gives the lock up; or its session is over by then; or it is cut
+        // off so badly that its
+        // own deadline ended its belief.
+        hold.evicted = true;
+        hold.freeAt = Math.min(hold.freeAt, now + LockRecord.micros(left));
+        hold.shutUntil = 0;
+        sessions.tell(new News.Gone(name, attempt, How.EVICTED), now);
+        return new Reply.Ended(attempt, Was.HELD, How.EVICTED, false);
+      }
+    }
+    if (lock != null && hold != null) {
+      hold.shutUntil = 0;
+      end(lock, name, hold, How.EVICTED, now);
+      return new Reply.Ended(attempt, Was.HELD, How.EVICTED, serveQueue(lock, now));
+    }
+    if (lock != null && lock.waiters.remove(attempt) != null) {
+      lock.lastEnd = new End(attempt, Was.WAITING, How.EVICTED);
+      sessions.tell(new News.Gone(name, attempt, How.EVICTED), now);
+      return new Reply.Ended(attempt, Was.WAITING, How.EVICTED, serveQueue(lock, now));
+    }
+    return new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false);
+  }
+
+  /**
+   * Ends holds whose at-most time has passed and those of a session proven dead, among the next 64.
+   */
+  private void endHoldsThatAreOver(
+      LockRecord lock, LockName name, @Nullable SessionId provenDead, long now) {
+    for (Hold hold : window(lock)) {
+      if (hold.attempt.session().equals(provenDead)) {
+        end(lock, name, hold, How.TAKEN, now);
+      } else if (hold.isOver(now)) {
+        end(lock, name, hold, hold.evicted ? How.EVICTED : How.EXPIRED, now);
+      }
+    }
+  }
+
+  private End end(LockRecord lock, LockName name, Hold hold, How how, long now) {
+    lock.holders.remove(hold.attempt);
+    lock.used -= hold.weight;
+    lock.closedUntil = Math.max(lock.closedUntil, hold.shutUntil);
+    lock.lastEnd = new End(hold.attempt, Was.HELD, how);
+    if (how != How.RELEASED && !(how == How.EVICTED && hold.evicted)) {
+      sessions.tell(new News.Gone(name, hold.attempt, how), now);
+    }
+    return lock.lastEnd;
+  }
+
+  /**
+   * Grants to waiters in order, for as long as they fit, dropping the dead.
+   *
+   * @return whether the bound was met before the end
+   */
+  private boolean serveQueue(LockRecord lock, long now) {
+    for (int step = 0; !lock.waiters.isEmpty() && lock.closedUntil <= now; step++) {
+      if (step == rules.steps()) {
+        return true;
+      }
+      Waiter head = lock.waiters.values().iterator().next();
+      AttemptId attempt = head.request().attempt();
+      if (rules.skipsDeadWaiters() && !sessions.isLive(attempt.session(), now)) {
+        lock.waiters.remove(attempt);
+      } else if (lock.fits(head.request().mode())) {
+        lock.waiters.remove(attempt);
+        Reply.Granted granted = granted(lock, grant(lock, head.request(), now), now);
+        boolean timed = granted.atMostLeft() != null;
+        sessions.tell(
+            new News.Granted(
+                head.request().name(),
+                attempt,
+                granted.token(),
+                granted.tokens(),
+                granted.wanted(),
+                timed),
+            now);
+      } else {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * The next holders to look at; where there are more, they move to the end, so that each gets its
+   * turn.
+   */
+  private List<Hold> window(LockRecord lock) {
+    List<Hold> window = new ArrayList<>();
+    for (Hold hold : lock.holders.values()) {
+      if (window.size() == rules.steps()) {
+        break;
+      }
+      window.add(hold);
+    }
+    if (window.size() < lock.holders.size()) {
+      for (Hold hold : window) {
+        lock.holders.remove(hold.attempt);
+        lock.holders.put(hold.attempt, hold);
+      }
+    }
+    return window;
+  }
+
+  private @Nullable LockRecord find(LockName name, long now) {
+    LockRecord lock = records.get(name.value());
+    if (lock != null && lock.isIdle(now) && lock.touched + LockRecord.micros(RETENTION) <= now) {
+      records.remove(name.value());
+      return null;
+    }
+    if (lock != null) {
+      lock.touched = now;
+    }
+    return lock;
+  }
+
+  private static String differs(LockName name, LockRecord lock, Mode mode) {
+    return String.format(
+        "Lock '%s' exists as %s, not as %s. Use it as that, or another name.",
+        name, kind(lock.capacity), kind(mode.capacity()));
+  }
+
+  private static String kind(int capacity) {
+    return capacity == Mode.SHARERS ? "a lock" : "a semaphore of " + capacity + " permits";
+  }
+
+  /** See {@link io.mortise.spi.LockStore#inspect}. */
+  public LockPage inspect(LockQuery query, long now) {
+    List<LockView> views = new ArrayList<>();
+    LockName only = query.name();
+    String from = query.cursor() == null ? "" : query.cursor();
+    Map<String, LockRecord> range =
+        only == null
+            ? records.tailMap(from, true)
+            : records.subMap(only.value(), true, only.value(), true);
+    for (Map.Entry<String, LockRecord> entry : range.entrySet()) {
+      if (views.size() == query.limit()) {
+        return new LockPage(views, entry.getKey());
+      }
+      if (query.idle() || !entry.getValue().isIdle(now)) {
+        views.add(view(LockName.of(entry.getKey()), entry.getValue(), now));
+      }
+    }
+    return new LockPage(views, null);
+  }
+
+  private LockView view(LockName name, LockRecord lock, long now) {
+    List<LockView.Party> holders = new ArrayList<>();
+    lock.holders.values().stream()
+        .sorted(Comparator.comparingLong((Hold hold) -> hold.token))
+        .forEach(
+            hold -> {
+              Duration atMost = hold.freeAt == LockRecord.NEVER ? null : since(now, hold.freeAt);
+              holders.add(
+                  party(
+                      hold.attempt, hold.label, hold.weight, hold.token, hold.since, atMost, now));
+            });
+    List<LockView.Party> waiters = new ArrayList<>();
+    for (Waiter waiter : lock.waiters.values()) {
+      if (waiters.size() == 1000) {
+        break;
+      }
+      Request.Acquire request = waiter.request();
+      Terms terms = request.terms();
+      waiters.add(
+          party(
+              request.attempt(),
+              terms.label(),
+              request.mode().weight(),
+              0,
+              waiter.since(),
+              null,
+              now));
+    }
+    return new LockView(
+        name, lock.capacity, lock.lastToken, since(now, lock.closedUntil), holders, waiters);
+  }
+
+  private LockView.Party party(
+      AttemptId attempt,
+      String label,
+      int weight,
+      long token,
+      long began,
+      @Nullable Duration atMost,
+      long now) {
+    SessionId session = attempt.session();
+    return new LockView.Party(
+        attempt,
+        sessions.client(session, now),
+        label,
+        weight,
+        token,
+        since(began, now),
+        sessions.left(session, now),
+        atMost);
+  }
+
+  private static Duration since(long from, long to) {
+    return Duration.of(Math.max(0, to - from), ChronoUnit.MICROS);
+  }
+
+  /** See {@link io.mortise.spi.LockStore#sweep}: takes up where the last sweep ended. */
+  public int sweep(int budget, long now) {
+    int removed = sessions.sweep(budget, now);
+    List<String> visited = new ArrayList<>();
+    for (String name : records.tailMap(sweepFrom, false).keySet()) {
+      if (visited.size() == budget) {
+        break;
+      }
+      visited.add(name);
+    }
+    sweepFrom = visited.size() < budget ? "" : visited.get(visited.size() - 1);
+    for (String name : visited) {
+      LockRecord lock = records.get(name);
+      if (lock == null) {
+        continue;
+      }
+      for (Hold hold : window(lock)) {
+        if (!sessions.isLive(hold.attempt.session(), now)) {
+          end(lock, LockName.of(name), hold, How.TAKEN, now);
+          lock.touched = now;
+          removed++;
+        }
+      }
+      serveQueue(lock, now);
+      if (lock.isIdle(now) && lock.touched + LockRecord.micros(RETENTION) <= now) {
+        records.remove(name);
+        removed++;
+      }
+    }
+    return removed;
+  }
+}

@@ -1,0 +1,159 @@
+package io.mortise.internal.table;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * A store in this process's memory: the lock table under one short lock, and nothing else. Answers
+ * on the caller's thread. Its clock starts at the time of day and then runs with the ticker, so
+ * steps of the clock do not touch it.
+ */
+public final class MemStore implements LockStore {
+  private final ReentrantLock guard = new ReentrantLock();
+  private final LockTable table;
+  private final Map<SessionId, Consumer<News>> listeners = new ConcurrentHashMap<>();
+  private final StoreProfile profile;
+  private final Ticker ticker;
+  private final long offsetMicros;
+
+  /** An empty store that can do everything. */
+  public MemStore() {
+    this(
+        EnumSet.allOf(Capability.class),
+        Ticker.SYSTEM,
+        System.currentTimeMillis() * 1000,
+        TableRules.ALL);
+  }
+
+  /**
+   * A store that lacks what is not among the capabilities, on the given time, under the given
+   * rules.
+   */
+  public MemStore(Set<Capability> capabilities, Ticker ticker, long startMicros, TableRules rules) {
+    this.profile =
+        new StoreProfile(
+            "mem", capabilities, Duration.ZERO, Duration.ofMillis(1), Duration.ofMillis(1));
+    this.table = new LockTable(rules);
+    this.ticker = ticker;
+    this.offsetMicros = startMicros - TimeUnit.NANOSECONDS.toMicros(ticker.nanos());
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+    listeners.put(spec.id(), hints);
+    return new Session(spec);
+  }
+
+  @Override
+  public CompletionStage<Verdict> judge(SessionId session) {
+    return CompletableFuture.completedFuture(step(now -> table.judge(session, now)));
+  }
+
+  @Override
+  public CompletionStage<LockPage> inspect(LockQuery query) {
+    return CompletableFuture.completedFuture(step(now -> table.inspect(query, now)));
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    return CompletableFuture.completedFuture(step(now -> table.evict(name, attempt, how, now)));
+  }
+
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    return CompletableFuture.completedFuture(step(now -> table.sweep(budget, now)));
+  }
+
+  @Override
+  public void close() {}
+
+  private <T> T step(Function<Long, T> step) {
+    record Push(SessionId session, News news) {}
+    List<Push> pushes = new ArrayList<>();
+    T result;
+    guard.lock();
+    try {
+      result = step.apply(offsetMicros + TimeUnit.NANOSECONDS.toMicros(ticker.nanos()));
+      table.drainHints((session, news) -> pushes.add(new Push(session, news)));
+    } finally {
+      guard.unlock();
+    }
+    if (profile.can(Capability.PUSH)) {
+      for (Push push : pushes) {
+        Consumer<News> listener = listeners.get(push.session());
+        if (listener != null) {
+          listener.accept(push.news());
+        }
+      }
+    }
+    return result;
+  }
+
+  private final class Session implements StoreSession {
+    private final SessionSpec spec;
+
+    Session(SessionSpec spec) {
+      this.spec = spec;
+    }
+
+    @Override
+    public SessionId id() {
+      return spec.id();
+    }
+
+    @Override
+    public void submit(Request request, Consumer<Reply> sink) {
+      Reply refusal = profile.refusal(request).orElse(null);
+      sink.accept(refusal != null ? refusal : step(now -> table.apply(request, now)));
+    }
+
+    @Override
+    public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+      return CompletableFuture.completedFuture(
+          step(now -> table.renew(spec, previous, next, seen, now)));
+    }
+
+    @Override
+    public CompletionStage<Void> close() {
+      step(
+          now -> {
+            table.close(spec.id());
+            return true;
+          });
+      listeners.remove(spec.id());
+      return CompletableFuture.completedFuture(null);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package io.mortise.internal.table;
+
+import io.mortise.spi.AttemptId;
+
+/**
+ * The rules that make a lock table safe, one method each, so that the simulation can take them away
+ * one at a time and prove that it would notice. Production code knows only {@link #ALL}.
+ */
+public class TableRules {
+  /** Every rule in force. */
+  public static final TableRules ALL = new TableRules();
+
+  /** The most items that one step touches (DESIGN B2). */
+  static final int STEPS = 64;
+
+  /**
+   * How far a block of tokens may run ahead of the store's clock, in µs (DESIGN B8: the seed covers
+   * a lost counter).
+   */
+  static final long TOKEN_LEAD_MICROS = 1_000_000;
+
+  /** For the constant above and for subclasses in tests. */
+  protected TableRules() {}
+
+  /** A late acquire of a session that ended must not be granted (A1). */
+  protected boolean acquireNeedsLiveSession() {
+    return true;
+  }
+
+  /** Only the attempt that holds can end its hold (S4). */
+  protected boolean endsHold(AttemptId holder, AttemptId asked) {
+    return holder.equals(asked);
+  }
+
+  /**
+   * The first contender leaves a note for the holder, so that leftovers of lost replies die (A1).
+   */
+  protected boolean tellsHolder() {
+    return true;
+  }
+
+  /** Whoever asks serves the queue's head, not itself (B1). */
+  protected boolean servesHead() {
+    return true;
+  }
+
+  /** A dead waiter is skipped, so that its death does not stop the queue. */
+  protected boolean skipsDeadWaiters() {
+    return true;
+  }
+
+  /**
+   * The last end is remembered: a repeated release answers the same, a late repeated acquire is
+   * refused (B9).
+   */
+  protected boolean remembersEnd() {
+    return true;
+  }
+
+  /** At most so many items in one step; the answer then says that more is left (B2). */
+  protected int steps() {
+    return STEPS;
+  }
+
+  /**
+   * First token of the next block: above all before, and above what was minted before the counter
+   * was lost (B8).
+   */
+  protected long nextToken(long last, long nowMicros, long floor) {
+    return Math.max(Math.max(last + 1, nowMicros), floor);
+  }
+
+  /** A beat that is neither the last nor its successor belongs to a clone (B14). */
+  protected boolean acceptsBeat(long stored, long previous, long next) {
+    return stored == previous || stored == next;
+  }
+
+  /** Whether a session whose TTL has passed is dead, whoever holds through it. */
+  protected boolean isExpired(long expiresAt, long nowMicros) {
+    return expiresAt <= nowMicros;
+  }
+}

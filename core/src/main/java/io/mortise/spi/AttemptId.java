@@ -1,0 +1,53 @@
+package io.mortise.spi;
+
+/**
+ * Names one attempt to acquire. A request that is sent again under the same id gets the same answer
+ * or progress, never a second grant; releases name the attempt, so none can end somebody else's
+ * hold.
+ *
+ * @param session the session that the attempt belongs to and dies with
+ * @param number rises within the session; 1 to 2^53
+ */
+public record AttemptId(SessionId session, long number) {
+  /** The length of {@link #encoded()}. */
+  public static final int LENGTH = SessionId.LENGTH + 10;
+
+  /**
+   * Checks the number.
+   *
+   * @throws IllegalArgumentException if the number is not within 1 and 2^53
+   */
+  public AttemptId {
+    if (number < 1 || number > 1L << 53) {
+      throw new IllegalArgumentException("Attempt number " + number + " is not within 1 and 2^53.");
+    }
+  }
+
+  /**
+   * 22 characters of {@code A-Za-z0-9-_}: the session's 12, then the number as 10 digits of base
+   * 64.
+   */
+  public String encoded() {
+    return session.value() + Base64Digits.encode(number, 10);
+  }
+
+  /**
+   * The reverse of {@link #encoded()}.
+   *
+   * @throws IllegalArgumentException if the text is not an encoded attempt id
+   */
+  public static AttemptId parse(String encoded) {
+    if (encoded.length() != LENGTH || !Base64Digits.isDigits(encoded)) {
+      throw new IllegalArgumentException(
+          "Not an attempt id: '" + encoded + "'. Expected 22 characters of A-Za-z0-9-_.");
+    }
+    return new AttemptId(
+        new SessionId(encoded.substring(0, SessionId.LENGTH)),
+        Base64Digits.decode(encoded.substring(SessionId.LENGTH)));
+  }
+
+  @Override
+  public String toString() {
+    return session.value() + "#" + number;
+  }
+}

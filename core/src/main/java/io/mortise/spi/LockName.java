@@ -1,0 +1,96 @@
+package io.mortise.spi;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The name of a lock as the user chose it: 1 to 512 bytes of well-formed UTF-8 without control
+ * characters.
+ *
+ * <p>Equality is that of the bytes: no case folding, no Unicode normalisation. Stores escape the
+ * name injectively when they write it. Immutable; checked once, here, so that nobody behind this
+ * type checks again.
+ */
+public final class LockName implements Comparable<LockName> {
+  /** The longest name, in bytes of UTF-8. */
+  public static final int MAX_BYTES = 512;
+
+  private final String value;
+
+  private LockName(String value) {
+    this.value = value;
+  }
+
+  /**
+   * Checks a name.
+   *
+   * @throws IllegalArgumentException if it is empty, longer than 512 bytes of UTF-8, or holds a
+   *     control character or an unpaired surrogate; the message says which, and where
+   */
+  public static LockName of(String value) {
+    if (value.isEmpty()) {
+      throw new IllegalArgumentException(
+          "A lock name must not be empty. Choose 1 to 512 bytes of UTF-8.");
+    }
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      if (Character.isISOControl(c) || c == '\u2028' || c == '\u2029') {
+        throw new IllegalArgumentException(
+            String.format(
+                "Lock name has the control character U+%04X at index %d. Choose a name without control characters.",
+                (int) c, i));
+      }
+      if (Character.isHighSurrogate(c)
+          && i + 1 < value.length()
+          && Character.isLowSurrogate(value.charAt(i + 1))) {
+        i++;
+      } else if (Character.isSurrogate(c)) {
+        throw new IllegalArgumentException(
+            String.format(
+                "Lock name has the unpaired surrogate U+%04X at index %d, which is not UTF-8. Remove it.",
+                (int) c, i));
+      }
+    }
+    int bytes =
+        value.length() > MAX_BYTES ? value.length() : value.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > MAX_BYTES) {
+      throw new IllegalArgumentException(
+          "Lock name '"
+              + value.substring(0, 32)
+              + "…' is longer than "
+              + MAX_BYTES
+              + " bytes of UTF-8. Shorten it, or hash its tail.");
+    }
+    return new LockName(value);
+  }
+
+  /** The name, as the user wrote it. */
+  public String value() {
+    return value;
+  }
+
+  /** A fresh array of the name's UTF-8 bytes. */
+  public byte[] utf8() {
+    return value.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Orders by unsigned UTF-8 bytes, which is the order in which several locks are taken. */
+  @Override
+  public int compareTo(LockName other) {
+    return java.util.Arrays.compareUnsigned(utf8(), other.utf8());
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof LockName that && value.equals(that.value);
+  }
+
+  @Override
+  public int hashCode() {
+    return value.hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return value;
+  }
+}

@@ -1,0 +1,69 @@
+package io.mortise.spi;
+
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/**
+ * A running system that keeps lock tables: what a backend implements. Every step is atomic, bounded
+ * (at most 64 items, then {@code more}) and the same as that of the in-memory reference machine,
+ * with which each store is compared.
+ *
+ * <p>Nothing here retries, sleeps or waits for a lock: who waits, when to ask again and what a
+ * silence means is decided by the engine. Thread-safe. Stages complete exceptionally with {@link
+ * io.mortise.StoreUnavailableException} if the store does not answer.
+ */
+public interface LockStore extends AutoCloseable {
+  /** What it is and can do. */
+  StoreProfile profile();
+
+  /**
+   * Prepares a session; sends nothing. The first renewal creates it.
+   *
+   * @param hints receives pushed news; called on any thread, with no lock of the store held, must
+   *     be fast
+   */
+  StoreSession open(SessionSpec spec, Consumer<News> hints);
+
+  /**
+   * Decides whether a session has ended, by the store's own time, and if so ends it for good. A
+   * step of its own: no other step decides that a holder is dead.
+   */
+  CompletionStage<Verdict> judge(SessionId session);
+
+  /** Looks at locks without changing anything. */
+  CompletionStage<LockPage> inspect(LockQuery query);
+
+  /**
+   * Ends somebody's attempt from outside, and leaves {@link News.Gone} for its session.
+   *
+   * @return {@link Reply.Ended} with {@code was} telling what the attempt did; for {@link
+   *     Eviction#CLOSE} a hold may still stand, {@code how} is then {@link Reply.How#EVICTED} all
+   *     the same
+   */
+  CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how);
+
+  /**
+   * Removes what dead processes and idle locks left behind: at most {@code budget} items.
+   *
+   * @return how many were removed
+   */
+  CompletionStage<Integer> sweep(int budget);
+
+  /**
+   * Closes connections and threads that the store made. Sessions should be closed before. Blocks
+   * for seconds at most.
+   */
+  @Override
+  void close();
+
+  /** How to evict. */
+  enum Eviction {
+    /**
+     * The holder is told and has until the end of its session's TTL; until then the lock stays
+     * shut.
+     */
+    CLOSE,
+    /** At once. The holder may go on believing that it holds until it hears of it. */
+    BREAK
+  }
+}

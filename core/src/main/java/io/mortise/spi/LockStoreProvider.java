@@ -1,0 +1,21 @@
+package io.mortise.spi;
+
+import java.util.Set;
+
+/**
+ * Opens stores by URL; found through {@link java.util.ServiceLoader}. Has a public constructor
+ * without parameters.
+ */
+public interface LockStoreProvider {
+  /** The schemes that this provider opens, as {@link StoreUrl#scheme()} tells them. */
+  Set<String> schemes();
+
+  /**
+   * Connects, checks that the server is fit to keep locks, and makes what is missing. Blocks.
+   *
+   * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
+   * @throws io.mortise.StoreUnavailableException if the server cannot be reached
+   * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
+   */
+  LockStore open(StoreUrl url);
+}

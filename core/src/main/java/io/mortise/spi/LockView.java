@@ -1,0 +1,47 @@
+package io.mortise.spi;
+
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a store knows of one lock at one moment.
+ *
+ * @param capacity see {@link Mode}
+ * @param lastToken the greatest token minted for this name; 0 if none is known
+ * @param closedFor how long nobody can be granted the lock; zero if it is not closed
+ * @param holders in the order in which they were granted
+ * @param waiters in the order in which they will be granted; at most 1000
+ */
+public record LockView(
+    LockName name,
+    int capacity,
+    long lastToken,
+    Duration closedFor,
+    List<Party> holders,
+    List<Party> waiters) {
+  /** Copies the lists. */
+  public LockView {
+    holders = List.copyOf(holders);
+    waiters = List.copyOf(waiters);
+  }
+
+  /**
+   * A holder or waiter.
+   *
+   * @param client null if its session is gone
+   * @param token the first token of a holder; 0 for a waiter
+   * @param since how long it has held or waited, by the store's time
+   * @param sessionLeft how long its session lives without a further renewal; zero if it has ended
+   * @param atMostLeft what is left of a holder's at-most time; null if there is none
+   */
+  public record Party(
+      AttemptId attempt,
+      @Nullable ClientLabel client,
+      String label,
+      int weight,
+      long token,
+      Duration since,
+      Duration sessionLeft,
+      @Nullable Duration atMostLeft) {}
+}

@@ -1,0 +1,52 @@
+package io.mortise.spi;
+
+/**
+ * How much of a lock an attempt wants: a weight out of a capacity. Exclusive takes all of {@link
+ * #SHARERS}, shared takes one of it, permits take k of n; so a mutex and the write side of a
+ * read/write lock are one thing.
+ *
+ * @param weight what the attempt takes, 1 to {@code capacity}
+ * @param capacity what the lock has; fixed by the first acquire of the record
+ */
+public record Mode(int weight, int capacity) {
+  /** The capacity of locks that are not semaphores: the most readers at one time. */
+  public static final int SHARERS = 1_000_000;
+
+  /** The whole lock. */
+  public static final Mode EXCLUSIVE = new Mode(SHARERS, SHARERS);
+
+  /** One reader among others. */
+  public static final Mode SHARED = new Mode(1, SHARERS);
+
+  /**
+   * Checks the numbers.
+   *
+   * @throws IllegalArgumentException unless 1 ≤ weight ≤ capacity ≤ {@link #SHARERS}
+   */
+  public Mode {
+    if (weight < 1 || weight > capacity || capacity > SHARERS) {
+      throw new IllegalArgumentException(
+          "Cannot take "
+              + weight
+              + " of "
+              + capacity
+              + ". Expected 1 <= permits taken <= permits in all <= "
+              + SHARERS
+              + ".");
+    }
+  }
+
+  /** k of n permits; n = {@link #SHARERS} is that of read/write locks and therefore refused. */
+  public static Mode permits(int k, int n) {
+    if (n >= SHARERS) {
+      throw new IllegalArgumentException(
+          "A semaphore has less than " + SHARERS + " permits, not " + n + ".");
+    }
+    return new Mode(k, n);
+  }
+
+  /** Whether nobody else can hold at the same time. */
+  public boolean isExclusive() {
+    return weight == capacity;
+  }
+}

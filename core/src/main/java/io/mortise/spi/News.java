@@ -1,0 +1,31 @@
+package io.mortise.spi;
+
+/**
+ * What a session should know of what others did. Delivered at least once, by {@link
+ * StoreSession#renew}; also pushed as a hint where the store can, which may be lost, late or
+ * repeated.
+ */
+public sealed interface News {
+  /** The lock. */
+  LockName name();
+
+  /** The session's attempt that the news is about. */
+  AttemptId attempt();
+
+  /**
+   * The waiting attempt was handed the lock; fields as in {@link Reply.Granted}. {@code timed}: it
+   * has an at-most time.
+   */
+  record Granted(
+      LockName name, AttemptId attempt, long token, int tokens, boolean wanted, boolean timed)
+      implements News {}
+
+  /** Somebody else met this hold and cannot go on. */
+  record Wanted(LockName name, AttemptId attempt) implements News {}
+
+  /**
+   * The hold (or wait) was or will be ended by somebody else. With {@link Reply.How#EVICTED} the
+   * hold may still be shut in the store, waiting for its owner to abandon it.
+   */
+  record Gone(LockName name, AttemptId attempt, Reply.How how) implements News {}
+}

@@ -1,0 +1,25 @@
+package io.mortise.spi;
+
+import java.util.List;
+
+/** What came of one try to renew a session. */
+public sealed interface Renewal {
+  /**
+   * Alive for another TTL, counted from when the request was sent.
+   *
+   * @param storeMicros the store's own time, microseconds since 1970, or 0 if it is not told
+   * @param news what has happened, oldest first; repeated until its {@code id} is given back as
+   *     seen
+   * @param more whether further news waits: renew again at once
+   */
+  record Renewed(long storeMicros, List<Item> news, boolean more) implements Renewal {}
+
+  /** The session has ended in the store, or somebody else renews under its id. Final. */
+  record Lost(String reason) implements Renewal {}
+
+  /** No answer, or one that says nothing: neither extends the session nor ends it. */
+  record Unknown(Throwable cause) implements Renewal {}
+
+  /** A piece of news with the id by which it is acknowledged. */
+  record Item(long id, News news) {}
+}

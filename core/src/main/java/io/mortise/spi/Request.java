@@ -1,0 +1,75 @@
+package io.mortise.spi;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an engine asks of a store about one lock. Each is one atomic, bounded step, idempotent by
+ * attempt id.
+ */
+public sealed interface Request {
+  /** The lock. */
+  LockName name();
+
+  /**
+   * The attempt, which belongs to the session that the request is submitted to, except for {@link
+   * Abandon}.
+   */
+  AttemptId attempt();
+
+  /** The most tokens that one grant can ask for. */
+  int MAX_TOKENS = 1024;
+
+  /**
+   * Asks for the lock, or, sent again under the same id, how the attempt stands.
+   *
+   * @param queue whether to wait in the store's queue if the lock cannot be granted now
+   * @param tokens how many fencing tokens the holder would like, 1 to {@link #MAX_TOKENS}; the
+   *     store may give fewer
+   * @param tokenFloor every token granted is at least this; 0 for no floor
+   * @param provenDead a session that {@link LockStore#judge} found ended: its holds on this lock
+   *     are ended first. The step compares this id only, and judges nobody by itself (DESIGN A2: a
+   *     condition on another session's time, read under an older snapshot, gives two holders)
+   */
+  record Acquire(
+      LockName name,
+      AttemptId attempt,
+      Mode mode,
+      boolean queue,
+      Terms terms,
+      int tokens,
+      long tokenFloor,
+      @Nullable SessionId provenDead)
+      implements Request {
+    /** Checks the numbers. */
+    public Acquire {
+      if (tokens < 1 || tokens > MAX_TOKENS || tokenFloor < 0) {
+        throw new IllegalArgumentException("tokens=" + tokens + ", tokenFloor=" + tokenFloor);
+      }
+    }
+  }
+
+  /**
+   * Ends the attempt, whether it holds or waits; afterwards it does neither. The same step hands
+   * the lock to the queue's head. Release and cancel are this one request, for only the store knows
+   * which of the two it is.
+   */
+  record Abandon(LockName name, AttemptId attempt) implements Request {}
+
+  /**
+   * Changes a hold: narrows its mode, restarts its times from now, or mints a fresh block of
+   * tokens. Never widens.
+   *
+   * @param mode the mode from now on; weight at most the present one, same capacity
+   * @param terms times to be counted anew from now; a null time leaves that of the hold as it is
+   * @param tokens size of a fresh block, 0 for none
+   */
+  record Adjust(LockName name, AttemptId attempt, Mode mode, Terms terms, int tokens)
+      implements Request {
+    /** Checks the numbers. */
+    public Adjust {
+      if (tokens < 0 || tokens > MAX_TOKENS) {
+        throw new IllegalArgumentException("tokens=" + tokens);
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package io.mortise.spi;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a store is and can do; fixed when it is opened.
+ *
+ * @param display what to call it in messages and logs; holds no secret
+ * @param capabilities what it can do
+ * @param maxInFlight after this long a request that was sent is certainly either executed or never
+ *     will be
+ * @param minTtl the shortest session TTL it can keep
+ * @param expiryLag how much later than a session's TTL the store may free what hung on it, apart
+ *     from waiting for somebody to ask
+ */
+public record StoreProfile(
+    String display,
+    Set<Capability> capabilities,
+    Duration maxInFlight,
+    Duration minTtl,
+    Duration expiryLag) {
+  /** Copies the set. */
+  public StoreProfile {
+    capabilities = Set.copyOf(capabilities);
+  }
+
+  /** Whether the store can do this. */
+  public boolean can(Capability capability) {
+    return capabilities.contains(capability);
+  }
+
+  /** The refusal of a request that needs what the store lacks; empty if it lacks nothing. */
+  public Optional<Reply.Refused> refusal(Request request) {
+    if (request instanceof Request.Acquire acquire) {
+      return first(
+          request,
+          acquire.queue() ? Capability.QUEUE : null,
+          acquire.mode().capacity() != Mode.SHARERS ? Capability.PERMITS : null,
+          acquire.mode().equals(Mode.SHARED) ? Capability.SHARED : null,
+          acquire.terms().atMost() != null ? Capability.AT_MOST : null,
+          acquire.terms().atLeast() != null ? Capability.AT_LEAST : null,
+          acquire.tokenFloor() > 0 ? Capability.TOKEN_FLOOR : null);
+    }
+    if (request instanceof Request.Adjust adjust) {
+      return first(
+          request,
+          adjust.mode().isExclusive() ? null : Capability.DOWNGRADE,
+          adjust.terms().atMost() != null ? Capability.AT_MOST : null,
+          adjust.terms().atLeast() != null ? Capability.AT_LEAST : null);
+    }
+    return Optional.empty();
+  }
+
+  private Optional<Reply.Refused> first(Request request, @Nullable Capability... needed) {
+    for (Capability capability : needed) {
+      if (capability != null && !can(capability)) {
+        return Optional.of(
+            new Reply.Refused(
+                request.attempt(),
+                Reply.Why.UNSUPPORTED,
+                "Store '" + display + "' has no " + capability + "."));
+      }
+    }
+    return Optional.empty();
+  }
+}

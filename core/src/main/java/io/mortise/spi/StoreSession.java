@@ -1,0 +1,45 @@
+package io.mortise.spi;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/**
+ * One process's liveness bond to a store, through which it acquires. All that the process holds
+ * hangs on it.
+ *
+ * <p>Thread-safe. Nothing here waits for a network; an embedded store may do its bounded local work
+ * on the caller's thread. Requests of one lock name are executed in the order in which they were
+ * submitted; the engine never submits two of them at the same time from two threads.
+ */
+public interface StoreSession {
+  /** The id that it was opened with. */
+  SessionId id();
+
+  /**
+   * Sends a request, together with others that gather meanwhile. Calls {@code sink} exactly once,
+   * on any thread, perhaps before this method returns, never while holding a lock of the store.
+   * Does not throw.
+   */
+  void submit(Request request, Consumer<Reply> sink);
+
+  /**
+   * Renews the session, in one try, on a lane of its own that no backlog of requests can delay: a
+   * compare-and-set of the beat. Accepted if the store's beat is {@code previous} (go on) or {@code
+   * next} (the reply of an earlier try was lost); any other means that the process was cloned, and
+   * answers {@link Renewal.Lost}. A {@code previous} of 0 creates the session; what has ended is
+   * never created again by another beat.
+   *
+   * @param previous the last beat that the store confirmed, 0 for the first renewal
+   * @param next greater than {@code previous}, at most 2^53, and not to be guessed by a clone
+   * @param seen ids of news not to be told again
+   * @return completes normally always, with {@link Renewal.Unknown} if the store did not answer
+   */
+  CompletionStage<Renewal> renew(long previous, long next, List<Long> seen);
+
+  /**
+   * Ends the session in the store, best effort; hands nothing over. Requests submitted later are
+   * answered {@link Reply.Why#SESSION_GONE}.
+   */
+  CompletionStage<Void> close();
+}

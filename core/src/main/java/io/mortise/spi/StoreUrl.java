@@ -1,0 +1,166 @@
+package io.mortise.spi;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a store is: {@code scheme:rest?name=value&…}. What stands behind the last question mark is
+ * Mortise's own and never reaches a driver. May hold a password: {@link #toString()} does not show
+ * it.
+ */
+public final class StoreUrl {
+  private static final Pattern USER_INFO = Pattern.compile("(//[^/@:]*):[^/@]*@");
+  private static final Pattern SECRET_VALUE =
+      Pattern.compile("(?i)([?&;](?:password|passwd|pwd|secret|token|sslpassword)=)[^&;]*");
+
+  private final String scheme;
+  private final String base;
+  private final Map<String, String> parameters;
+  private final String shown;
+
+  private StoreUrl(String scheme, String base, Map<String, String> parameters, String shown) {
+    this.scheme = scheme;
+    this.base = base;
+    this.parameters = parameters;
+    this.shown = shown;
+  }
+
+  /**
+   * Takes a URL apart; does not look up the store.
+   *
+   * @throws IllegalArgumentException if it has no scheme, or a parameter without a name or twice
+   */
+  public static StoreUrl parse(String url) {
+    String shown = redact(url);
+    int colon = url.startsWith("jdbc:") ? url.indexOf(':', 5) : url.indexOf(':');
+    if (colon <= 0 || !url.substring(0, colon).matches("[a-z][a-z0-9+:.-]*")) {
+      throw new IllegalArgumentException(
+          "'"
+              + shown
+              + "' is not a store URL. Write it like redis://localhost:6379 or jdbc:sqlite:/var/lib/app/locks.db.");
+    }
+    int question = url.lastIndexOf('?');
+    String base = question < 0 ? url : url.substring(0, question);
+    Map<String, String> parameters = new LinkedHashMap<>();
+    if (question >= 0 && question < url.length() - 1) {
+      for (String pair : url.substring(question + 1).split("&", -1)) {
+        int equals = pair.indexOf('=');
+        if (equals <= 0) {
+          throw new IllegalArgumentException(
+              "Parameter '"
+                  + redact("?" + pair).substring(1)
+                  + "' of store URL '"
+                  + shown
+                  + "' is not name=value.");
+        }
+        String name = pair.substring(0, equals);
+        if (parameters.putIfAbsent(
+                name, URLDecoder.decode(pair.substring(equals + 1), StandardCharsets.UTF_8))
+            != null) {
+          throw new IllegalArgumentException(
+              "Parameter '" + name + "' stands twice in store URL '" + shown + "'.");
+        }
+      }
+    }
+    return new StoreUrl(url.substring(0, colon), base, parameters, shown);
+  }
+
+  /** {@code redis}, {@code mem}, {@code jdbc:sqlite}, … */
+  public String scheme() {
+    return scheme;
+  }
+
+  /** All before the parameters; may hold a password. */
+  public String base() {
+    return base;
+  }
+
+  /** The value of a parameter, or null if it is not there. */
+  public @Nullable String parameter(String name) {
+    return parameters.get(name);
+  }
+
+  /** The value of a parameter, or the default. */
+  public String parameter(String name, String otherwise) {
+    String value = parameters.get(name);
+    return value == null ? otherwise : value;
+  }
+
+  /**
+   * A parameter that is {@code true} or {@code false}.
+   *
+   * @throws IllegalArgumentException if it is anything else
+   */
+  public boolean flag(String name, boolean otherwise) {
+    String value = parameters.get(name);
+    if (value == null) {
+      return otherwise;
+    }
+    if (!value.equals("true") && !value.equals("false")) {
+      throw new IllegalArgumentException(
+          "Parameter '"
+              + name
+              + "' of store URL '"
+              + shown
+              + "' is '"
+              + value
+              + "'. Expected true or false.");
+    }
+    return value.equals("true");
+  }
+
+  /**
+   * A parameter that is a duration, see {@link DurationText}.
+   *
+   * @throws IllegalArgumentException if it is not
+   */
+  public Duration duration(String name, Duration otherwise) {
+    String value = parameters.get(name);
+    if (value == null) {
+      return otherwise;
+    }
+    try {
+      return DurationText.parse(value);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "Parameter '" + name + "' of store URL '" + shown + "': " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Refuses parameters that nobody knows: a misspelt option must not be dropped in silence.
+   *
+   * @throws IllegalArgumentException if there is a parameter that is not among the known ones
+   */
+  public void allowOnly(Set<String> known) {
+    for (String name : parameters.keySet()) {
+      if (!known.contains(name)) {
+        throw new IllegalArgumentException(
+            "Unknown parameter '"
+                + name
+                + "' in store URL '"
+                + shown
+                + "'. Known: "
+                + String.join(", ", new TreeSet<>(known))
+                + ".");
+      }
+    }
+  }
+
+  /** The URL with secrets replaced by {@code ***}. */
+  @Override
+  public String toString() {
+    return shown;
+  }
+
+  private static String redact(String url) {
+    return SECRET_VALUE.matcher(USER_INFO.matcher(url).replaceAll("$1:***@")).replaceAll("$1***");
+  }
+}

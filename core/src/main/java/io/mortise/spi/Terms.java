@@ -1,0 +1,57 @@
+package io.mortise.spi;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the store itself keeps about a hold, also when the holder's process is gone.
+ *
+ * @param atMost free no later than this after the grant; null for no such limit
+ * @param atLeast not free before this after the grant, even when released or the holder died; null
+ *     for none
+ * @param label shown to people, at most 100 characters; never interpreted
+ */
+public record Terms(@Nullable Duration atMost, @Nullable Duration atLeast, String label) {
+  /** No limits, no label. */
+  public static final Terms NONE = new Terms(null, null, "");
+
+  private static final Duration SHORTEST = Duration.ofMillis(1);
+  private static final Duration LONGEST = Duration.ofDays(3650);
+  private static final int LABEL_LENGTH = 100;
+
+  /**
+   * Checks the times.
+   *
+   * @throws IllegalArgumentException if a time is below one millisecond or above ten years, if at
+   *     least is longer than at most, or if the label is longer than 100 characters or holds a
+   *     control character
+   */
+  public Terms {
+    check("at-most time", atMost);
+    check("at-least time", atLeast);
+    if (atMost != null && atLeast != null && atLeast.compareTo(atMost) > 0) {
+      throw new IllegalArgumentException(
+          "The at-least time "
+              + atLeast
+              + " is longer than the at-most time "
+              + atMost
+              + ". Shorten the first.");
+    }
+    if (label.length() > LABEL_LENGTH || label.chars().anyMatch(Character::isISOControl)) {
+      throw new IllegalArgumentException(
+          "A label has at most 100 characters and no control characters.");
+    }
+  }
+
+  /** Whether the store has to keep any time. */
+  public boolean isTimed() {
+    return atMost != null || atLeast != null;
+  }
+
+  private static void check(String what, @Nullable Duration time) {
+    if (time != null && (time.compareTo(SHORTEST) < 0 || time.compareTo(LONGEST) > 0)) {
+      throw new IllegalArgumentException(
+          "The " + what + " " + time + " is not within 1 ms and 10 years.");
+    }
+  }
+}

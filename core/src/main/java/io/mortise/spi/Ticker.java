@@ -1,0 +1,14 @@
+package io.mortise.spi;
+
+/**
+ * Monotonic time of this process, for deadlines. Never the time of day: that is a {@link
+ * java.time.Clock}.
+ */
+@FunctionalInterface
+public interface Ticker {
+  /** The JVM's own. */
+  Ticker SYSTEM = System::nanoTime;
+
+  /** Nanoseconds since some fixed moment; differences count, values do not. */
+  long nanos();
+}
