@@ -5,7 +5,7 @@
 @SuppressWarnings("module") // qualified exports name io.mortise.testkit, which is compiled later
 module io.mortise.core {
   requires org.slf4j;
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
 
   exports io.mortise;
   exports io.mortise.spi;
