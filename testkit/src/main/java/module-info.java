@@ -5,4 +5,6 @@
 module io.mortise.testkit {
   requires transitive io.mortise.core;
   requires static transitive org.jspecify;
+
+  exports io.mortise.testkit;
 }
