@@ -14,6 +14,7 @@ import java.lang.reflect.Member;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,6 +42,8 @@ public final class PublicApi {
   /** System property: if {@code true}, {@link #verify} writes the file instead of comparing. */
   public static final String UPDATE_PROPERTY = "mortise.api.update";
 
+  private static final Set<String> FROM_OBJECT = Set.of("toString/0", "hashCode/0", "equals/1");
+
   private PublicApi() {}
 
   /**
@@ -52,19 +55,28 @@ public final class PublicApi {
    *     the way to accept them
    */
   public static void verify(Class<?> anchor, Path golden) {
-    List<String> actual = lines(anchor);
-    try {
-      if (Boolean.getBoolean(UPDATE_PROPERTY)) {
+    if (Boolean.getBoolean(UPDATE_PROPERTY)) {
+      try {
         Files.createDirectories(golden.toAbsolutePath().getParent());
-        Files.write(golden, actual);
-        return;
+        Files.write(golden, lines(anchor));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
       }
-      List<String> expected = Files.exists(golden) ? Files.readAllLines(golden) : List.of();
-      if (!expected.equals(actual)) {
-        throw new AssertionError(difference(golden, expected, actual));
-      }
+    } else {
+      compare(anchor, golden);
+    }
+  }
+
+  static void compare(Class<?> anchor, Path golden) {
+    List<String> actual = lines(anchor);
+    List<String> expected;
+    try {
+      expected = Files.exists(golden) ? Files.readAllLines(golden) : List.of();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+    if (!expected.equals(actual)) {
+      throw new AssertionError(difference(golden, expected, actual));
     }
   }
 
@@ -155,7 +167,9 @@ public final class PublicApi {
         addMember(type, field, field, field.toGenericString(), lines);
       }
       for (Method method : source.getDeclaredMethods()) {
-        addMember(type, method, method, method.toGenericString(), lines);
+        if (!comesFromObject(method)) {
+          addMember(type, method, method, method.toGenericString(), lines);
+        }
       }
     }
     for (Constructor<?> constructor : type.getDeclaredConstructors()) {
@@ -168,7 +182,18 @@ public final class PublicApi {
   }
 
   private static String header(Class<?> type) {
-    StringBuilder header = new StringBuilder(type.toGenericString());
+    // Not Class.toGenericString(): what it says about sealed types differs between Java versions.
+    int shown = Modifier.PUBLIC | Modifier.PROTECTED | Modifier.STATIC | Modifier.FINAL;
+    int mask =
+        type.isInterface() ? Modifier.PUBLIC | Modifier.PROTECTED : shown | Modifier.ABSTRACT;
+    StringBuilder header = new StringBuilder(Modifier.toString(type.getModifiers() & mask));
+    header.append(type.isSealed() ? " sealed " : " ").append(kind(type));
+    if (type.getTypeParameters().length > 0) {
+      header.append(
+          Arrays.stream(type.getTypeParameters())
+              .map(PublicApi::withBounds)
+              .collect(Collectors.joining(", ", " <", ">")));
+    }
     if (type.getGenericSuperclass() != null && type.getSuperclass() != Object.class) {
       header.append(" extends ").append(type.getGenericSuperclass().getTypeName());
     }
@@ -176,7 +201,26 @@ public final class PublicApi {
     if (type.isSealed()) {
       appendSorted(header, " permits ", type.getPermittedSubclasses());
     }
-    return header.toString();
+    return shorten(header.toString());
+  }
+
+  private static String kind(Class<?> type) {
+    if (type.isAnnotation()) {
+      return "@interface";
+    }
+    if (type.isInterface()) {
+      return "interface";
+    }
+    return type.isEnum() ? "enum" : type.isRecord() ? "record" : "class";
+  }
+
+  private static String withBounds(TypeVariable<?> parameter) {
+    return Arrays.stream(parameter.getBounds())
+        .filter(bound -> bound != Object.class)
+        .map(Type::getTypeName)
+        .reduce((one, other) -> one + " & " + other)
+        .map(bounds -> parameter + " extends " + bounds)
+        .orElse(parameter.toString());
   }
 
   private static void appendSorted(StringBuilder header, String word, Type[] types) {
@@ -196,8 +240,23 @@ public final class PublicApi {
             || (Modifier.isProtected(member.getModifiers())
                 && !Modifier.isFinal(type.getModifiers()));
     if (reachable && !member.isSynthetic() && !isBeta(element)) {
-      lines.add(type.getName() + ": " + signature);
+      String owner = member.getDeclaringClass().getName() + ".";
+      String shown =
+          signature.replace(" " + owner + member.getName() + "(", " " + member.getName() + "(");
+      if (member instanceof Field) {
+        shown = shown.replace(" " + owner + member.getName(), " " + member.getName());
+      }
+      lines.add(type.getName() + ": " + shorten(shown));
     }
+  }
+
+  private static String shorten(String text) {
+    return text.replaceAll("\\bjava\\.lang\\.(?=[A-Z])", "");
+  }
+
+  /** What every class has; whether it is redeclared makes no difference to a caller. */
+  private static boolean comesFromObject(Method method) {
+    return FROM_OBJECT.contains(method.getName() + "/" + method.getParameterCount());
   }
 
   private static String difference(Path golden, List<String> expected, List<String> actual) {
