@@ -4,7 +4,10 @@
  */
 module io.mortise.testkit {
   requires transitive io.mortise.core;
+  requires transitive org.junit.jupiter.api;
+  requires org.assertj.core;
   requires static transitive org.jspecify;
 
   exports io.mortise.testkit;
+  exports io.mortise.testkit.history;
 }
