@@ -1,0 +1,50 @@
+package io.mortise.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.LockStoreProvider;
+import java.io.File;
+import java.lang.module.Configuration;
+import java.lang.module.ModuleFinder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The library as users with a module-info see it. It stands here because only this module sees all
+ * of the library; the tool itself, like all other tests, runs on the class path.
+ */
+class ModulePathTest {
+
+  private static final Set<String> MODULES =
+      Set.of("io.mortise.core", "io.mortise.jdbc", "io.mortise.redis");
+
+  @Test
+  void givenModulePath_whenStoresAreLookedUp_thenTheSameAsOnTheClassPath() throws Exception {
+    Path[] classPath =
+        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+            .map(Path::of)
+            .filter(Files::exists)
+            .toArray(Path[]::new);
+    Configuration resolved =
+        ModuleLayer.boot()
+            .configuration()
+            .resolveAndBind(ModuleFinder.of(classPath), ModuleFinder.of(), MODULES);
+    // The parent sees the JDK only, so that nothing comes from the class path by chance.
+    ModuleLayer layer =
+        ModuleLayer.boot()
+            .defineModulesWithOneLoader(resolved, ClassLoader.getPlatformClassLoader());
+    Class<?> service =
+        layer.findLoader("io.mortise.core").loadClass(LockStoreProvider.class.getName());
+    assertThat(names(ServiceLoader.load(layer, service)))
+        .isEqualTo(names(ServiceLoader.load(LockStoreProvider.class)));
+  }
+
+  private static Set<String> names(ServiceLoader<?> providers) {
+    return providers.stream().map(found -> found.type().getName()).collect(Collectors.toSet());
+  }
+}
