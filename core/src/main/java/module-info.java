@@ -9,6 +9,8 @@ module io.mortise.core {
 
   exports io.mortise;
   exports io.mortise.spi;
+  exports io.mortise.internal.engine to
+      io.mortise.testkit;
   exports io.mortise.internal.table to
       io.mortise.testkit;
 

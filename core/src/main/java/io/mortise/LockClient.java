@@ -17,6 +17,23 @@ import java.util.Optional;
  * #close()} they throw {@link IllegalStateException}.
  */
 public interface LockClient extends AutoCloseable {
+  /**
+   * Connects with the defaults of {@link #builder()}. Blocks.
+   *
+   * @throws IllegalArgumentException if no store knows the URL, or a parameter of it is unknown or
+   *     wrong
+   * @throws StoreUnavailableException if the store cannot be reached
+   * @throws StoreUnfitException if it can, but must not be used as it is
+   */
+  static LockClient connect(String url) {
+    return builder().url(url).build();
+  }
+
+  /** Connects with settings of your own, or over a store of your own. */
+  static LockClientBuilder builder() {
+    return new LockClientBuilder();
+  }
+
   /** An exclusive lock: the write side of the read/write lock of that name. */
   DistributedLock lock(String name);
 

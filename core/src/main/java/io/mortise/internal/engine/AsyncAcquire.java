@@ -1,0 +1,107 @@
+package io.mortise.internal.engine;
+
+import io.mortise.Lease;
+import io.mortise.spi.LockName;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One acquire that no thread waits for. Whoever ends the future otherwise than by a lease gives the
+ * attempt up.
+ */
+final class AsyncAcquire {
+  private final Engine engine;
+  private final LockName name;
+  private final LeakWatch leaks;
+  private final CompletableFuture<Lease> future = new CompletableFuture<>();
+  private final AtomicBoolean delivered = new AtomicBoolean();
+  private @Nullable Waiter waiter;
+  private volatile EngineScheduler.@Nullable Timer timer;
+
+  /** Until when to wait, and what to say then. */
+  record Limit(Duration patience, Function<Waiter, RuntimeException> failure) {}
+
+  AsyncAcquire(Engine engine, LockName name, LeakWatch leaks) {
+    this.engine = engine;
+    this.name = name;
+    this.leaks = leaks;
+  }
+
+  CompletableFuture<Lease> begin(Function<Runnable, Waiter> waiters, @Nullable Limit limit) {
+    Waiter mine = waiters.apply(this::deliver);
+    waiter = mine;
+    try {
+      engine.begin(mine);
+    } catch (IllegalStateException e) {
+      future.completeExceptionally(e);
+      return future;
+    }
+    if (limit != null && !limit.patience().isZero() && !mine.isDone()) {
+      timer = engine.env.timers().schedule(limit.patience().toNanos(), () -> timeOut(mine, limit));
+    }
+    if (mine.isDone()) {
+      deliver();
+    }
+    CompletableFuture<Lease> watched =
+        future.whenComplete(
+            (lease, failure) -> {
+              EngineScheduler.Timer present = timer;
+              if (present != null) {
+                present.cancel();
+              }
+              if (failure != null) {
+                // Cancelled, or ended by somebody else. If a grant was faster, deliver() gives it
+                // back.
+                boolean ignored = engine.cancel(mine);
+              }
+            });
+    assert watched != null;
+    return future;
+  }
+
+  private void timeOut(Waiter mine, Limit limit) {
+    if (engine.cancel(mine)) {
+      engine
+          .env
+          .callbacks()
+          .execute(() -> future.completeExceptionally(limit.failure().apply(mine)));
+    }
+  }
+
+  private void deliver() {
+    if (delivered.compareAndSet(false, true)) {
+      engine.env.callbacks().execute(this::complete);
+    }
+  }
+
+  private void complete() {
+    Waiter mine = Objects.requireNonNull(waiter);
+    switch (mine.state) {
+      case GRANTED -> {
+        LeaseImpl lease = Objects.requireNonNull(mine.lease);
+        if (!future.complete(leaks.watch(lease))) {
+          engine.release(lease);
+        }
+      }
+      case FAILED -> future.completeExceptionally(mine.failureHere());
+      case BUSY ->
+          future.completeExceptionally(
+              new io.mortise.LockTimeoutException(
+                  "Lock '" + name + "' is held by another, and was tried only once."));
+      default -> {
+        // Cancelled: who cancelled completes the future.
+      }
+    }
+  }
+
+  static CompletionException wrap(Throwable failure) {
+    return failure instanceof CompletionException wrapped
+        ? wrapped
+        : new CompletionException(failure);
+  }
+}

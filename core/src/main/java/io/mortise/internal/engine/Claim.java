@@ -1,0 +1,153 @@
+package io.mortise.internal.engine;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Terms;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A claim of this process on a lock: the threads that wait under it, and the one attempt that
+ * stands for them in the store. Kept small, for a process may hold many: a claim that is merely
+ * held has no queue and no contention state.
+ *
+ * <p>Passive: guarded by its stripe, changed by the {@link Engine} only.
+ */
+final class Claim {
+  final LockName name;
+  final Terms terms;
+
+  /**
+   * Whether others of this process may stand under it: then it goes from hand to hand without I/O.
+   */
+  boolean shared;
+
+  /** Other claims of this process on the same name. */
+  @Nullable Claim sibling;
+
+  Mode mode;
+  Phase phase = Phase.UNSENT;
+
+  /** Session and number are the attempt; a new attempt for the same waiters changes both. */
+  @Nullable LiveSession session;
+
+  long number;
+
+  /** The next token to give out, and how many are left. */
+  long token;
+
+  int tokensLeft;
+
+  @Nullable LeaseImpl holder;
+
+  /** The head of a ring of waiters; its {@code previous} is the tail. */
+  @Nullable Waiter head;
+
+  EngineScheduler.@Nullable Timer timer;
+
+  /** Somebody else waits for the lock. */
+  boolean wanted;
+
+  /** A request of the attempt is under way. */
+  boolean asking;
+
+  /** The attempt may stand in the store's queue. */
+  boolean queued;
+
+  /** A fresh block of tokens is under way. */
+  boolean refreshing;
+
+  byte failures;
+  @Nullable Passing passing;
+
+  /** Why the store could not be asked lately; null since it answered. */
+  @Nullable Throwable trouble;
+
+  enum Phase {
+    /** Waits for a session. */
+    UNSENT,
+    /** Asked for, perhaps queued. */
+    ASKED,
+    HELD,
+    /** Nothing stands under it any more. */
+    DONE
+  }
+
+  /** How the lock goes from hand to hand while it is contended. */
+  static final class Passing {
+    /** The head was woken to take the free lock, and has not yet come. */
+    boolean offered;
+
+    int barges;
+    long bargeUntil;
+
+    /** Counted from when it became known that another process waits. */
+    int passes;
+
+    long passUntil;
+  }
+
+  Claim(LockName name, Mode mode, Terms terms, boolean shared) {
+    this.name = name;
+    this.mode = mode;
+    this.terms = terms;
+    this.shared = shared;
+  }
+
+  boolean isAttempt(AttemptId id) {
+    return number == id.number() && session != null && session.id().equals(id.session());
+  }
+
+  Passing passing() {
+    Passing present = passing;
+    if (present == null) {
+      present = new Passing();
+      passing = present;
+    }
+    return present;
+  }
+
+  void add(Waiter waiter) {
+    waiter.claim = this;
+    Waiter first = head;
+    if (first == null) {
+      waiter.next = waiter;
+      waiter.previous = waiter;
+      head = waiter;
+      return;
+    }
+    Waiter last = java.util.Objects.requireNonNull(first.previous);
+    last.next = waiter;
+    waiter.previous = last;
+    waiter.next = first;
+    first.previous = waiter;
+  }
+
+  void remove(Waiter waiter) {
+    Waiter next = java.util.Objects.requireNonNull(waiter.next);
+    if (next == waiter) {
+      head = null;
+    } else {
+      Waiter previous = java.util.Objects.requireNonNull(waiter.previous);
+      previous.next = next;
+      next.previous = previous;
+      if (head == waiter) {
+        head = next;
+      }
+    }
+    waiter.next = null;
+    waiter.previous = null;
+    waiter.claim = null;
+  }
+
+  boolean hasSeveralWaiters() {
+    return head != null && head.next != head;
+  }
+
+  void stopTimer() {
+    if (timer != null) {
+      timer.cancel();
+      timer = null;
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package io.mortise.internal.engine;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Reply;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An attempt that is being ended in the store, and will be asked to end again until the store has
+ * answered. Guarded by its stripe but for the outcome.
+ */
+final class Ending {
+  final LockName name;
+  final LiveSession session;
+  final AttemptId attempt;
+
+  /** A request of the attempt may still be on its way, and be executed after the first end. */
+  boolean doubtful;
+
+  int failures;
+  private volatile Reply.@Nullable How how;
+  private @Nullable Runnable listener;
+
+  Ending(LockName name, LiveSession session, AttemptId attempt, boolean doubtful) {
+    this.name = name;
+    this.session = session;
+    this.attempt = attempt;
+    this.doubtful = doubtful;
+  }
+
+  /** What ended the attempt; null until that is known or given up. */
+  Reply.@Nullable How how() {
+    return how;
+  }
+
+  /**
+   * To be called when the outcome is known, with no lock held; at once if it is.
+   *
+   * @return whether it is known already, so that the listener was not kept
+   */
+  boolean whenKnown(Runnable wanted) {
+    if (how != null) {
+      return true;
+    }
+    listener = wanted;
+    return false;
+  }
+
+  /** The first outcome counts. Returns who is to be told. */
+  @Nullable Runnable known(Reply.How outcome) {
+    if (how != null) {
+      return null;
+    }
+    how = outcome;
+    Runnable told = listener;
+    listener = null;
+    return told;
+  }
+}

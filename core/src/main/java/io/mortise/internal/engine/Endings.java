@@ -1,0 +1,143 @@
+package io.mortise.internal.engine;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Request;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Ends attempts in the store, and does not rest until the store has answered.
+ *
+ * <p>A request that got no answer may still be executed, up to the store's longest time in flight:
+ * an acquire that arrives after its own abandon would hold for as long as this process lives. So an
+ * attempt in doubt is ended once more after that time. What slips through all the same is found by
+ * the note of the first contender (DESIGN A1).
+ */
+final class Endings {
+  private final Engine engine;
+
+  Endings(Engine engine) {
+    this.engine = engine;
+  }
+
+  /** Under the stripe's lock. */
+  Ending end(
+      Stripe stripe, LockName name, LiveSession session, AttemptId attempt, boolean doubtful) {
+    Ending present = stripe.endings.get(attempt);
+    if (present != null) {
+      present.doubtful |= doubtful;
+      return present;
+    }
+    Ending ending = new Ending(name, session, attempt, doubtful);
+    stripe.endings.put(attempt, ending);
+    send(stripe, ending);
+    return ending;
+  }
+
+  private void send(Stripe stripe, Ending ending) {
+    stripe.send(
+        ending.session,
+        new Request.Abandon(ending.name, ending.attempt),
+        reply -> answered(stripe, ending, reply));
+  }
+
+  private void answered(Stripe stripe, Ending ending, Reply reply) {
+    stripe.lock();
+    try {
+      if (stripe.endings.get(ending.attempt) != ending) {
+        return;
+      }
+      if (reply instanceof Reply.Ended ended) {
+        tell(stripe, ending, ended.how());
+        if (ended.more()) {
+          send(stripe, ending);
+        } else if (ending.doubtful
+            && ended.was() == Was.ABSENT
+            && engine.env.rules().endsDoubtfulAgain()) {
+          ending.doubtful = false;
+          long later = engine.store.profile().maxInFlight().toNanos() + 1_000_000;
+          engine.env.timers().schedule(later, () -> again(stripe, ending));
+        } else {
+          stripe.endings.remove(ending.attempt);
+        }
+      } else if (reply instanceof Reply.Failed && engine.isLive(ending.session)) {
+        tell(stripe, ending, How.UNKNOWN);
+        long backoff =
+            Math.min(engine.env.ttlNanos() / 3, 20_000_000L << Math.min(ending.failures++, 12));
+        engine.env.timers().schedule(engine.env.jittered(backoff), () -> again(stripe, ending));
+      } else {
+        // The session is over, and with it all that hung on it.
+        forget(stripe, ending);
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  private void again(Stripe stripe, Ending ending) {
+    stripe.lock();
+    try {
+      if (stripe.endings.get(ending.attempt) == ending) {
+        send(stripe, ending);
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  /** Under the stripe's lock. */
+  void forget(Stripe stripe, Ending ending) {
+    stripe.endings.remove(ending.attempt);
+    tell(stripe, ending, How.UNKNOWN);
+  }
+
+  private static void tell(Stripe stripe, Ending ending, How how) {
+    Runnable told = ending.known(how);
+    if (told != null) {
+      stripe.afterwards(told);
+    }
+  }
+
+  /**
+   * Blocks until the store has answered, or until it is known that it does not. Not interruptible.
+   */
+  void await(Ending ending) {
+    Thread caller = Thread.currentThread();
+    if (known(ending, () -> LockSupport.unpark(caller))) {
+      return;
+    }
+    boolean interrupted = false;
+    while (ending.how() == null) {
+      LockSupport.park(ending);
+      interrupted |= Thread.interrupted();
+    }
+    if (interrupted) {
+      caller.interrupt();
+    }
+  }
+
+  CompletableFuture<Void> future(Ending ending) {
+    CompletableFuture<Void> future = new CompletableFuture<>();
+    if (known(ending, () -> engine.env.callbacks().execute(() -> future.complete(null)))) {
+      future.complete(null);
+    }
+    return future;
+  }
+
+  private boolean known(Ending ending, Runnable listener) {
+    if (ending.how() != null) {
+      return true;
+    }
+    Stripe stripe = engine.stripe(ending.name);
+    stripe.lock();
+    try {
+      return ending.whenKnown(listener);
+    } finally {
+      stripe.unlock();
+    }
+  }
+}

@@ -1,0 +1,547 @@
+package io.mortise.internal.engine;
+
+import io.mortise.LeaseLostException;
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.internal.engine.Claim.Phase;
+import io.mortise.internal.engine.Waiter.State;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What one process does about the locks of one store.
+ *
+ * <p><b>Parts.</b> A {@link SessionKeeper} keeps the process's session alive. Lock names are spread
+ * over {@link Stripe}s. Per name there are {@link Claim}s: usually one, under which the threads of
+ * the process wait and which stands in the store as one attempt. {@link Claims} decides what
+ * becomes of them, {@link Endings} ends attempts in the store. A {@link LeaseImpl} is what a user
+ * holds.
+ *
+ * <p><b>No thread of its own.</b> Whoever calls, or brings an answer or a push or the time, takes
+ * the stripe's lock, changes the passive state, lets go, and then sends and wakes what came of it.
+ * Waiting threads park; nothing waits for I/O under a lock.
+ *
+ * <p><b>Order.</b> Requests of one name leave in the order in which they were decided (the stripe's
+ * outbox). A stripe's lock may be held while the keeper's is taken, never the reverse; no two
+ * stripes at a time.
+ *
+ * <p><b>Nothing acquired is lost track of.</b> Every attempt that was ever sent is known as a claim
+ * or as an {@link Ending} until the store has confirmed its end or its session is over; any answer,
+ * push or news about another is met with an abandon.
+ */
+public final class Engine {
+  private static final Logger log = LoggerFactory.getLogger(Engine.class);
+
+  /**
+   * So many that two busy names seldom share one, so few that they cost nothing. A power of two.
+   */
+  private static final int STRIPES = 256;
+
+  final LockStore store;
+  final EngineEnv env;
+  final Claims claims;
+  final Endings endings;
+  final Adjustments adjustments;
+  private final SessionKeeper keeper;
+  private final Stripe[] stripes = new Stripe[STRIPES];
+  private final ConcurrentLinkedQueue<Claim> unsent = new ConcurrentLinkedQueue<>();
+  private volatile boolean closed;
+
+  /** An engine on a store; opens nothing until somebody asks for a lock. */
+  public Engine(LockStore store, EngineEnv env) {
+    this.store = store;
+    this.env = env;
+    for (int i = 0; i < STRIPES; i++) {
+      stripes[i] = new Stripe();
+    }
+    this.claims = new Claims(this);
+    this.endings = new Endings(this);
+    this.adjustments = new Adjustments(this);
+    this.keeper = new SessionKeeper(store, env, new SessionEvents());
+  }
+
+  Stripe stripe(LockName name) {
+    int hash = name.hashCode();
+    return stripes[(hash ^ hash >>> 15) & STRIPES - 1];
+  }
+
+  // ---- Acquiring ----
+
+  /** Begins to wait. The waiter may be done when this returns. */
+  void begin(Waiter waiter) {
+    Stripe stripe = stripe(waiter.name);
+    stripe.lock();
+    try {
+      if (closed) {
+        throw new IllegalStateException("This lock client is closed.");
+      }
+      if (waiter.endless) {
+        refuseSelfWait(stripe, waiter);
+      }
+      boolean common = waiter.mode.equals(Mode.EXCLUSIVE) && !waiter.options.terms().isTimed();
+      Claim claim = common ? stripe.common(waiter.name) : null;
+      if (claim == null || (waiter.options.fair() && claim.wanted)) {
+        claim =
+            new Claim(waiter.name, waiter.mode, waiter.options.terms(), common && claim == null);
+        claim.add(waiter);
+        stripe.add(claim);
+        claims.begin(stripe, claim);
+      } else {
+        claims.join(stripe, claim, waiter);
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  private static void refuseSelfWait(Stripe stripe, Waiter waiter) {
+    for (Claim claim = stripe.claims.get(waiter.name); claim != null; claim = claim.sibling) {
+      LeaseImpl holder = claim.holder;
+      boolean inTheWay = holder != null && (waiter.mode.isExclusive() || claim.mode.isExclusive());
+      if (inTheWay && holder != null && holder.caller == waiter.caller && waiter.isThread()) {
+        throw new IllegalStateException(
+            "This thread already holds lock '"
+                + waiter.name
+                + "' and would wait for itself. Use the lease it has, asJavaLock() for a re-entrant lock, or a time limit"
+                + " if another thread will close that lease.");
+      }
+    }
+  }
+
+  /** A woken thread looks for what it was woken for. */
+  void come(Waiter waiter) {
+    Stripe stripe = stripe(waiter.name);
+    stripe.lock();
+    try {
+      claims.come(waiter);
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  /** Ends a wait. Returns false if it has ended already: look at its state. */
+  boolean cancel(Waiter waiter) {
+    Stripe stripe = stripe(waiter.name);
+    stripe.lock();
+    try {
+      return claims.leave(stripe, waiter);
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  /** The open session; null if the claim has to wait for it. */
+  @Nullable LiveSession sessionFor(Claim claim) {
+    LiveSession session = keeper.open();
+    if (session == null) {
+      unsent.add(claim);
+      // It may have opened in between, before the claim was there to be found.
+      session = keeper.open();
+      if (session != null) {
+        unsent.remove(claim);
+      }
+    }
+    return session;
+  }
+
+  boolean isLive(LiveSession session) {
+    return session.phase != LiveSession.Phase.ENDED;
+  }
+
+  // ---- Releasing ----
+
+  /**
+   * Gives a lease up. Returns the end to wait for; null if there is none, since it was passed on or
+   * had ended.
+   */
+  @Nullable Ending release(LeaseImpl lease) {
+    Claim claim = lease.claim;
+    Stripe stripe = stripe(claim.name);
+    stripe.lock();
+    try {
+      if (!lease.isOpen() || claim.holder != lease) {
+        return null;
+      }
+      LiveSession session = Objects.requireNonNull(claim.session);
+      long until = lease.bond().validUntil();
+      if (until == Long.MIN_VALUE || until - env.now() <= 0) {
+        // Its timer has not come yet; it is over all the same, and must not be passed on.
+        lose(stripe, claim, "it was not renewed in time");
+        if (isLive(session)) {
+          claims.release(stripe, claim, false);
+        }
+        return null;
+      }
+      lease.released();
+      claim.holder = null;
+      if (claim.head != null) {
+        claims.pass(stripe, claim);
+        return null;
+      }
+      return claims.release(stripe, claim, false);
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  // ---- Losing ----
+
+  /** Under the stripe's lock: the claim's lease, if there is one, is lost. */
+  void lose(Stripe stripe, Claim claim, String why) {
+    LeaseImpl lease = claim.holder;
+    claim.holder = null;
+    if (lease == null) {
+      return;
+    }
+    LeaseLostException loss =
+        new LeaseLostException(
+            String.format(
+                "Lease on lock '%s' was lost: %s (store=%s, token=%d). Work done under it may overlap with the next"
+                    + " holder's; check what was written with this token.",
+                claim.name, why, storeName(), lease.rawToken()));
+    List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
+    stripe.afterwards(
+        () -> {
+          log.error(
+              "Lost lease on lock '{}' (holder={}, token={}, store={}): {}.",
+              claim.name,
+              env.client().encoded(),
+              lease.rawToken(),
+              storeName(),
+              why);
+          listeners.forEach(listener -> call(listener, loss));
+        });
+  }
+
+  private void call(Consumer<? super LeaseLostException> listener, LeaseLostException loss) {
+    env.callbacks()
+        .execute(
+            () -> {
+              try {
+                listener.accept(loss);
+              } catch (RuntimeException e) {
+                log.warn("A listener for the loss of a lease failed.", e);
+              }
+            });
+  }
+
+  void onLost(LeaseImpl lease, Consumer<? super LeaseLostException> listener) {
+    Stripe stripe = stripe(lease.claim.name);
+    stripe.lock();
+    try {
+      LeaseLostException loss = lease.lossOrNull();
+      if (loss != null) {
+        stripe.afterwards(() -> call(listener, loss));
+      } else if (lease.isOpen()) {
+        lease.addListener(listener);
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  void forget(LeaseImpl lease, Consumer<? super LeaseLostException> listener) {
+    Stripe stripe = stripe(lease.claim.name);
+    stripe.lock();
+    try {
+      lease.removeListener(listener);
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  /** The loss of a lease that is lost, or whose time is over though its timer has not come yet. */
+  LeaseLostException loss(LeaseImpl lease) {
+    Stripe stripe = stripe(lease.claim.name);
+    stripe.lock();
+    try {
+      LeaseLostException loss = lease.lossOrNull();
+      return loss != null
+          ? loss
+          : new LeaseLostException(
+              String.format(
+                  "Lease on lock '%s' was lost: it was not renewed in time (store=%s, token=%d).",
+                  lease.claim.name, storeName(), lease.rawToken()));
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  /** The holder has been told of the loss by close(). */
+  void settle(LeaseImpl lease) {
+    Stripe stripe = stripe(lease.claim.name);
+    stripe.lock();
+    try {
+      lease.settled();
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  void sessionGone(LiveSession session) {
+    keeper.lose(session, "the store no longer knows it");
+  }
+
+  /** Under the stripe's lock: an attempt of ours that nobody here stands for. */
+  void endUnknown(Stripe stripe, LockName name, AttemptId attempt) {
+    LiveSession session = keeper.open();
+    if (env.rules().endsUnknownAttempts()
+        && session != null
+        && session.id().equals(attempt.session())
+        && !stripe.endings.containsKey(attempt)) {
+      endings.end(stripe, name, session, attempt, false);
+    }
+  }
+
+  // ---- What the session brings ----
+
+  private final class SessionEvents implements SessionKeeper.Listener {
+    @Override
+    public Engine engine() {
+      return Engine.this;
+    }
+
+    @Override
+    public void opened(LiveSession session) {
+      for (Claim claim = unsent.poll(); claim != null; claim = unsent.poll()) {
+        Stripe stripe = stripe(claim.name);
+        stripe.lock();
+        try {
+          if (claim.phase == Phase.UNSENT) {
+            claims.begin(stripe, claim);
+          }
+        } finally {
+          stripe.unlock();
+        }
+      }
+    }
+
+    @Override
+    public void notOpened(Throwable cause) {
+      for (Claim claim : unsent) {
+        Stripe stripe = stripe(claim.name);
+        stripe.lock();
+        try {
+          if (claim.phase == Phase.UNSENT) {
+            claim.trouble = cause;
+            claims.dismissTriers(stripe, claim, State.FAILED, unavailable(claim.name, cause));
+            if (claim.head == null) {
+              claims.discard(stripe, claim);
+            }
+          }
+          if (claim.phase != Phase.UNSENT) {
+            unsent.remove(claim);
+          }
+        } finally {
+          stripe.unlock();
+        }
+      }
+    }
+
+    @Override
+    public void news(LiveSession session, News news) {
+      AttemptId attempt = news.attempt();
+      if (!attempt.session().equals(session.id())) {
+        return;
+      }
+      Stripe stripe = stripe(news.name());
+      stripe.lock();
+      try {
+        Claim claim = stripe.find(news.name(), attempt);
+        if (claim == null) {
+          if (!stripe.endings.containsKey(attempt)) {
+            endUnknown(stripe, news.name(), attempt);
+          }
+        } else if (news instanceof News.Granted granted) {
+          pushed(stripe, claim, session, granted);
+        } else if (news instanceof News.Wanted) {
+          claims.wanted(claim);
+        } else if (news instanceof News.Gone gone) {
+          gone(stripe, claim, session, gone);
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+
+    private void pushed(Stripe stripe, Claim claim, LiveSession session, News.Granted granted) {
+      if (claim.phase != Phase.ASKED) {
+        return;
+      }
+      if (granted.timed()) {
+        // What is left of its at-most time can only be told by an answer whose question's time is
+        // known.
+        claims.askNow(stripe, claim);
+      } else {
+        claims.held(stripe, claim, session, granted.token(), granted.tokens(), granted.wanted());
+      }
+    }
+
+    private void gone(Stripe stripe, Claim claim, LiveSession session, News.Gone gone) {
+      String why =
+          switch (gone.how()) {
+            case EVICTED -> "an operator ended it";
+            case EXPIRED -> "its at-most time is over";
+            case TAKEN -> "the store took the session for dead";
+            default -> "the store ended it";
+          };
+      if (claim.phase == Phase.HELD) {
+        lose(stripe, claim, why);
+        claims.release(stripe, claim, false);
+      } else if (claim.phase == Phase.ASKED) {
+        endings.end(stripe, claim.name, session, gone.attempt(), claim.asking);
+        claims.fail(
+            stripe,
+            claim,
+            new LockException("The wait for lock '" + claim.name + "' was ended: " + why + "."));
+      }
+    }
+
+    @Override
+    public void lost(LiveSession session, String reason) {
+      log.debug("Session {} in store {} was lost: {}.", session.id(), storeName(), reason);
+      for (Stripe stripe : stripes) {
+        stripe.lock();
+        try {
+          for (Claim claim : claimsOf(stripe, session)) {
+            if (claim.phase == Phase.HELD) {
+              lose(stripe, claim, reason);
+            }
+            if (claim.head == null) {
+              claims.discard(stripe, claim);
+            } else {
+              claims.begin(stripe, claim);
+            }
+          }
+          for (Ending ending : List.copyOf(stripe.endings.values())) {
+            if (ending.session == session) {
+              endings.forget(stripe, ending);
+            }
+          }
+        } finally {
+          stripe.unlock();
+        }
+      }
+    }
+  }
+
+  private static List<Claim> claimsOf(Stripe stripe, @Nullable LiveSession session) {
+    List<Claim> found = new ArrayList<>();
+    for (Claim first : stripe.claims.values()) {
+      for (Claim claim = first; claim != null; claim = claim.sibling) {
+        if (session == null || (claim.session == session && claim.phase != Phase.UNSENT)) {
+          found.add(claim);
+        }
+      }
+    }
+    return found;
+  }
+
+  // ---- Closing ----
+
+  /**
+   * Loses what is held, ends what waits, tells the store, and waits for its answers for at most so
+   * long; then ends the session. Blocks.
+   */
+  public void close(long patienceNanos) {
+    if (closed) {
+      return;
+    }
+    giveAllUp();
+    long deadline = System.nanoTime() + patienceNanos;
+    while (isEnding() && deadline - System.nanoTime() > 0) {
+      LockSupport.parkNanos(200_000);
+    }
+    try {
+      keeper
+          .close()
+          .toCompletableFuture()
+          .get(
+              Math.max(1, deadline - System.nanoTime()), java.util.concurrent.TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
+      log.debug("Session could not be closed in store {}; it ends by itself.", storeName(), e);
+    }
+  }
+
+  /** The first part of {@link #close}: nothing is held or waited for any more on this side. */
+  public void giveAllUp() {
+    closed = true;
+    for (Stripe stripe : stripes) {
+      stripe.lock();
+      try {
+        for (Claim claim : claimsOf(stripe, null)) {
+          lose(stripe, claim, "its client was closed");
+          LiveSession session = claim.session;
+          if (session != null
+              && (claim.phase == Phase.HELD || claim.phase == Phase.ASKED)
+              && isLive(session)) {
+            endings.end(stripe, claim.name, session, session.attempt(claim.number), claim.asking);
+          }
+          claims.fail(
+              stripe,
+              claim,
+              new LockException(
+                  "The wait for lock '" + claim.name + "' ended: its client was closed."));
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+  }
+
+  /** Whether the store still has to confirm an end. */
+  public boolean isEnding() {
+    return count(
+            stripe ->
+                stripe.endings.values().stream().anyMatch(ending -> ending.how() == null) ? 1 : 0)
+        > 0;
+  }
+
+  /** How many claims and unconfirmed ends there are: zero in an idle engine. For tests of leaks. */
+  public int footprint() {
+    return count(stripe -> stripe.claims.size() + stripe.endings.size());
+  }
+
+  private int count(java.util.function.ToIntFunction<Stripe> what) {
+    int sum = 0;
+    for (Stripe stripe : stripes) {
+      stripe.lock();
+      try {
+        sum += what.applyAsInt(stripe);
+      } finally {
+        stripe.unlock();
+      }
+    }
+    return sum;
+  }
+
+  String storeName() {
+    return store.profile().display();
+  }
+
+  StoreUnavailableException unavailable(LockName name, Throwable cause) {
+    return new StoreUnavailableException(
+        "Store '"
+            + storeName()
+            + "' did not answer about lock '"
+            + name
+            + "': "
+            + cause.getMessage()
+            + " The attempt is being ended; check that the store is up and reachable.",
+        cause);
+  }
+}

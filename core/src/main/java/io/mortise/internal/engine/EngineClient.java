@@ -1,0 +1,205 @@
+package io.mortise.internal.engine;
+
+import io.mortise.DistributedLock;
+import io.mortise.DistributedReadWriteLock;
+import io.mortise.DistributedSemaphore;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.LockGroup;
+import io.mortise.LockOptions;
+import io.mortise.StoreUnavailableException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockStore.Eviction;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.StoreProfile;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReadWriteLock;
+
+/** The client that users get: names in, engine behind. */
+public final class EngineClient implements LockClient {
+  private final LockStore store;
+  private final Engine engine;
+  private final LeakWatch leaks = new LeakWatch();
+  private final Runnable afterClose;
+  private volatile boolean closed;
+
+  /**
+   * A client over a store.
+   *
+   * @param afterClose ends what was made for this client alone
+   */
+  public EngineClient(LockStore store, EngineEnv env, Runnable afterClose) {
+    if (env.ttl().compareTo(store.profile().minTtl()) < 0) {
+      throw new IllegalArgumentException(
+          "A session TTL of "
+              + env.ttl().toMillis()
+              + " ms is shorter than store '"
+              + store.profile().display()
+              + "' can keep. Give at least "
+              + store.profile().minTtl().toMillis()
+              + " ms.");
+    }
+    this.store = store;
+    this.engine = new Engine(store, env);
+    this.afterClose = afterClose;
+  }
+
+  /** For the simulation, which looks behind the API. */
+  public Engine engine() {
+    return engine;
+  }
+
+  LeakWatch leaks() {
+    return leaks;
+  }
+
+  @Override
+  public DistributedLock lock(String name) {
+    return lock(LockName.of(name), Mode.EXCLUSIVE);
+  }
+
+  private EngineLock lock(LockName name, Mode mode) {
+    if (closed) {
+      throw new IllegalStateException("This lock client is closed.");
+    }
+    return new EngineLock(this, name, mode, LockOptions.DEFAULTS);
+  }
+
+  @Override
+  public DistributedReadWriteLock readWriteLock(String name) {
+    EngineLock read = lock(LockName.of(name), Mode.SHARED);
+    EngineLock write = lock(LockName.of(name), Mode.EXCLUSIVE);
+    return new DistributedReadWriteLock() {
+      @Override
+      public DistributedLock readLock() {
+        return read;
+      }
+
+      @Override
+      public DistributedLock writeLock() {
+        return write;
+      }
+
+      @Override
+      public ReadWriteLock asJavaReadWriteLock() {
+        return new ThreadOwnedReadWriteLock(read, write);
+      }
+    };
+  }
+
+  @Override
+  public DistributedSemaphore semaphore(String name, int permits) {
+    LockName checked = LockName.of(name);
+    Mode one = Mode.permits(1, permits);
+    return new DistributedSemaphore() {
+      @Override
+      public int permits() {
+        return one.capacity();
+      }
+
+      @Override
+      public DistributedLock permits(int count) {
+        return lock(checked, Mode.permits(count, one.capacity()));
+      }
+    };
+  }
+
+  @Override
+  public LockGroup allOf(String... names) {
+    List<LockName> sorted = Arrays.stream(names).map(LockName::of).distinct().sorted().toList();
+    if (sorted.isEmpty() || sorted.size() < names.length) {
+      throw new IllegalArgumentException(
+          "A group takes one or more locks, each once, not " + Arrays.toString(names) + ".");
+    }
+    return new EngineGroup(
+        this, sorted.stream().map(name -> (DistributedLock) lock(name, Mode.EXCLUSIVE)).toList());
+  }
+
+  @Override
+  public Optional<LockView> inspect(String name) {
+    return inspect(LockQuery.of(LockName.of(name))).locks().stream().findFirst();
+  }
+
+  @Override
+  public LockPage inspect(LockQuery query) {
+    return ask(() -> store.inspect(query));
+  }
+
+  @Override
+  public Reply.Was evict(String name, AttemptId attempt, Eviction how) {
+    if (!store.profile().can(Capability.EVICT)) {
+      throw new UnsupportedByStoreException(
+          "Store '" + store.profile().display() + "' cannot evict.");
+    }
+    LockName checked = LockName.of(name);
+    return ask(() -> store.evict(checked, attempt, how)).was();
+  }
+
+  private <T> T ask(Callable<CompletionStage<T>> question) {
+    if (closed) {
+      throw new IllegalStateException("This lock client is closed.");
+    }
+    Duration patience = store.profile().maxInFlight().plusSeconds(5);
+    try {
+      return Claims.stage(question)
+          .toCompletableFuture()
+          .get(patience.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LockException(
+          "Interrupted while asking store '" + store.profile().display() + "'.", e);
+    } catch (TimeoutException e) {
+      throw new StoreUnavailableException(
+          "Store '"
+              + store.profile().display()
+              + "' did not answer within "
+              + patience.toSeconds()
+              + " s.",
+          e);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof LockException trouble) {
+        trouble.addSuppressed(new LockException("asked here"));
+        throw trouble;
+      }
+      throw new StoreUnavailableException(
+          "Store '" + store.profile().display() + "' could not be asked: " + e.getCause(), e);
+    }
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return store.profile();
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      engine.close(
+          Math.min(
+              TimeUnit.SECONDS.toNanos(5), store.profile().maxInFlight().plusSeconds(1).toNanos()));
+      afterClose.run();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "LockClient[" + store.profile().display() + "]";
+  }
+}

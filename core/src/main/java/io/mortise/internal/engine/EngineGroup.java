@@ -1,0 +1,142 @@
+package io.mortise.internal.engine;
+
+import io.mortise.DistributedLock;
+import io.mortise.GroupLease;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockException;
+import io.mortise.LockGroup;
+import io.mortise.LockTimeoutException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Takes several locks in the order of their names' bytes; lets go of all if one cannot be had. */
+final class EngineGroup implements LockGroup {
+  private static final Logger log = LoggerFactory.getLogger(EngineGroup.class);
+
+  private final EngineClient client;
+  private final List<DistributedLock> locks;
+
+  EngineGroup(EngineClient client, List<DistributedLock> locksInOrder) {
+    this.client = client;
+    this.locks = List.copyOf(locksInOrder);
+  }
+
+  /** Takes one lock; null if it could not be had. */
+  private interface Taking {
+    @Nullable Lease take(DistributedLock lock) throws InterruptedException;
+  }
+
+  @Override
+  public GroupLease acquire() throws InterruptedException {
+    return all(DistributedLock::acquire)
+        .orElseThrow(() -> new LockException("A lock of the group was not granted."));
+  }
+
+  @Override
+  public GroupLease acquireWithin(Duration wait) throws InterruptedException {
+    if (wait.isNegative()) {
+      throw new IllegalArgumentException(
+          "Cannot wait for " + wait + ". Give a time to wait that is not negative.");
+    }
+    long began = client.engine().env.now();
+    Optional<GroupLease> all =
+        all(
+            lock -> {
+              Duration spent = Duration.ofNanos(client.engine().env.now() - began);
+              Duration left = wait.compareTo(spent) > 0 ? wait.minus(spent) : Duration.ZERO;
+              return lock.tryAcquire(left).orElse(null);
+            });
+    return all.orElseThrow(
+        () ->
+            new LockTimeoutException(
+                "Could not acquire all of "
+                    + locks.stream().map(DistributedLock::name).toList()
+                    + " within "
+                    + wait
+                    + "; none is held. Raise the wait time, or shorten what is done under the locks."));
+  }
+
+  @Override
+  public Optional<GroupLease> tryAcquire() {
+    try {
+      return all(lock -> lock.tryAcquire().orElse(null));
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("cannot be: tryAcquire() is not interruptible", e);
+    }
+  }
+
+  private Optional<GroupLease> all(Taking taking) throws InterruptedException {
+    List<Lease> taken = new ArrayList<>();
+    boolean complete = false;
+    try {
+      for (DistributedLock lock : locks) {
+        Lease lease = taking.take(lock);
+        if (lease == null) {
+          return Optional.empty();
+        }
+        taken.add(lease);
+      }
+      complete = true;
+      return Optional.of(new Leases(List.copyOf(taken)));
+    } finally {
+      if (!complete) {
+        releaseQuietly(taken);
+      }
+    }
+  }
+
+  private static void releaseQuietly(List<Lease> taken) {
+    for (int i = taken.size() - 1; i >= 0; i--) {
+      try {
+        taken.get(i).close();
+      } catch (LeaseLostException notHeldAnyMore) {
+        log.debug("A lock of a group that was not had was lost meanwhile.", notHeldAnyMore);
+      }
+    }
+  }
+
+  private record Leases(List<Lease> leases) implements GroupLease {
+    @Override
+    public Lease lease(String name) {
+      return leases.stream()
+          .filter(lease -> lease.name().equals(name))
+          .findFirst()
+          .orElseThrow(() -> new IllegalArgumentException("The group has no lock '" + name + "'."));
+    }
+
+    @Override
+    public boolean isValid() {
+      return leases.stream().allMatch(Lease::isValid);
+    }
+
+    @Override
+    public Duration remaining() {
+      return leases.stream().map(Lease::remaining).min(Duration::compareTo).orElse(Duration.ZERO);
+    }
+
+    @Override
+    public void close() {
+      LeaseLostException first = null;
+      for (int i = leases.size() - 1; i >= 0; i--) {
+        try {
+          leases.get(i).close();
+        } catch (LeaseLostException e) {
+          if (first == null) {
+            first = e;
+          } else {
+            first.addSuppressed(e);
+          }
+        }
+      }
+      if (first != null) {
+        throw first;
+      }
+    }
+  }
+}

@@ -1,0 +1,238 @@
+package io.mortise.internal.engine;
+
+import io.mortise.DistributedLock;
+import io.mortise.JavaLock;
+import io.mortise.Lease;
+import io.mortise.LockException;
+import io.mortise.LockOptions;
+import io.mortise.LockTimeoutException;
+import io.mortise.spi.DurationText;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Mode;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+/** A lock as users see it: turns calls into {@link Waiter}s, and parks. */
+final class EngineLock implements DistributedLock {
+  private static final long ENDLESS = Long.MAX_VALUE;
+
+  private final EngineClient client;
+  private final Engine engine;
+  private final LockName name;
+  private final Mode mode;
+  private final LockOptions options;
+
+  EngineLock(EngineClient client, LockName name, Mode mode, LockOptions options) {
+    this.client = client;
+    this.engine = client.engine();
+    this.name = name;
+    this.mode = mode;
+    this.options = options;
+  }
+
+  @Override
+  public String name() {
+    return name.value();
+  }
+
+  @Override
+  public DistributedLock with(LockOptions other) {
+    return new EngineLock(client, name, mode, other);
+  }
+
+  @Override
+  public Lease acquire() throws InterruptedException {
+    return lease(await(ENDLESS));
+  }
+
+  @Override
+  public Lease acquireWithin(Duration wait) throws InterruptedException {
+    Waiter waiter = await(checked(wait));
+    if (waiter.state == Waiter.State.GRANTED) {
+      return lease(waiter);
+    }
+    if (waiter.state == Waiter.State.FAILED) {
+      throw waiter.failureHere();
+    }
+    throw timeout(waiter, wait);
+  }
+
+  @Override
+  public Optional<Lease> tryAcquire() {
+    Waiter waiter = waiter(true, false, null);
+    engine.begin(waiter);
+    boolean interrupted = false;
+    while (!waiter.isDone()) {
+      LockSupport.park(waiter);
+      interrupted |= Thread.interrupted();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return outcome(waiter);
+  }
+
+  @Override
+  public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
+    return outcome(await(checked(wait)));
+  }
+
+  /** As {@link #acquire()}, but goes on when the thread is interrupted. */
+  Lease acquireUninterruptibly() {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return acquire();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private Waiter await(long waitNanos) throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
+    }
+    Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
+    long deadline = waitNanos == ENDLESS ? 0 : engine.env.now() + waitNanos;
+    engine.begin(waiter);
+    while (!waiter.isDone()) {
+      if (waitNanos == ENDLESS || waitNanos == 0) {
+        LockSupport.park(waiter);
+      } else {
+        long left = deadline - engine.env.now();
+        if (left <= 0) {
+          if (engine.cancel(waiter)) {
+            return waiter;
+          }
+          continue;
+        }
+        LockSupport.parkNanos(waiter, left);
+      }
+      if (waiter.isDone()) {
+        break;
+      }
+      if (Thread.interrupted()) {
+        if (engine.cancel(waiter)) {
+          throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
+        }
+        Thread.currentThread().interrupt();
+        break;
+      }
+      engine.come(waiter);
+    }
+    return waiter;
+  }
+
+  private Waiter waiter(
+      boolean once, boolean endless, @org.jspecify.annotations.Nullable Runnable listener) {
+    return new Waiter(name, mode, options, once, endless, listener);
+  }
+
+  private Lease lease(Waiter waiter) {
+    return outcome(waiter)
+        .orElseThrow(() -> new LockException("Lock '" + name + "' was not granted."));
+  }
+
+  private Optional<Lease> outcome(Waiter waiter) {
+    switch (waiter.state) {
+      case GRANTED -> {
+        return Optional.of(client.leaks().watch(Objects.requireNonNull(waiter.lease)));
+      }
+      case FAILED -> throw waiter.failureHere();
+      default -> {
+        if (waiter.trouble != null) {
+          throw engine.unavailable(name, waiter.trouble);
+        }
+        return Optional.empty();
+      }
+    }
+  }
+
+  private LockException timeout(Waiter waiter, Duration wait) {
+    if (waiter.trouble != null) {
+      return engine.unavailable(name, waiter.trouble);
+    }
+    return new LockTimeoutException(
+        "Could not acquire lock '"
+            + name
+            + "' within "
+            + DurationText.format(wait)
+            + " (store="
+            + engine.storeName()
+            + "). Raise the wait time, or shorten what is done under the lock.");
+  }
+
+  private static long checked(Duration wait) {
+    if (wait.isNegative()) {
+      throw new IllegalArgumentException(
+          "Cannot wait for " + wait + ". Give a time to wait that is not negative.");
+    }
+    return wait.compareTo(Duration.ofDays(36_500)) > 0
+        ? ENDLESS - 1
+        : Math.min(wait.toNanos(), ENDLESS / 2);
+  }
+
+  @Override
+  public CompletableFuture<Lease> acquireAsync() {
+    return new AsyncAcquire(engine, name, client.leaks())
+        .begin(listener -> waiter(false, false, listener), null);
+  }
+
+  @Override
+  public CompletableFuture<Lease> acquireAsync(Duration wait) {
+    boolean once = checked(wait) == 0;
+    return new AsyncAcquire(engine, name, client.leaks())
+        .begin(
+            listener -> waiter(once, false, listener),
+            new AsyncAcquire.Limit(wait, waiter -> timeout(waiter, wait)));
+  }
+
+  @Override
+  public <T> T withLock(Callable<T> task) throws Exception {
+    try (Lease lease = acquire()) {
+      lease.ensureValid();
+      return task.call();
+    }
+  }
+
+  @Override
+  public <T> CompletableFuture<T> withLockAsync(
+      Function<Lease, ? extends CompletionStage<T>> task) {
+    return acquireAsync()
+        .thenCompose(
+            lease ->
+                Claims.stage(() -> task.apply(lease).thenApply(value -> value))
+                    .handle(
+                        (value, failure) ->
+                            lease
+                                .releaseAsync()
+                                .handle(
+                                    (ignored, loss) -> {
+                                      if (failure != null) {
+                                        throw AsyncAcquire.wrap(failure);
+                                      } else if (loss != null) {
+                                        throw AsyncAcquire.wrap(loss);
+                                      }
+                                      return value;
+                                    }))
+                    .thenCompose(released -> released));
+  }
+
+  @Override
+  public JavaLock asJavaLock() {
+    return new ThreadOwnedLock(this);
+  }
+}

@@ -1,0 +1,84 @@
+package io.mortise.internal.engine;
+
+/**
+ * The rules that make the engine safe and live, one method each, so that the simulation can take
+ * them away one at a time and prove that it would notice. Production code knows only {@link #ALL}.
+ */
+public class EngineRules {
+  /** Every rule in force. */
+  public static final EngineRules ALL = new EngineRules();
+
+  /** For the constant above and for subclasses in tests. */
+  protected EngineRules() {}
+
+  /** Validity counts from when the request was sent, never from its reply (safety pitfall 4). */
+  protected long validFrom(long sentAt, long receivedAt) {
+    return sentAt;
+  }
+
+  /**
+   * What is taken off a time that the store keeps: clock rates may differ by 500 ppm on each side,
+   * plus a margin.
+   */
+  protected long safetyMargin(long nanos) {
+    return nanos / 1000 + Math.max(Math.min(50_000_000, nanos / 10), nanos / 100);
+  }
+
+  /** Whether an attempt that this engine does not know, but hears of, is ended (DESIGN A1). */
+  protected boolean endsUnknownAttempts() {
+    return true;
+  }
+
+  /**
+   * Whether an attempt in doubt is ended again after the longest time a request can be in flight
+   * (A1).
+   */
+  protected boolean endsDoubtfulAgain() {
+    return true;
+  }
+
+  /** Whether a wait asks again without being pushed (B1). */
+  protected boolean asksAgain() {
+    return true;
+  }
+
+  /** Whether a failed renewal is followed by another (pitfall 5). */
+  protected boolean retriesRenewal() {
+    return true;
+  }
+
+  /** Whether the session is lost at its deadline, whatever the store says or does not say (A8). */
+  protected boolean losesAtDeadline() {
+    return true;
+  }
+
+  /** Whether only the store says that a session is dead, in a step of its own (A2). */
+  protected boolean letsStoreJudge() {
+    return true;
+  }
+
+  /**
+   * Whether each local holder takes the next token of the block (one token per critical section).
+   */
+  protected boolean takesFreshToken() {
+    return true;
+  }
+
+  /** Whether a grant that arrives after the session's deadline is thrown away. */
+  protected boolean checksGrant() {
+    return true;
+  }
+
+  /** Whether a wait that ends early is ended in the store (L4). */
+  protected boolean cancelsInStore() {
+    return true;
+  }
+
+  /**
+   * Whether local hand-over stops after a bounded number of passes while another process waits (S6,
+   * fairness).
+   */
+  protected boolean boundsPasses() {
+    return true;
+  }
+}

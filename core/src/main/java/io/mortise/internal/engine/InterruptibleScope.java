@@ -1,0 +1,79 @@
+package io.mortise.internal.engine;
+
+import io.mortise.LeaseLostException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Interrupts a thread if a lease is lost while it runs a task, and never afterwards: the scope's
+ * end and the interrupt exclude each other, so that no interrupt hits what the thread does next.
+ */
+final class InterruptibleScope {
+  private final LeaseImpl lease;
+  private final ReentrantLock guard = new ReentrantLock();
+  private @Nullable Thread runner = Thread.currentThread();
+  private @Nullable LeaseLostException loss;
+
+  InterruptibleScope(LeaseImpl lease) {
+    this.lease = lease;
+  }
+
+  <T> T run(Callable<T> task) throws Exception {
+    lease.ensureValid();
+    Consumer<LeaseLostException> onLost = this::interrupt;
+    lease.bond().engine().onLost(lease, onLost);
+    T result;
+    try {
+      result = task.call();
+    } catch (Exception e) {
+      throw end(onLost, e);
+    }
+    LeaseLostException lost = leave(onLost);
+    if (lost != null) {
+      throw again(lost, null);
+    }
+    return result;
+  }
+
+  private void interrupt(LeaseLostException lost) {
+    guard.lock();
+    try {
+      loss = lost;
+      if (runner != null) {
+        runner.interrupt();
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private Exception end(Consumer<LeaseLostException> onLost, Exception failure) {
+    LeaseLostException lost = leave(onLost);
+    return lost == null ? failure : again(lost, failure);
+  }
+
+  private static LeaseLostException again(LeaseLostException lost, @Nullable Exception failure) {
+    LeaseLostException here = new LeaseLostException(String.valueOf(lost.getMessage()), lost);
+    if (failure != null) {
+      here.addSuppressed(failure);
+    }
+    return here;
+  }
+
+  private @Nullable LeaseLostException leave(Consumer<LeaseLostException> onLost) {
+    lease.bond().engine().forget(lease, onLost);
+    guard.lock();
+    try {
+      runner = null;
+      if (loss != null) {
+        // The interrupt was ours, and is answered by the exception.
+        boolean ignored = Thread.interrupted();
+      }
+      return loss;
+    } finally {
+      guard.unlock();
+    }
+  }
+}

@@ -1,0 +1,113 @@
+package io.mortise.internal.engine;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import java.lang.ref.Cleaner;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Notices leases that are dropped without being closed: such a lock stays held for as long as its
+ * process lives. To watch a lease costs more memory than to hold it, so one in 64 is watched: a
+ * leak that repeats shows soon.
+ */
+final class LeakWatch {
+  private static final Logger log = LoggerFactory.getLogger(LeakWatch.class);
+  private static final int SAMPLE = 64;
+
+  private final Cleaner cleaner = Cleaner.create();
+  private final AtomicInteger count = new AtomicInteger();
+
+  /** The lease itself, or a watched one that does the same. The first of a client is watched. */
+  Lease watch(LeaseImpl lease) {
+    if (count.getAndIncrement() % SAMPLE != 0) {
+      return lease;
+    }
+    Watched watched = new Watched(lease);
+    // Must not refer to the watched lease, or it would never become unreachable.
+    cleaner.register(watched, () -> dropped(lease));
+    return watched;
+  }
+
+  private static void dropped(LeaseImpl lease) {
+    if (lease.isOpen()) {
+      log.warn(
+          "A lease on lock '{}' was dropped without being closed (token={}). The lock stays held while this process"
+              + " lives. Close leases by try-with-resources.",
+          lease.name(),
+          lease.rawToken());
+    }
+  }
+
+  private record Watched(LeaseImpl lease) implements Lease {
+    @Override
+    public String name() {
+      return lease.name();
+    }
+
+    @Override
+    public long token() {
+      return lease.token();
+    }
+
+    @Override
+    public State state() {
+      return lease.state();
+    }
+
+    @Override
+    public boolean isValid() {
+      return lease.isValid();
+    }
+
+    @Override
+    public Duration remaining() {
+      return lease.remaining();
+    }
+
+    @Override
+    public void ensureValid() {
+      lease.ensureValid();
+    }
+
+    @Override
+    public void onLost(Consumer<? super LeaseLostException> listener) {
+      lease.onLost(listener);
+    }
+
+    @Override
+    public <T> T run(Callable<T> task) throws Exception {
+      return lease.run(task);
+    }
+
+    @Override
+    public void extend(Duration atMost) {
+      lease.extend(atMost);
+    }
+
+    @Override
+    public void downgrade() {
+      lease.downgrade();
+    }
+
+    @Override
+    public CompletableFuture<Void> releaseAsync() {
+      return lease.releaseAsync();
+    }
+
+    @Override
+    public void close() {
+      lease.close();
+    }
+
+    @Override
+    public String toString() {
+      return lease.toString();
+    }
+  }
+}

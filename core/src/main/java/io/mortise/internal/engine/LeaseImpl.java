@@ -1,0 +1,233 @@
+package io.mortise.internal.engine;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lease of this process. State, listeners and bond change under the stripe's lock; asking takes
+ * no lock.
+ */
+final class LeaseImpl implements Lease {
+  final Claim claim;
+  private final long token;
+  private final boolean releaseAsync;
+
+  /** The thread that acquired it, while it holds: to see that it waits for itself. */
+  @Nullable Thread caller;
+
+  private volatile Bond bond;
+  private volatile State state = State.HELD;
+
+  /** A {@link LeaseLostException} once lost; before that a list of listeners, if there is any. */
+  private @Nullable Object lossOrListeners;
+
+  LeaseImpl(Claim claim, Bond bond, long token, Waiter waiter) {
+    this.claim = claim;
+    this.bond = bond;
+    this.token = token;
+    this.caller = waiter.caller;
+    this.releaseAsync = waiter.options.releaseAsync();
+  }
+
+  @Override
+  public String name() {
+    return claim.name.value();
+  }
+
+  @Override
+  public long token() {
+    if (state == State.LOST) {
+      throw loss();
+    }
+    return token;
+  }
+
+  long rawToken() {
+    return token;
+  }
+
+  Bond bond() {
+    return bond;
+  }
+
+  void bond(Bond next) {
+    bond = next;
+  }
+
+  /** HELD until it is released or lost, whatever the clock says. */
+  boolean isOpen() {
+    return state == State.HELD;
+  }
+
+  @Override
+  public State state() {
+    long left = leftNanos();
+    State now = state;
+    if (now != State.HELD) {
+      return now;
+    }
+    if (left <= 0) {
+      return State.LOST;
+    }
+    return left < engine().env.ttlNanos() / 3 && bond instanceof LiveSession
+        ? State.SUSPECT
+        : State.HELD;
+  }
+
+  @Override
+  public boolean isValid() {
+    // The clock first, the state last: were the thread stopped in between, a loss meanwhile must
+    // show.
+    return leftNanos() > 0 && state == State.HELD;
+  }
+
+  private long leftNanos() {
+    Bond now = bond;
+    long until = now.validUntil();
+    return until == Long.MIN_VALUE ? 0 : until - now.engine().env.now();
+  }
+
+  @Override
+  public Duration remaining() {
+    long left = leftNanos();
+    return left > 0 && state == State.HELD ? Duration.ofNanos(left) : Duration.ZERO;
+  }
+
+  @Override
+  public void ensureValid() {
+    if (isValid()) {
+      return;
+    }
+    if (state == State.RELEASED) {
+      throw new IllegalStateException("The lease on lock '" + name() + "' was closed.");
+    }
+    throw loss();
+  }
+
+  @Override
+  public void onLost(Consumer<? super LeaseLostException> listener) {
+    engine().onLost(this, listener);
+  }
+
+  @Override
+  public <T> T run(Callable<T> task) throws Exception {
+    return new InterruptibleScope(this).run(task);
+  }
+
+  @Override
+  public void extend(Duration atMost) {
+    engine().adjustments.extend(this, atMost);
+  }
+
+  @Override
+  public void downgrade() {
+    engine().adjustments.downgrade(this);
+  }
+
+  @Override
+  public CompletableFuture<Void> releaseAsync() {
+    Ending ending = engine().release(this);
+    if (ending == null) {
+      return state == State.LOST
+          ? CompletableFuture.failedFuture(loss())
+          : CompletableFuture.completedFuture(null);
+    }
+    return engine().endings.future(ending).thenAccept(ignored -> checkEnd(ending));
+  }
+
+  @Override
+  public void close() {
+    boolean wasOpen = state == State.HELD;
+    if (!wasOpen && state == State.RELEASED) {
+      return;
+    }
+    Ending ending = engine().release(this);
+    if (ending != null && !releaseAsync) {
+      engine().endings.await(ending);
+      checkEnd(ending);
+    } else if (ending == null && state == State.LOST) {
+      LeaseLostException loss = loss();
+      engine().settle(this);
+      throw loss;
+    }
+  }
+
+  /** Told once by close(); then the lease is closed for good. */
+  void settled() {
+    state = State.RELEASED;
+  }
+
+  private void checkEnd(Ending ending) {
+    switch (java.util.Objects.requireNonNull(ending.how())) {
+      case EXPIRED, EVICTED, TAKEN ->
+          throw new LeaseLostException(
+              String.format(
+                  "Lease on lock '%s' was lost before its release reached the store: %s (store=%s, token=%d). Work done"
+                      + " under it may overlap with the next holder's; check what was written with this token.",
+                  name(), ending.how(), engine().storeName(), token));
+      default -> {
+        // RELEASED; or UNKNOWN: the session lives and nobody told that the hold had gone, so it was
+        // ours to the end.
+      }
+    }
+  }
+
+  private Engine engine() {
+    return bond.engine();
+  }
+
+  private LeaseLostException loss() {
+    return engine().loss(this);
+  }
+
+  // Below: under the stripe's lock.
+
+  void released() {
+    state = State.RELEASED;
+    caller = null;
+    lossOrListeners = null;
+  }
+
+  /** Returns what is to be called, with no lock held. */
+  @SuppressWarnings("unchecked")
+  List<Consumer<? super LeaseLostException>> lost(LeaseLostException loss) {
+    state = State.LOST;
+    caller = null;
+    List<Consumer<? super LeaseLostException>> told =
+        lossOrListeners == null
+            ? List.of()
+            : (List<Consumer<? super LeaseLostException>>) lossOrListeners;
+    lossOrListeners = loss;
+    return told;
+  }
+
+  @Nullable LeaseLostException lossOrNull() {
+    return lossOrListeners instanceof LeaseLostException loss ? loss : null;
+  }
+
+  @SuppressWarnings("unchecked")
+  void addListener(Consumer<? super LeaseLostException> listener) {
+    if (lossOrListeners == null) {
+      lossOrListeners = new ArrayList<Consumer<? super LeaseLostException>>(1);
+    }
+    ((List<Consumer<? super LeaseLostException>>) lossOrListeners).add(listener);
+  }
+
+  void removeListener(Consumer<? super LeaseLostException> listener) {
+    if (lossOrListeners instanceof List<?> listeners) {
+      listeners.remove(listener);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "Lease[" + name() + ", token=" + token + ", " + state() + "]";
+  }
+}

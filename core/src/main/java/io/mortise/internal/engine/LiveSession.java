@@ -1,0 +1,93 @@
+package io.mortise.internal.engine;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.StoreSession;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session of this process, from its opening to its end. Guarded by its {@link SessionKeeper}
+ * but for the bond.
+ */
+final class LiveSession implements Bond {
+  final StoreSession store;
+  private final Engine engine;
+  private final AtomicLong attempts = new AtomicLong();
+
+  /** The only thing about a session that hot paths read. */
+  private volatile long validUntil = Long.MIN_VALUE;
+
+  Phase phase = Phase.OPENING;
+  long confirmedBeat;
+  long pendingBeat;
+  long lastSent;
+  int failures;
+  boolean suspect;
+  final List<Long> seen = new ArrayList<>();
+  EngineScheduler.@Nullable Timer renewal;
+  EngineScheduler.@Nullable Timer deadline;
+  @Nullable ClockSample clock;
+
+  enum Phase {
+    OPENING,
+    OPEN,
+    ENDED
+  }
+
+  /** When the store told its time, between which two local times. */
+  record ClockSample(long storeMicros, long sentAt, long receivedAt, long suspended) {}
+
+  LiveSession(Engine engine, StoreSession store) {
+    this.engine = engine;
+    this.store = store;
+  }
+
+  @Override
+  public Engine engine() {
+    return engine;
+  }
+
+  SessionId id() {
+    return store.id();
+  }
+
+  AttemptId attempt(long number) {
+    return new AttemptId(store.id(), number);
+  }
+
+  long nextAttempt() {
+    return attempts.incrementAndGet();
+  }
+
+  @Override
+  public long validUntil() {
+    return validUntil;
+  }
+
+  /** A later reply of an earlier request never shortens; the deadline only moves on. */
+  void extendTo(long until) {
+    if (validUntil == Long.MIN_VALUE || until - validUntil > 0) {
+      validUntil = until;
+    }
+  }
+
+  /** Only ever called under the keeper's lock, like all that writes the bond. */
+  void shortenBy(long nanos) {
+    long until = validUntil;
+    validUntil = until - nanos;
+  }
+
+  void end() {
+    phase = Phase.ENDED;
+    validUntil = Long.MIN_VALUE;
+    if (renewal != null) {
+      renewal.cancel();
+    }
+    if (deadline != null) {
+      deadline.cancel();
+    }
+  }
+}

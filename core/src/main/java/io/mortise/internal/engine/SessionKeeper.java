@@ -1,0 +1,335 @@
+package io.mortise.internal.engine;
+
+import io.mortise.internal.engine.LiveSession.ClockSample;
+import io.mortise.internal.engine.LiveSession.Phase;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps this process's session alive: one renewal per third of its TTL, whatever is held.
+ *
+ * <p><b>Deadline.</b> The session is valid until the send time of the last acknowledged renewal
+ * plus the TTL, less drift and margin. At that time it is lost, by our own timer, whether or not
+ * the store can be reached: under the stated assumptions about clocks that is before the store can
+ * grant to another.
+ *
+ * <p><b>A failed renewal</b> neither extends nor ends the session. It is tried again, with the same
+ * beat, until the deadline; a try without an answer is followed by another after a sixth of the
+ * TTL. A late answer extends from its own send time.
+ *
+ * <p><b>A lost session</b> is never used again. Its leases are lost, its waits begin anew under the
+ * next session, which is opened when somebody needs one.
+ *
+ * <p>Guarded by one lock, under which nothing of the engine is called.
+ */
+final class SessionKeeper {
+  private static final Logger log = LoggerFactory.getLogger(SessionKeeper.class);
+
+  /** More than this between what the store's clock and ours say has passed is a step, not drift. */
+  private static final long CLOCK_STEP_MICROS = 100_000;
+
+  private final ReentrantLock guard = new ReentrantLock();
+  private final LockStore store;
+  private final EngineEnv env;
+  private final Listener listener;
+  private final long ttl;
+  private @Nullable LiveSession current;
+  private boolean closed;
+
+  /** What the engine wants to know; called with no lock held. */
+  interface Listener {
+    Engine engine();
+
+    void opened(LiveSession session);
+
+    void notOpened(Throwable cause);
+
+    void news(LiveSession session, News news);
+
+    void lost(LiveSession session, String reason);
+  }
+
+  SessionKeeper(LockStore store, EngineEnv env, Listener listener) {
+    this.store = store;
+    this.env = env;
+    this.listener = listener;
+    this.ttl = env.ttlNanos();
+  }
+
+  /**
+   * The session if it is open; else null, and {@link Listener#opened} will be called once it is.
+   */
+  @Nullable LiveSession open() {
+    LiveSession opening;
+    guard.lock();
+    try {
+      if (current != null) {
+        return current.phase == Phase.OPEN ? current : null;
+      }
+      if (closed) {
+        return null;
+      }
+      SessionId id = SessionId.random(env.random());
+      SessionSpec spec = new SessionSpec(id, env.ttl(), env.client());
+      opening = new LiveSession(listener.engine(), store.open(spec, news -> hint(id, news)));
+      current = opening;
+      // Not from here: the caller may hold a lock of the engine.
+      opening.renewal = env.renewals().schedule(0, () -> renew(opening));
+    } finally {
+      guard.unlock();
+    }
+    return null;
+  }
+
+  private void hint(SessionId id, News news) {
+    LiveSession session;
+    guard.lock();
+    try {
+      session = current;
+    } finally {
+      guard.unlock();
+    }
+    if (session != null && session.id().equals(id)) {
+      listener.news(session, news);
+    }
+  }
+
+  private void renew(LiveSession session) {
+    long previous;
+    long next;
+    List<Long> seen;
+    long sentAt;
+    guard.lock();
+    try {
+      if (session.phase == Phase.ENDED || closed) {
+        return;
+      }
+      if (session.pendingBeat == session.confirmedBeat) {
+        // A counter, so that it rises, and 20 random bits, so that a cloned process cannot draw the
+        // same (B14).
+        session.pendingBeat =
+            (((session.confirmedBeat >>> 20) + 1) << 20) | env.random().nextInt(1 << 20);
+      }
+      previous = session.confirmedBeat;
+      next = session.pendingBeat;
+      seen = List.copyOf(session.seen);
+      sentAt = env.now();
+      session.lastSent = sentAt;
+      reschedule(session, ttl / 6);
+    } finally {
+      guard.unlock();
+    }
+    CompletionStage<Renewal> stage;
+    try {
+      stage = session.store.renew(previous, next, seen);
+    } catch (RuntimeException e) {
+      stage = CompletableFuture.completedFuture(new Renewal.Unknown(e));
+    }
+    stage.whenComplete(
+        (renewal, error) ->
+            renewed(
+                session, sentAt, next, seen, error == null ? renewal : new Renewal.Unknown(error)));
+  }
+
+  private void reschedule(LiveSession session, long delay) {
+    if (session.renewal != null) {
+      session.renewal.cancel();
+    }
+    session.renewal = env.renewals().schedule(delay, () -> renew(session));
+  }
+
+  private void renewed(
+      LiveSession session, long sentAt, long beat, List<Long> seen, Renewal renewal) {
+    if (renewal instanceof Renewal.Renewed answer) {
+      extend(session, sentAt, beat, seen, answer);
+    } else if (renewal instanceof Renewal.Lost lost) {
+      lose(session, lost.reason());
+    } else if (renewal instanceof Renewal.Unknown unknown) {
+      retry(session, unknown.cause());
+    }
+  }
+
+  private void extend(
+      LiveSession session, long sentAt, long beat, List<Long> seen, Renewal.Renewed answer) {
+    boolean opened = false;
+    boolean recovered;
+    guard.lock();
+    try {
+      if (session.phase == Phase.ENDED) {
+        return;
+      }
+      long now = env.now();
+      long until = env.rules().validFrom(sentAt, now) + ttl - env.rules().safetyMargin(ttl);
+      checkClocks(
+          session, new ClockSample(answer.storeMicros(), sentAt, now, env.suspended().nanos()));
+      if (until - now > 0) {
+        session.extendTo(until);
+        opened = session.phase == Phase.OPENING;
+        session.phase = Phase.OPEN;
+      }
+      session.confirmedBeat = Math.max(session.confirmedBeat, beat);
+      session.seen.removeAll(seen);
+      answer.news().forEach(item -> session.seen.add(item.id()));
+      recovered = session.suspect || session.failures > 1;
+      session.suspect = false;
+      session.failures = 0;
+      boolean soon = answer.more() || session.phase == Phase.OPENING;
+      reschedule(session, soon ? 0 : Math.max(0, env.jittered(ttl / 3) - (now - sentAt)));
+      watchDeadline(session, now);
+    } finally {
+      guard.unlock();
+    }
+    if (recovered) {
+      log.warn("Renewal of session {} in store {} recovered.", session.id(), name());
+    }
+    if (opened) {
+      listener.opened(session);
+    }
+    answer.news().forEach(item -> listener.news(session, item.news()));
+  }
+
+  /**
+   * A suspended host's monotonic clock stood still while the store's went on; a stepped store clock
+   * ends TTLs early.
+   */
+  private void checkClocks(LiveSession session, ClockSample sample) {
+    ClockSample last = session.clock;
+    session.clock = sample;
+    if (last == null) {
+      return;
+    }
+    long asleep = sample.suspended() - last.suspended();
+    if (asleep > 50_000_000) {
+      log.warn(
+          "This host was suspended for {} ms; leases of session {} are {} shorter by that.",
+          TimeUnit.NANOSECONDS.toMillis(asleep),
+          session.id(),
+          name());
+      session.shortenBy(asleep);
+    }
+    if (sample.storeMicros() == 0 || last.storeMicros() == 0) {
+      return;
+    }
+    long passed = sample.storeMicros() - last.storeMicros();
+    long least = (sample.sentAt() - last.receivedAt()) / 1000 - CLOCK_STEP_MICROS;
+    long most = (sample.receivedAt() - last.sentAt()) / 1000 + CLOCK_STEP_MICROS;
+    if (passed < least || passed > most + asleep / 1000) {
+      log.warn(
+          "The clock of store {} moved by {} ms in {} ms: it was stepped, or this process was frozen. Times that the"
+              + " store keeps may have ended early or last longer.",
+          name(),
+          passed / 1000,
+          (sample.receivedAt() - last.sentAt()) / 1_000_000);
+    }
+  }
+
+  private void watchDeadline(LiveSession session, long now) {
+    if (session.deadline != null) {
+      session.deadline.cancel();
+    }
+    if (session.phase == Phase.OPEN && env.rules().losesAtDeadline()) {
+      long left = session.validUntil() - now;
+      session.deadline =
+          env.renewals().schedule(session.suspect ? left : left - ttl / 3, () -> overdue(session));
+    }
+  }
+
+  private void overdue(LiveSession session) {
+    guard.lock();
+    try {
+      if (session.phase != Phase.OPEN) {
+        return;
+      }
+      long now = env.now();
+      if (session.validUntil() - now > 0) {
+        if (!session.suspect && session.validUntil() - now <= ttl / 3) {
+          session.suspect = true;
+          log.warn(
+              "Renewal of session {} in store {} is overdue; its leases are lost in {} ms unless it succeeds.",
+              session.id(),
+              name(),
+              TimeUnit.NANOSECONDS.toMillis(session.validUntil() - now));
+        }
+        watchDeadline(session, now);
+        return;
+      }
+    } finally {
+      guard.unlock();
+    }
+    lose(session, "it was not renewed within its TTL of " + env.ttl().toMillis() + " ms");
+  }
+
+  private void retry(LiveSession session, Throwable cause) {
+    boolean opening;
+    guard.lock();
+    try {
+      if (session.phase == Phase.ENDED) {
+        return;
+      }
+      opening = session.phase == Phase.OPENING;
+      session.failures++;
+      if (env.rules().retriesRenewal()) {
+        long backoff = Math.min(ttl / 12, 10_000_000L << Math.min(session.failures, 10));
+        reschedule(session, env.jittered(backoff));
+      } else if (session.renewal != null) {
+        session.renewal.cancel();
+      }
+    } finally {
+      guard.unlock();
+    }
+    log.debug("Renewal of session {} in store {} got no answer.", session.id(), name(), cause);
+    if (opening) {
+      listener.notOpened(cause);
+    }
+  }
+
+  /** Ends the session on this side, for good. */
+  void lose(LiveSession session, String reason) {
+    guard.lock();
+    try {
+      if (session.phase == Phase.ENDED) {
+        return;
+      }
+      session.end();
+      if (current == session) {
+        current = null;
+      }
+    } finally {
+      guard.unlock();
+    }
+    listener.lost(session, reason);
+    session.store.close();
+  }
+
+  /** Ends the session on both sides; its leases and waits must have been given up before. */
+  CompletionStage<Void> close() {
+    LiveSession last;
+    guard.lock();
+    try {
+      closed = true;
+      last = current;
+      current = null;
+      if (last != null) {
+        last.end();
+      }
+    } finally {
+      guard.unlock();
+    }
+    return last == null ? CompletableFuture.completedFuture(null) : last.store.close();
+  }
+
+  private String name() {
+    return store.profile().display();
+  }
+}

@@ -1,0 +1,127 @@
+package io.mortise.internal.engine;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A share of the lock names under one short lock: nobody waits, calls out or does I/O under it.
+ * What is to be sent is put into the outbox under the lock and sent after it, by one thread at a
+ * time, so that the requests of a name leave in the order in which they were decided.
+ */
+final class Stripe {
+  private final ReentrantLock guard = new ReentrantLock();
+
+  /** The first claim on each name, chained by {@link Claim#sibling}. */
+  final Map<LockName, Claim> claims = new HashMap<>();
+
+  final Map<AttemptId, Ending> endings = new HashMap<>();
+  private final ArrayDeque<Sending> outbox = new ArrayDeque<>();
+  private boolean draining;
+
+  /** To be called after the lock is let go, in a chain; most often none or one. */
+  private @Nullable Signal signals;
+
+  private record Sending(LiveSession session, Request request, Consumer<Reply> sink) {}
+
+  private record Signal(Runnable run, @Nullable Signal next) {}
+
+  void lock() {
+    guard.lock();
+  }
+
+  /** Lets go of the lock, then sends and calls what was decided under it. */
+  void unlock() {
+    Signal calls = signals;
+    signals = null;
+    boolean drain = !outbox.isEmpty() && !draining;
+    draining |= drain;
+    guard.unlock();
+    for (Signal call = calls; call != null; call = call.next()) {
+      call.run().run();
+    }
+    if (drain) {
+      drain();
+    }
+  }
+
+  void afterwards(Runnable call) {
+    signals = new Signal(call, signals);
+  }
+
+  void send(LiveSession session, Request request, Consumer<Reply> sink) {
+    outbox.add(new Sending(session, request, sink));
+  }
+
+  private void drain() {
+    while (true) {
+      Sending sending;
+      guard.lock();
+      try {
+        sending = outbox.poll();
+        if (sending == null) {
+          draining = false;
+          return;
+        }
+      } finally {
+        guard.unlock();
+      }
+      Request request = sending.request();
+      try {
+        sending.session().store.submit(request, sending.sink());
+      } catch (RuntimeException e) {
+        // A store must not throw; one that does must not stop the outbox either.
+        sending.sink().accept(new Reply.Failed(request.attempt(), true, e));
+      }
+    }
+  }
+
+  @Nullable Claim find(LockName name, AttemptId attempt) {
+    for (Claim claim = claims.get(name); claim != null; claim = claim.sibling) {
+      if (claim.isAttempt(attempt)) {
+        return claim;
+      }
+    }
+    return null;
+  }
+
+  /** The claim of the name that others of this process may join. */
+  @Nullable Claim common(LockName name) {
+    for (Claim claim = claims.get(name); claim != null; claim = claim.sibling) {
+      if (claim.shared) {
+        return claim;
+      }
+    }
+    return null;
+  }
+
+  void add(Claim claim) {
+    claim.sibling = claims.get(claim.name);
+    claims.put(claim.name, claim);
+  }
+
+  void remove(Claim claim) {
+    Claim first = claims.get(claim.name);
+    if (first == claim) {
+      if (claim.sibling == null) {
+        claims.remove(claim.name);
+      } else {
+        claims.put(claim.name, claim.sibling);
+      }
+    } else {
+      for (Claim before = first; before != null; before = before.sibling) {
+        if (before.sibling == claim) {
+          before.sibling = claim.sibling;
+        }
+      }
+    }
+    claim.sibling = null;
+  }
+}

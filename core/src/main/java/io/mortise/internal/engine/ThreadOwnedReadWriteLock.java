@@ -1,0 +1,154 @@
+package io.mortise.internal.engine;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LeaseLostMonitorException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Two re-entrant views on one read/write lock. A thread has one lease for both: exclusive while it
+ * holds the write lock, narrowed to shared when it lets go of that but keeps the read lock.
+ */
+final class ThreadOwnedReadWriteLock implements ReadWriteLock {
+  private final View read;
+  private final View write;
+  private final Map<Thread, Hold> holds = new ConcurrentHashMap<>();
+
+  private static final class Hold {
+    final Lease lease;
+    int reads;
+    int writes;
+
+    Hold(Lease lease) {
+      this.lease = lease;
+    }
+  }
+
+  ThreadOwnedReadWriteLock(EngineLock read, EngineLock write) {
+    this.read = new View(read, false);
+    this.write = new View(write, true);
+  }
+
+  @Override
+  public Lock readLock() {
+    return read;
+  }
+
+  @Override
+  public Lock writeLock() {
+    return write;
+  }
+
+  private final class View implements Lock {
+    private final EngineLock lock;
+    private final boolean writes;
+
+    View(EngineLock lock, boolean writes) {
+      this.lock = lock;
+      this.writes = writes;
+    }
+
+    @Override
+    public void lock() {
+      if (!reenter()) {
+        enter(lock.acquireUninterruptibly());
+      }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+      if (Thread.interrupted()) {
+        throw new InterruptedException("interrupted before locking '" + lock.name() + "'");
+      }
+      if (!reenter()) {
+        enter(lock.acquire());
+      }
+    }
+
+    @Override
+    public boolean tryLock() {
+      return reenter() || enter(lock.tryAcquire());
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+      if (Thread.interrupted()) {
+        throw new InterruptedException("interrupted before locking '" + lock.name() + "'");
+      }
+      return reenter()
+          || enter(lock.tryAcquire(Duration.of(Math.max(0, time), unit.toChronoUnit())));
+    }
+
+    private boolean reenter() {
+      Hold hold = holds.get(Thread.currentThread());
+      if (hold == null) {
+        return false;
+      }
+      if (writes && hold.writes == 0) {
+        throw new IllegalMonitorStateException(
+            "This thread holds the read lock of '"
+                + lock.name()
+                + "' and would wait for itself on the write lock. Let go of the read lock first.");
+      }
+      hold.lease.ensureValid();
+      count(hold, 1);
+      return true;
+    }
+
+    private void enter(Lease lease) {
+      Hold hold = new Hold(lease);
+      count(hold, 1);
+      holds.put(Thread.currentThread(), hold);
+    }
+
+    private boolean enter(Optional<Lease> lease) {
+      lease.ifPresent(this::enter);
+      return lease.isPresent();
+    }
+
+    private void count(Hold hold, int change) {
+      if (writes) {
+        hold.writes += change;
+      } else {
+        hold.reads += change;
+      }
+    }
+
+    @Override
+    public void unlock() {
+      @Nullable Hold hold = holds.get(Thread.currentThread());
+      if (hold == null || (writes ? hold.writes : hold.reads) == 0) {
+        throw new IllegalMonitorStateException(
+            "This thread does not hold the "
+                + (writes ? "write" : "read")
+                + " lock of '"
+                + lock.name()
+                + "'.");
+      }
+      count(hold, -1);
+      try {
+        if (hold.reads == 0 && hold.writes == 0) {
+          holds.remove(Thread.currentThread());
+          hold.lease.close();
+        } else if (writes && hold.writes == 0) {
+          hold.lease.downgrade();
+        }
+      } catch (LeaseLostException e) {
+        throw new LeaseLostMonitorException(e);
+      }
+    }
+
+    @Override
+    public Condition newCondition() {
+      throw new UnsupportedOperationException("A distributed lock has no conditions.");
+    }
+  }
+}

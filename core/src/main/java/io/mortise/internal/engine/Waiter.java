@@ -1,0 +1,106 @@
+package io.mortise.internal.engine;
+
+import io.mortise.LockException;
+import io.mortise.LockOptions;
+import io.mortise.StoreUnavailableException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Mode;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Somebody of this process who waits for a lock: a parked thread or, where there is none, a
+ * listener. Everything but {@link #state} is guarded by the stripe.
+ */
+final class Waiter {
+  final LockName name;
+  final Mode mode;
+  final LockOptions options;
+
+  /** Wants an answer, not the lock at some time. */
+  final boolean once;
+
+  /** Refused if it waits for itself. */
+  final boolean endless;
+
+  final Thread caller;
+  private final @Nullable Runnable listener;
+
+  volatile State state = State.WAITING;
+  @Nullable LeaseImpl lease;
+  @Nullable RuntimeException failure;
+
+  /** Why the store could not be asked lately, if so. */
+  @Nullable Throwable trouble;
+
+  @Nullable Claim claim;
+  @Nullable Waiter next;
+  @Nullable Waiter previous;
+
+  enum State {
+    WAITING,
+    GRANTED,
+    /** Somebody else has it, and this one wanted to know just that. */
+    BUSY,
+    FAILED,
+    CANCELLED
+  }
+
+  /**
+   * @param listener called when the state has changed, with no lock held; null to unpark the
+   *     calling thread
+   */
+  Waiter(
+      LockName name,
+      Mode mode,
+      LockOptions options,
+      boolean once,
+      boolean endless,
+      @Nullable Runnable listener) {
+    this.name = name;
+    this.mode = mode;
+    this.options = options;
+    this.once = once;
+    this.endless = endless;
+    this.caller = Thread.currentThread();
+    this.listener = listener;
+  }
+
+  boolean isThread() {
+    return listener == null;
+  }
+
+  boolean isDone() {
+    return state != State.WAITING;
+  }
+
+  void fail(RuntimeException with) {
+    failure = with;
+    state = State.FAILED;
+  }
+
+  void wake() {
+    if (listener == null) {
+      LockSupport.unpark(caller);
+    } else {
+      listener.run();
+    }
+  }
+
+  /**
+   * The failure, as an exception of this thread's own: a shared one would show another's stack
+   * trace.
+   */
+  RuntimeException failureHere() {
+    RuntimeException shared = Objects.requireNonNull(failure);
+    String message = String.valueOf(shared.getMessage());
+    if (shared instanceof StoreUnavailableException) {
+      return new StoreUnavailableException(message, shared);
+    } else if (shared instanceof UnsupportedByStoreException) {
+      return new UnsupportedByStoreException(message, shared);
+    }
+    return new LockException(message, shared);
+  }
+}
