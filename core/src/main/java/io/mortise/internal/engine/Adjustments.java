@@ -79,14 +79,15 @@ final class Adjustments {
         claim.mode = mode;
         Duration atMost = granted.atMostLeft();
         if (atMost != null) {
-          Bond bond = engine.claims.timed(Objects.requireNonNull(claim.session), sentAt, atMost);
+          Bond.Timed bond =
+              engine.claims.timed(Objects.requireNonNull(claim.session), sentAt, atMost);
           lease.bond(bond);
           engine.claims.watch(stripe, claim, bond);
         }
         moveWaiters(stripe, claim);
       } else if (reply instanceof Reply.Refused refused && refused.why() == Reply.Why.NOT_HELD) {
         engine.lose(stripe, claim, "the store no longer knew it");
-        engine.claims.release(stripe, claim, false);
+        engine.claims.release(stripe, claim);
       }
     } finally {
       stripe.unlock();

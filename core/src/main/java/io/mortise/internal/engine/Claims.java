@@ -371,7 +371,7 @@ final class Claims {
     held(stripe, claim, bond, granted.token(), granted.tokens(), granted.wanted());
   }
 
-  Bond timed(LiveSession session, long sentAt, Duration atMost) {
+  Bond.Timed timed(LiveSession session, long sentAt, Duration atMost) {
     long nanos = atMost.toNanos();
     long from = engine.env.rules().validFrom(sentAt, engine.env.now());
     return new Bond.Timed(session, from + nanos - engine.env.rules().safetyMargin(nanos));
@@ -393,14 +393,14 @@ final class Claims {
     Waiter head = claim.head;
     if (head == null) {
       // Cannot be: a claim without waiters was given up. If it is, the lock must not be kept.
-      release(stripe, claim, false);
+      release(stripe, claim);
       return;
     }
     take(claim, head, bond);
     stripe.afterwards(head::wake);
-    if (bond instanceof Bond.Timed) {
+    if (bond instanceof Bond.Timed timed) {
       claim.shared = false;
-      watch(stripe, claim, bond);
+      watch(stripe, claim, timed);
     }
     if (wanted) {
       wanted(claim);
@@ -444,7 +444,7 @@ final class Claims {
   }
 
   /** Loses the lease when its at-most time is over. */
-  void watch(Stripe stripe, Claim claim, Bond bond) {
+  void watch(Stripe stripe, Claim claim, Bond.Timed bond) {
     claim.stopTimer();
     AttemptId attempt = Objects.requireNonNull(claim.session).attempt(claim.number);
     claim.timer =
@@ -452,13 +452,13 @@ final class Claims {
             .env
             .timers()
             .schedule(
-                bond.validUntil() - engine.env.now(),
+                bond.deadline() - engine.env.now(),
                 () -> {
                   stripe.lock();
                   try {
                     if (claim.phase == Phase.HELD && claim.isAttempt(attempt)) {
                       engine.lose(stripe, claim, "its at-most time is over");
-                      release(stripe, claim, false);
+                      release(stripe, claim);
                     }
                   } finally {
                     stripe.unlock();
@@ -519,11 +519,11 @@ final class Claims {
   void pass(Stripe stripe, Claim claim) {
     Waiter head = claim.head;
     if (head == null || !claim.shared || mustYield(claim)) {
-      release(stripe, claim, false);
+      release(stripe, claim);
     } else if (claim.tokensLeft == 0) {
       refresh(stripe, claim);
     } else if (!canPass(claim)) {
-      release(stripe, claim, false);
+      release(stripe, claim);
     } else {
       offer(stripe, claim, head);
     }
@@ -579,10 +579,11 @@ final class Claims {
    * The store has the lock again; what still waits under the claim asks anew, behind those who wait
    * elsewhere.
    */
-  Ending release(Stripe stripe, Claim claim, boolean doubtful) {
+  Ending release(Stripe stripe, Claim claim) {
     LiveSession session = Objects.requireNonNull(claim.session);
     Ending ending =
-        engine.endings.end(stripe, claim.name, session, session.attempt(claim.number), doubtful);
+        engine.endings.end(
+            stripe, claim.name, session, session.attempt(claim.number), claim.asking);
     spreadFair(stripe, claim);
     if (claim.head == null) {
       discard(stripe, claim);
@@ -643,7 +644,7 @@ final class Claims {
         LiveSession session = Objects.requireNonNull(claim.session);
         stripe.afterwards(() -> engine.sessionGone(session));
       } else {
-        release(stripe, claim, false);
+        release(stripe, claim);
       }
     } finally {
       stripe.unlock();

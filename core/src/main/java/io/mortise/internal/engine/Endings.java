@@ -4,7 +4,6 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
-import io.mortise.spi.Reply.Was;
 import io.mortise.spi.Request;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
@@ -55,9 +54,7 @@ final class Endings {
         tell(stripe, ending, ended.how());
         if (ended.more()) {
           send(stripe, ending);
-        } else if (ending.doubtful
-            && ended.was() == Was.ABSENT
-            && engine.env.rules().endsDoubtfulAgain()) {
+        } else if (ending.doubtful && engine.env.rules().endsDoubtfulAgain()) {
           ending.doubtful = false;
           long later = engine.store.profile().maxInFlight().toNanos() + 1_000_000;
           engine.env.timers().schedule(later, () -> again(stripe, ending));

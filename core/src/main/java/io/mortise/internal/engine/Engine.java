@@ -180,7 +180,7 @@ public final class Engine {
         // Its timer has not come yet; it is over all the same, and must not be passed on.
         lose(stripe, claim, "it was not renewed in time");
         if (isLive(session)) {
-          claims.release(stripe, claim, false);
+          claims.release(stripe, claim);
         }
         return null;
       }
@@ -190,7 +190,7 @@ public final class Engine {
         claims.pass(stripe, claim);
         return null;
       }
-      return claims.release(stripe, claim, false);
+      return claims.release(stripe, claim);
     } finally {
       stripe.unlock();
     }
@@ -399,7 +399,7 @@ public final class Engine {
           };
       if (claim.phase == Phase.HELD) {
         lose(stripe, claim, why);
-        claims.release(stripe, claim, false);
+        claims.release(stripe, claim);
       } else if (claim.phase == Phase.ASKED) {
         endings.end(stripe, claim.name, session, gone.attempt(), claim.asking);
         claims.fail(

@@ -20,7 +20,7 @@ final class LiveSession implements Bond {
   /** The only thing about a session that hot paths read. */
   private volatile long validUntil = Long.MIN_VALUE;
 
-  Phase phase = Phase.OPENING;
+  volatile Phase phase = Phase.OPENING;
   long confirmedBeat;
   long pendingBeat;
   long lastSent;
