@@ -38,7 +38,8 @@ public interface LockStore extends AutoCloseable {
    *
    * @return {@link Reply.Ended} with {@code was} telling what the attempt did; for {@link
    *     Eviction#CLOSE} a hold may still stand, {@code how} is then {@link Reply.How#EVICTED} all
-   *     the same
+   *     the same; completes exceptionally with {@link io.mortise.UnsupportedByStoreException} if
+   *     the store cannot evict
    */
   CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how);
 

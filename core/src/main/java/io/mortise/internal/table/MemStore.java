@@ -1,5 +1,6 @@
 package io.mortise.internal.table;
 
+import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
@@ -88,6 +89,10 @@ public final class MemStore implements LockStore {
 
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    if (!profile.can(Capability.EVICT)) {
+      return CompletableFuture.failedFuture(
+          new UnsupportedByStoreException("Store '" + profile.display() + "' cannot evict."));
+    }
     return CompletableFuture.completedFuture(step(now -> table.evict(name, attempt, how, now)));
   }
 

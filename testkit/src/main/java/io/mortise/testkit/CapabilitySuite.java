@@ -1,0 +1,149 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Request;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.Terms;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** A store can do what it says, and refuses at once what it cannot, with nothing written. */
+class CapabilitySuite extends StoreSuite {
+  CapabilitySuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  private void needsLackOf(Capability capability) {
+    Assumptions.assumeFalse(
+        under.capabilities().contains(capability), "the store has " + capability);
+  }
+
+  private void assertRefusedAndNothingWritten(
+      boolean queue, Mode mode, Terms terms, long tokenFloor) {
+    SessionDriver a = session("a");
+    AttemptId attempt = a.attempt();
+    assertRefused(
+        a.ask(new Request.Acquire(LOCK, attempt, mode, queue, terms, 1, tokenFloor, null)),
+        Why.UNSUPPORTED);
+    assertThat(look(LOCK)).isEmpty();
+    assertEnded(a.end(LOCK, attempt), Was.ABSENT, How.UNKNOWN);
+    AttemptId held = a.hold(OTHER, EX).attempt();
+    assertThat(holders(OTHER)).containsExactly(held);
+  }
+
+  @Test
+  void givenStore_thenItSaysExactlyWhatItsTestExpects() {
+    StoreProfile profile = store().profile();
+    assertThat(profile.capabilities()).isEqualTo(under.capabilities());
+    assertThat(profile.display()).isNotBlank();
+    assertThat(profile.maxInFlight()).isBetween(Duration.ZERO, Duration.ofMinutes(2));
+    assertThat(profile.minTtl()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(10));
+    assertThat(profile.expiryLag()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
+  }
+
+  @Test
+  void givenNoQueue_whenAnAcquireWouldWait_thenItIsRefused() {
+    needsLackOf(Capability.QUEUE);
+    assertRefusedAndNothingWritten(true, EX, Terms.NONE, 0);
+  }
+
+  @Test
+  void givenNoShared_whenAReaderAcquires_thenItIsRefused() {
+    needsLackOf(Capability.SHARED);
+    assertRefusedAndNothingWritten(false, SH, Terms.NONE, 0);
+  }
+
+  @Test
+  void givenNoPermits_whenAPermitIsAcquired_thenItIsRefused() {
+    needsLackOf(Capability.PERMITS);
+    assertRefusedAndNothingWritten(false, Mode.permits(1, 3), Terms.NONE, 0);
+    assertThat(store().profile().can(Capability.PERMITS)).isFalse();
+  }
+
+  @Test
+  void givenNoAtMost_whenItIsAskedFor_thenItIsRefused() {
+    needsLackOf(Capability.AT_MOST);
+    assertRefusedAndNothingWritten(false, EX, atMost(LONG), 0);
+  }
+
+  @Test
+  void givenNoAtLeast_whenItIsAskedFor_thenItIsRefused() {
+    needsLackOf(Capability.AT_LEAST);
+    assertRefusedAndNothingWritten(false, EX, atLeast(LONG), 0);
+  }
+
+  @Test
+  void givenNoTokenFloor_whenItIsAskedFor_thenItIsRefused() {
+    needsLackOf(Capability.TOKEN_FLOOR);
+    assertRefusedAndNothingWritten(false, EX, Terms.NONE, 7);
+  }
+
+  @Test
+  void givenNoDowngrade_whenAWriterNarrows_thenItIsRefusedAndStaysAWriter() {
+    needsLackOf(Capability.DOWNGRADE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId writer = a.hold(LOCK, EX).attempt();
+    assertRefused(a.adjust(LOCK, writer, SH, Terms.NONE, 0), Why.UNSUPPORTED);
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    assertThat(look(LOCK).orElseThrow().holders())
+        .extracting(LockView.Party::weight)
+        .containsExactly(Mode.SHARERS);
+  }
+
+  @Test
+  void givenNoTimes_whenAHoldIsAdjustedToHaveThem_thenItIsRefusedAndTheHoldStands() {
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    for (Capability lacking : List.of(Capability.AT_MOST, Capability.AT_LEAST)) {
+      if (!under.capabilities().contains(lacking)) {
+        Terms terms = lacking == Capability.AT_MOST ? atMost(LONG) : atLeast(LONG);
+        assertRefused(a.adjust(LOCK, attempt, EX, terms, 0), Why.UNSUPPORTED);
+      }
+    }
+    assertThat(look(LOCK).orElseThrow().holders().get(0).atMostLeft()).isNull();
+    assertEnded(a.end(LOCK, attempt), Was.HELD, How.RELEASED);
+    assertFree(LOCK, a);
+  }
+
+  @Test
+  void givenNoEvict_whenAnOperatorEvicts_thenItIsRefusedAndTheHoldStands() {
+    needsLackOf(Capability.EVICT);
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    for (LockStore.Eviction how : LockStore.Eviction.values()) {
+      assertThatThrownBy(
+              () ->
+                  store().evict(LOCK, attempt, how).toCompletableFuture().get(10, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(UnsupportedByStoreException.class);
+    }
+    assertThat(holders(LOCK)).containsExactly(attempt);
+    assertThat(a.news()).isEmpty();
+  }
+
+  @Test
+  void givenNoPush_thenNewsArrivesByRenewalOnly() {
+    needsLackOf(Capability.PUSH);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    assertThat(a.news()).containsExactly(new News.Wanted(LOCK, attempt));
+    assertThat(a.hints().all()).isEmpty();
+  }
+}

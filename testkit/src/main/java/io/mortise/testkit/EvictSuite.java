@@ -1,0 +1,163 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Terms;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** An operator ends holds and waits: gently (close) or at once (break). */
+class EvictSuite extends StoreSuite {
+  EvictSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @BeforeEach
+  void needsEvict() {
+    needs(Capability.EVICT);
+  }
+
+  private Reply.Ended evict(AttemptId attempt, LockStore.Eviction how) {
+    return Waits.join(store().evict(LOCK, attempt, how));
+  }
+
+  private Reply.Ended close(AttemptId attempt) {
+    return evict(attempt, LockStore.Eviction.CLOSE);
+  }
+
+  private Reply.Ended breakUp(AttemptId attempt) {
+    return evict(attempt, LockStore.Eviction.BREAK);
+  }
+
+  @Test
+  void givenLiveHolder_whenClosed_thenItIsTold_andTheLockStaysShutUntilItLetsGo() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+
+    assertEnded(close(attempt), Was.HELD, How.EVICTED);
+
+    assertThat(only(News.Gone.class, a.news()))
+        .containsExactly(new News.Gone(LOCK, attempt, How.EVICTED));
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    assertRefused(a.adjust(LOCK, attempt, EX, Terms.NONE, 1), Why.NOT_HELD);
+    assertEnded(a.end(LOCK, attempt), Was.HELD, How.EVICTED);
+    assertFree(LOCK, b);
+  }
+
+  @Test
+  void givenClosedHolderThatKeepsRenewing_thenTheLockIsFreeWhenItsTtlAtThatTimeIsOver() {
+    SessionDriver a = shortSession("a");
+    SessionDriver b = session("b");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    close(attempt);
+    for (int i = 0; i < 4; i++) {
+      under.pass(shortTtl().dividedBy(3));
+      renewed(a.renew());
+    }
+    outlive(Duration.ofMillis(1));
+    b.hold(LOCK, EX);
+    assertEnded(a.end(LOCK, attempt), Was.HELD, How.EVICTED);
+  }
+
+  @Test
+  void givenDeadHolder_whenClosed_thenTheLockIsFreeAtOnce() {
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    die(a);
+    assertEnded(close(attempt), Was.HELD, How.EVICTED);
+    assertFree(LOCK, session("b"));
+  }
+
+  @Test
+  void givenLiveHolder_whenBroken_thenTheLockIsFreeAtOnce_andTheHolderIsTold() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    assertEnded(breakUp(attempt), Was.HELD, How.EVICTED);
+    Reply.Granted next = b.hold(LOCK, EX);
+    assertThat(only(News.Gone.class, a.news()))
+        .containsExactly(new News.Gone(LOCK, attempt, How.EVICTED));
+    assertEnded(a.end(LOCK, attempt), Was.HELD, How.EVICTED);
+    assertRefused(a.acquire(LOCK, attempt, EX), Why.ENDED);
+    assertThat(holders(LOCK)).containsExactly(next.attempt());
+  }
+
+  @Test
+  void givenClosedHolder_whenBrokenAfterwards_thenTheLockIsFreeAtOnce() {
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    close(attempt);
+    assertEnded(breakUp(attempt), Was.HELD, How.EVICTED);
+    assertFree(LOCK, session("b"));
+  }
+
+  @Test
+  void givenWaiter_whenTheHolderIsBroken_thenTheWaiterIsServed() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    AttemptId waiter = b.queued(LOCK, EX);
+    breakUp(attempt);
+    assertThat(holders(LOCK)).containsExactly(waiter);
+    assertThat(only(News.Granted.class, b.news()))
+        .extracting(News::attempt)
+        .containsExactly(waiter);
+  }
+
+  @Test
+  void givenWaiter_whenEvicted_thenItIsTold_andLeavesTheQueue() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId holder = a.hold(LOCK, EX).attempt();
+    AttemptId waiter = b.queued(LOCK, EX);
+    AttemptId next = b.queued(LOCK, EX);
+    assertEnded(close(waiter), Was.WAITING, How.EVICTED);
+    assertThat(waiters(LOCK)).containsExactly(next);
+    assertThat(b.news()).containsExactly(new News.Gone(LOCK, waiter, How.EVICTED));
+    assertRefused(b.enqueue(LOCK, waiter, EX), Why.ENDED);
+    a.end(LOCK, holder);
+    assertThat(holders(LOCK)).containsExactly(next);
+  }
+
+  @Test
+  void givenUnknownAttempt_whenEvicted_thenNothingHappens() {
+    SessionDriver a = session("a");
+    AttemptId unknown = a.attempt();
+    assertEnded(close(unknown), Was.ABSENT, How.UNKNOWN);
+    assertThat(look(LOCK)).isEmpty();
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    assertEnded(breakUp(unknown), Was.ABSENT, How.UNKNOWN);
+    assertThat(holders(LOCK)).containsExactly(attempt);
+  }
+
+  @Test
+  void givenAtLeast_whenTheHolderIsBroken_thenTheLockIsFreeAtOnce() {
+    needs(Capability.AT_LEAST);
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, EX, atLeast(LONG)).attempt();
+    breakUp(attempt);
+    assertFree(LOCK, session("b"));
+  }
+
+  @Test
+  void givenReaders_whenOneIsBroken_thenTheOthersStand() {
+    needs(Capability.SHARED);
+    SessionDriver a = session("a");
+    AttemptId first = a.hold(LOCK, SH).attempt();
+    AttemptId second = a.hold(LOCK, SH).attempt();
+    breakUp(first);
+    assertThat(holders(LOCK)).containsExactly(second);
+  }
+}

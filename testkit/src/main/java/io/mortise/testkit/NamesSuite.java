@@ -1,0 +1,48 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockView;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** Different names are different locks, and come back as they were written. */
+class NamesSuite extends StoreSuite {
+  NamesSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @Test
+  void givenNamesThatLookAlike_thenEachIsALockOfItsOwn_andIsShownAsItWasWritten() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    List<LockName> names = NameVectors.all();
+    assertThat(new HashSet<>(names)).hasSameSizeAs(names);
+    Map<LockName, AttemptId> held = new TreeMap<>();
+    for (LockName name : names) {
+      held.put(name, a.hold(name, EX).attempt());
+    }
+    held.forEach(
+        (name, attempt) -> {
+          assertThat(holders(name)).as(name.value()).containsExactly(attempt);
+          assertThat(busy(b.acquire(name, b.attempt(), EX)).holder()).isNotNull();
+        });
+    LockPage page = Waits.join(store().inspect(new LockQuery(null, null, 1000, false)));
+    assertThat(page.locks().stream().map(LockView::name))
+        .containsExactlyInAnyOrderElementsOf(names);
+    assertThat(only(News.Wanted.class, a.news()).stream().map(News::name))
+        .containsExactlyInAnyOrderElementsOf(names);
+    held.forEach((name, attempt) -> assertEnded(a.end(name, attempt), Was.HELD, How.RELEASED));
+    held.forEach((name, attempt) -> assertThat(holders(name)).isEmpty());
+  }
+}

@@ -1,0 +1,185 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Terms;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What others did is told until it is acknowledged, in order; a push is only a hint of it. */
+class NewsSuite extends StoreSuite {
+  NewsSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @Test
+  void givenContenders_thenTheHolderIsToldOnceThatItIsWanted() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    assertThat(a.news()).isEmpty();
+    for (int i = 0; i < 3; i++) {
+      busy(b.acquire(LOCK, b.attempt(), EX));
+    }
+    assertThat(a.news()).containsExactly(new News.Wanted(LOCK, attempt));
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    assertThat(a.news()).isEmpty();
+  }
+
+  @Test
+  void givenContender_whenTheHolderAsksAgain_thenTheAnswerSaysWanted() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    Reply.Granted hold = a.hold(LOCK, EX);
+    assertThat(hold.wanted()).isFalse();
+    assertThat(granted(a.acquire(LOCK, hold.attempt(), EX)).wanted()).isFalse();
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    assertThat(granted(a.acquire(LOCK, hold.attempt(), EX)).wanted()).isTrue();
+  }
+
+  @Test
+  void givenNextHold_whenItIsWanted_thenItsOwnerIsToldAnew() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId first = a.hold(LOCK, EX).attempt();
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    a.end(LOCK, first);
+    AttemptId second = a.hold(LOCK, EX).attempt();
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    assertThat(a.news())
+        .containsExactly(new News.Wanted(LOCK, first), new News.Wanted(LOCK, second));
+  }
+
+  @Test
+  void givenReaders_whenAWriterMeetsThem_thenEachIsToldThatItIsWanted() {
+    needs(Capability.SHARED);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    AttemptId first = a.hold(LOCK, SH).attempt();
+    AttemptId second = b.hold(LOCK, SH).attempt();
+    busy(c.acquire(LOCK, c.attempt(), EX));
+    busy(c.acquire(LOCK, c.attempt(), EX));
+    assertThat(a.news()).containsExactly(new News.Wanted(LOCK, first));
+    assertThat(b.news()).containsExactly(new News.Wanted(LOCK, second));
+  }
+
+  @Test
+  void givenHandOverWhileOthersWait_thenTheNewHolderIsToldThatItIsWanted() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    AttemptId first = a.hold(LOCK, EX).attempt();
+    b.queued(LOCK, EX);
+    c.queued(LOCK, EX);
+    a.end(LOCK, first);
+    assertThat(only(News.Granted.class, b.news()))
+        .extracting(News.Granted::wanted)
+        .containsExactly(true);
+  }
+
+  @Test
+  void givenHandOverToTheLastWaiter_thenTheNewHolderIsNotWanted() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId first = a.hold(LOCK, EX).attempt();
+    b.queued(LOCK, EX);
+    a.end(LOCK, first);
+    assertThat(only(News.Granted.class, b.news()))
+        .extracting(News.Granted::wanted)
+        .containsExactly(false);
+  }
+
+  @Test
+  void givenNews_whenItIsNotAcknowledged_thenItIsToldAgain_andAfterwardsNotAnyMore() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    long beat = a.beat();
+    List<Renewal.Item> first = renewed(a.renew(beat, beat + 1, List.of())).news();
+    List<Renewal.Item> second = renewed(a.renew(beat + 1, beat + 2, List.of())).news();
+    assertThat(first).hasSize(1);
+    assertThat(second).isEqualTo(first);
+    List<Long> seen = List.of(first.get(0).id());
+    assertThat(renewed(a.renew(beat + 2, beat + 3, seen)).news()).isEmpty();
+    assertThat(renewed(a.renew(beat + 3, beat + 4, List.of())).news()).isEmpty();
+  }
+
+  @Test
+  void givenNewsAcknowledgedInARenewalWhoseReplyWasLost_thenOnlyTheRestIsToldAgain() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId first = a.hold(LOCK, EX).attempt();
+    a.hold(OTHER, EX);
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    busy(b.acquire(OTHER, b.attempt(), EX));
+    long beat = a.beat();
+    List<Renewal.Item> told = renewed(a.renew(beat, beat + 1, List.of())).news();
+    assertThat(told).hasSize(2);
+    assertThat(told.get(0).news()).isEqualTo(new News.Wanted(LOCK, first));
+    List<Long> seen = List.of(told.get(0).id());
+    renewed(a.renew(beat + 1, beat + 2, seen));
+    assertThat(renewed(a.renew(beat + 1, beat + 2, seen)).news()).containsExactly(told.get(1));
+  }
+
+  @Test
+  void givenMoreNewsThanOneStepTells_thenItSaysSo_andAllIsToldInOrder() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    Recorder<Reply> replies = new Recorder<>();
+    List<AttemptId> wanted = new ArrayList<>();
+    for (int i = 0; i < 150; i++) {
+      wanted.add(a.hold(LockName.of("n" + i), EX).attempt());
+      b.session()
+          .submit(
+              new Request.Acquire(
+                  LockName.of("n" + i), b.attempt(), EX, false, Terms.NONE, 1, 0, null),
+              replies);
+      replies.await(i + 1);
+    }
+    long beat = a.beat();
+    Renewal.Renewed first = renewed(a.renew(beat, beat, List.of()));
+    assertThat(first.more()).isTrue();
+    assertThat(first.news()).hasSizeLessThan(150);
+    assertThat(a.news()).extracting(News::attempt).containsExactlyElementsOf(wanted);
+  }
+
+  @Test
+  void givenStoreThatPushes_thenWantedGrantedAndGoneArriveUnasked() {
+    needs(Capability.PUSH);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId first = a.hold(LOCK, EX).attempt();
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    assertThat(a.hints().await(1)).contains(new News.Wanted(LOCK, first));
+    if (under.capabilities().contains(Capability.QUEUE)) {
+      AttemptId waiter = b.queued(LOCK, EX);
+      a.end(LOCK, first);
+      assertThat(b.hints().await(1))
+          .anyMatch(news -> news instanceof News.Granted && news.attempt().equals(waiter));
+    }
+  }
+
+  @Test
+  void givenDeadHolder_whenItIsWantedOrTaken_thenNothingFails() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    SessionId dead = die(a);
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    granted(b.take(LOCK, b.attempt(), EX, false, dead));
+    assertThat(b.news()).isEmpty();
+  }
+}

@@ -1,0 +1,43 @@
+package io.mortise.testkit;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Keeps what it is given, in order. Thread-safe. */
+public final class Recorder<T> implements Consumer<T> {
+  private final List<T> items = new ArrayList<>();
+
+  /** Empty. */
+  public Recorder() {}
+
+  @Override
+  public synchronized void accept(T item) {
+    items.add(item);
+  }
+
+  /** A copy of all so far. */
+  public synchronized List<T> all() {
+    return List.copyOf(items);
+  }
+
+  /**
+   * Waits for so many items and returns all there are. Blocks.
+   *
+   * @throws AssertionError if there are fewer within {@link Waits#ANSWER}
+   */
+  public List<T> await(int count) {
+    return await(count, Waits.ANSWER);
+  }
+
+  /**
+   * As {@link #await(int)} with a bound.
+   *
+   * @throws AssertionError if there are fewer within the bound
+   */
+  public List<T> await(int count, Duration bound) {
+    Waits.until(bound, count + " items arrived, only " + all(), () -> all().size() >= count);
+    return all();
+  }
+}

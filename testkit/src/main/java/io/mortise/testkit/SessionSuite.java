@@ -1,0 +1,201 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A session lives by a compare-and-set of its beat, and its end is decided in a step of its own.
+ */
+class SessionSuite extends StoreSuite {
+  SessionSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @Test
+  void givenSessionThatWasNeverRenewed_whenItAcquires_thenItIsRefusedAndNothingIsWritten() {
+    SessionDriver a = SessionDriver.prepare(store(), LONG, "a");
+    assertRefused(a.acquire(LOCK, a.attempt(), EX), Why.SESSION_GONE);
+    assertThat(look(LOCK)).isEmpty();
+  }
+
+  @Test
+  void givenClosedSession_whenAnAcquireArrivesLate_thenItIsRefusedAndNothingIsWritten() {
+    SessionDriver a = session("a");
+    SessionDriver onTheWire = a.twin(store());
+    a.close();
+    assertRefused(a.acquire(LOCK, a.attempt(), EX), Why.SESSION_GONE);
+    assertRefused(onTheWire.acquire(LOCK, onTheWire.attempt(), EX), Why.SESSION_GONE);
+    assertThat(look(LOCK)).isEmpty();
+  }
+
+  @Test
+  void givenClosedSession_whenAnAcquireMeetsAHolder_thenNoNoteAndNoPlaceIsLeft() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    SessionDriver onTheWire = b.twin(store());
+    b.close();
+    assertRefused(onTheWire.acquire(LOCK, onTheWire.attempt(), EX), Why.SESSION_GONE);
+    assertThat(a.news()).isEmpty();
+    assertThat(waiters(LOCK)).isEmpty();
+  }
+
+  @Test
+  void givenExpiredSession_thenItIsJudgedEnded_andItsAcquireAndRenewalAreRefused() {
+    SessionDriver a = shortSession("a");
+    outlive(shortTtl());
+    assertRefused(a.acquire(LOCK, a.attempt(), EX), Why.SESSION_GONE);
+    assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+    assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
+    assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+    assertThat(look(LOCK)).isEmpty();
+  }
+
+  @Test
+  void givenSessionThatIsRenewed_thenItOutlivesItsTtl() {
+    SessionDriver a = shortSession("a");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    for (int i = 0; i < 4; i++) {
+      under.pass(shortTtl().dividedBy(3));
+      renewed(a.renew());
+    }
+    assertThat(judge(a)).isInstanceOf(Verdict.Alive.class);
+    assertThat(granted(a.acquire(LOCK, attempt, EX)).attempt()).isEqualTo(attempt);
+  }
+
+  @Test
+  void givenLiveSession_whenJudged_thenItsBeatAndTimeLeftAreTold_andItLivesOn() {
+    SessionDriver a = session("a");
+    a.renew();
+    assertThat(judge(a))
+        .isInstanceOfSatisfying(
+            Verdict.Alive.class,
+            alive -> {
+              assertThat(alive.beat()).isEqualTo(a.beat());
+              assertThat(alive.left()).isBetween(Duration.ofMinutes(4), LONG);
+            });
+    renewed(a.renew());
+  }
+
+  @Test
+  void givenUnknownSession_whenJudged_thenItHasEnded() {
+    assertThat(judge(SessionDriver.prepare(store(), LONG, "a")))
+        .isInstanceOf(Verdict.SessionEnded.class);
+  }
+
+  @Test
+  void givenLostReplyOfARenewal_whenItIsSentAgain_thenItIsAccepted() {
+    SessionDriver a = session("a");
+    long beat = a.beat();
+    renewed(a.renew(beat, beat + 5, List.of()));
+    renewed(a.renew(beat, beat + 5, List.of()));
+    renewed(a.renew(beat + 5, beat + 6, List.of()));
+  }
+
+  @Test
+  void givenLostReplyOfTheFirstRenewal_whenItIsSentAgain_thenItIsAccepted() {
+    SessionDriver a = SessionDriver.prepare(store(), LONG, "a");
+    renewed(a.renew(0, 7, List.of()));
+    renewed(a.renew(0, 7, List.of()));
+    renewed(a.renew(7, 8, List.of()));
+  }
+
+  @Test
+  void givenCloneThatRenewsWithItsOwnBeat_thenOneOfTheTwoIsLost() {
+    SessionDriver a = session("a");
+    long beat = a.beat();
+    renewed(a.renew(beat, beat + 10, List.of()));
+    assertThat(a.renew(beat, beat + 20, List.of())).isInstanceOf(Renewal.Lost.class);
+    renewed(a.renew(beat + 10, beat + 11, List.of()));
+    assertThat(a.renew(0, beat + 30, List.of())).isInstanceOf(Renewal.Lost.class);
+  }
+
+  @Test
+  void givenClosedSession_whenItRenewsOn_thenItIsLost() {
+    SessionDriver a = session("a");
+    SessionDriver onTheWire = a.twin(store());
+    a.close();
+    assertThat(onTheWire.renew()).isInstanceOf(Renewal.Lost.class);
+    assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+  }
+
+  @Test
+  void givenRenewals_thenTheStoresTimeDoesNotGoBack() {
+    SessionDriver a = session("a");
+    long last = 0;
+    for (int i = 0; i < 5; i++) {
+      long micros = renewed(a.renew()).storeMicros();
+      assertThat(micros).isGreaterThanOrEqualTo(last);
+      last = micros;
+    }
+  }
+
+  @Test
+  void
+      givenHolderThatDied_whenAContenderHasNoProof_thenTheHoldStandsAndTheContenderIsToldToJudge() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    a.close();
+
+    Reply.Busy busy = busy(b.acquire(LOCK, b.attempt(), EX));
+
+    assertThat(inTheWay(busy).attempt()).isEqualTo(attempt);
+    assertThat(inTheWay(busy).sessionLeft()).isZero();
+    assertThat(busy.askAgain()).isLessThan(Duration.ofSeconds(1));
+    assertThat(holders(LOCK)).containsExactly(attempt);
+  }
+
+  @Test
+  void givenHolderThatDied_whenAContenderBringsTheProof_thenItHolds() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    SessionId dead = die(a);
+    Reply.Granted grant = granted(b.take(LOCK, b.attempt(), EX, false, dead));
+    assertThat(holders(LOCK)).containsExactly(grant.attempt());
+  }
+
+  @Test
+  void givenHolderWhoseSessionExpired_whenItIsJudgedAndProven_thenAContenderHolds() {
+    SessionDriver a = shortSession("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    outlive(shortTtl());
+    assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+    granted(b.take(LOCK, b.attempt(), EX, false, a.id()));
+  }
+
+  @Test
+  void givenLiveHolder_whenAContenderProvesTheDeathOfAnother_thenTheHoldStands() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    SessionId dead = die(c);
+    busy(b.take(LOCK, b.attempt(), EX, false, dead));
+    assertThat(holders(LOCK)).containsExactly(attempt);
+    assertThat(granted(a.acquire(LOCK, attempt, EX)).attempt()).isEqualTo(attempt);
+  }
+
+  @Test
+  void givenLockThatHasPassedOn_whenAProofOfTheFormerHolderArrivesLate_thenTheNewHolderKeepsIt() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    a.hold(LOCK, EX);
+    SessionId dead = die(a);
+    AttemptId heir = granted(b.take(LOCK, b.attempt(), EX, false, dead)).attempt();
+    busy(c.take(LOCK, c.attempt(), EX, false, dead));
+    assertThat(holders(LOCK)).containsExactly(heir);
+  }
+}

@@ -1,0 +1,233 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Terms;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Many readers or one writer, first come first served, each hold on its own. */
+class SharedSuite extends StoreSuite {
+  SharedSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @BeforeEach
+  void needsShared() {
+    needs(Capability.SHARED);
+  }
+
+  @Test
+  @Tag("exclusion")
+  void givenReaders_thenTheyShare_andAWriterIsBusyUntilTheLastHasLeft() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    AttemptId first = a.hold(LOCK, SH).attempt();
+    AttemptId second = b.hold(LOCK, SH).attempt();
+    busy(c.acquire(LOCK, c.attempt(), EX));
+    a.end(LOCK, first);
+    busy(c.acquire(LOCK, c.attempt(), EX));
+    b.end(LOCK, second);
+    granted(c.acquire(LOCK, c.attempt(), EX));
+  }
+
+  @Test
+  @Tag("exclusion")
+  void givenWriter_thenReadersAreBusy() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    busy(b.acquire(LOCK, b.attempt(), SH));
+    busy(a.acquire(LOCK, a.attempt(), SH));
+  }
+
+  @Test
+  void givenReaders_whenOneReleasesTwice_thenTheOthersStand() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId first = a.hold(LOCK, SH).attempt();
+    AttemptId second = a.hold(LOCK, SH).attempt();
+    AttemptId third = b.hold(LOCK, SH).attempt();
+    a.end(LOCK, first);
+    assertEnded(a.end(LOCK, first), Was.HELD, How.RELEASED);
+    assertThat(holders(LOCK)).containsExactlyInAnyOrder(second, third);
+  }
+
+  @Test
+  void givenReaderWhoseAcquireIsSentAgain_thenItCountsOnce() {
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, SH).attempt();
+    granted(a.acquire(LOCK, attempt, SH));
+    a.end(LOCK, attempt);
+    assertFree(LOCK, a);
+  }
+
+  @Test
+  void givenWaitingWriter_thenLaterReadersWaitBehindIt() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    AttemptId reader = a.hold(LOCK, SH).attempt();
+    AttemptId writer = b.queued(LOCK, EX);
+    AttemptId later = c.queued(LOCK, SH);
+    busy(c.acquire(LOCK, c.attempt(), SH));
+
+    a.end(LOCK, reader);
+    assertThat(holders(LOCK)).containsExactly(writer);
+    b.end(LOCK, writer);
+    assertThat(holders(LOCK)).containsExactly(later);
+  }
+
+  @Test
+  void givenWaitingReaders_whenTheWriterReleases_thenTheyWakeTogether_upToTheNextWriter() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    AttemptId writer = a.hold(LOCK, EX).attempt();
+    AttemptId first = b.queued(LOCK, SH);
+    AttemptId second = c.queued(LOCK, SH);
+    AttemptId next = a.queued(LOCK, EX);
+    AttemptId last = c.queued(LOCK, SH);
+
+    a.end(LOCK, writer);
+
+    assertThat(holders(LOCK)).containsExactlyInAnyOrder(first, second);
+    assertThat(waiters(LOCK)).containsExactly(next, last);
+    assertThat(only(News.Granted.class, b.news())).extracting(News::attempt).containsExactly(first);
+    assertThat(only(News.Granted.class, c.news()))
+        .extracting(News::attempt)
+        .containsExactly(second);
+  }
+
+  @Test
+  void givenTwoHundredWaitingReaders_whenTheWriterReleases_thenEachStepIsBounded_andAllEnter() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId writer = a.hold(LOCK, EX).attempt();
+    Recorder<Reply> replies = new Recorder<>();
+    Set<AttemptId> readers = new HashSet<>();
+    for (int i = 0; i < 200; i++) {
+      AttemptId reader = b.attempt();
+      readers.add(reader);
+      b.session()
+          .submit(new Request.Acquire(LOCK, reader, SH, true, Terms.NONE, 1, 0, null), replies);
+    }
+    assertThat(replies.await(200)).allMatch(Reply.Queued.class::isInstance);
+
+    Reply.Ended ended = (Reply.Ended) a.ask(new Request.Abandon(LOCK, writer));
+    assertThat(ended.more()).as("the first step is bounded").isTrue();
+    a.end(LOCK, writer);
+
+    assertThat(holders(LOCK)).containsExactlyInAnyOrderElementsOf(readers);
+    List<News> news = b.news();
+    assertThat(only(News.Granted.class, news).stream().map(News::attempt))
+        .containsExactlyInAnyOrderElementsOf(readers);
+    assertThat(
+            new HashSet<>(
+                only(News.Granted.class, news).stream().map(News.Granted::token).toList()))
+        .hasSize(200);
+  }
+
+  @Test
+  void givenTwoHundredReadersOfADeadProcess_whenAWriterKeepsAskingWithTheProof_thenItHolds() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    Recorder<Reply> replies = new Recorder<>();
+    for (int i = 0; i < 200; i++) {
+      a.session()
+          .submit(
+              new Request.Acquire(LOCK, a.attempt(), SH, false, Terms.NONE, 1, 0, null), replies);
+    }
+    assertThat(replies.await(200)).allMatch(Reply.Granted.class::isInstance);
+    SessionId dead = die(a);
+
+    AttemptId writer = b.attempt();
+    int asked = 0;
+    Reply reply;
+    do {
+      reply = b.take(LOCK, writer, EX, false, dead);
+      asked++;
+    } while (!(reply instanceof Reply.Granted) && asked < 20);
+
+    assertThat(asked).as("each step is bounded, and makes progress").isBetween(2, 20);
+    assertThat(holders(LOCK)).containsExactly(writer);
+  }
+
+  @Test
+  void givenDeadReaderAmongLiveOnes_whenAWriterBringsTheProof_thenOnlyTheDeadOneEnds() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    a.hold(LOCK, SH);
+    AttemptId live = b.hold(LOCK, SH).attempt();
+    SessionId dead = die(a);
+    Reply.Busy busy = busy(c.acquire(LOCK, c.attempt(), EX));
+    assertThat(inTheWay(busy).attempt().session()).as("the one to judge").isEqualTo(dead);
+    busy(c.take(LOCK, c.attempt(), EX, false, dead));
+    assertThat(holders(LOCK)).containsExactly(live);
+  }
+
+  @Test
+  void givenWriter_whenItNarrowsToShared_thenWaitingReadersEnterThen_andAWriterDoesNot() {
+    needs(Capability.DOWNGRADE, Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    Reply.Granted writer = a.hold(LOCK, EX);
+    AttemptId reader = b.queued(LOCK, SH);
+    AttemptId second = c.queued(LOCK, EX);
+
+    Reply.Granted narrowed = granted(a.adjust(LOCK, writer.attempt(), SH, Terms.NONE, 0));
+
+    assertThat(narrowed.token()).isEqualTo(writer.token());
+    assertThat(holders(LOCK)).containsExactlyInAnyOrder(writer.attempt(), reader);
+    assertThat(waiters(LOCK)).containsExactly(second);
+    assertThat(only(News.Granted.class, b.news()))
+        .extracting(News::attempt)
+        .containsExactly(reader);
+    granted(a.adjust(LOCK, writer.attempt(), SH, Terms.NONE, 0));
+    a.end(LOCK, writer.attempt());
+    b.end(LOCK, reader);
+    assertThat(holders(LOCK)).containsExactly(second);
+  }
+
+  @Test
+  void givenReader_whenItAsksForMore_thenItIsRefusedAndStaysAReader() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId reader = a.hold(LOCK, SH).attempt();
+    assertRefused(a.adjust(LOCK, reader, EX, Terms.NONE, 0), Why.UNSUPPORTED);
+    b.hold(LOCK, SH);
+    assertThat(holders(LOCK)).hasSize(2);
+  }
+
+  @Test
+  @Tag("tokens-rise")
+  void givenReaders_thenTheirTokensDiffer_andAWriterAfterThemHasAGreaterOne() {
+    needs(Capability.TOKEN);
+    SessionDriver a = session("a");
+    Reply.Granted first = a.hold(LOCK, SH);
+    Reply.Granted second = a.hold(LOCK, SH);
+    assertThat(second.token()).isGreaterThan(first.token());
+    a.end(LOCK, second.attempt());
+    a.end(LOCK, first.attempt());
+    assertThat(a.hold(LOCK, EX).token()).isGreaterThan(second.token());
+  }
+}

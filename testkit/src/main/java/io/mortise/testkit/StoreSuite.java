@@ -1,0 +1,215 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Terms;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What the suites of {@link LockStoreContract} share: a store, sessions a, b and c, and words. */
+abstract class StoreSuite {
+  static final LockName LOCK = LockName.of("invoice/42");
+  static final LockName OTHER = LockName.of("invoice/43");
+  static final Mode EX = Mode.EXCLUSIVE;
+  static final Mode SH = Mode.SHARED;
+
+  /** Long enough that nothing ends by itself during a test. */
+  static final Duration LONG = Duration.ofMinutes(5);
+
+  final StoreUnderTest under;
+  @Nullable LockStore opened;
+  private final List<SessionDriver> sessions = new ArrayList<>();
+
+  StoreSuite(StoreUnderTest under) {
+    this.under = under;
+  }
+
+  @BeforeEach
+  void openStore() {
+    opened = under.open();
+  }
+
+  @AfterEach
+  void closeStore() {
+    try {
+      sessions.forEach(SessionDriver::close);
+    } finally {
+      store().close();
+      under.close();
+    }
+  }
+
+  final LockStore store() {
+    if (opened == null) {
+      throw new IllegalStateException("The store is not open.");
+    }
+    return opened;
+  }
+
+  final void needs(Capability... capabilities) {
+    for (Capability capability : capabilities) {
+      Assumptions.assumeTrue(
+          under.capabilities().contains(capability), "the store has no " + capability);
+    }
+  }
+
+  /** A session that lives for minutes. */
+  final SessionDriver session(String client) {
+    return session(client, LONG);
+  }
+
+  final SessionDriver session(String client, Duration ttl) {
+    SessionDriver driver = SessionDriver.open(store(), ttl, client);
+    sessions.add(driver);
+    return driver;
+  }
+
+  /** A session that ends soon if it is not renewed. */
+  final SessionDriver shortSession(String client) {
+    return session(client, shortTtl());
+  }
+
+  final Duration shortTtl() {
+    Duration least = store().profile().minTtl();
+    return under.shortTtl().compareTo(least) < 0 ? least : under.shortTtl();
+  }
+
+  /** Waits until what ends after this time has ended, by the store's clock. */
+  final void outlive(Duration time) {
+    under.pass(time.plus(store().profile().expiryLag()).plusMillis(30));
+  }
+
+  /** The session ends, and the store confirms it. */
+  final SessionId die(SessionDriver session) {
+    session.close();
+    assertThat(judge(session)).isInstanceOf(Verdict.SessionEnded.class);
+    return session.id();
+  }
+
+  final Verdict judge(SessionDriver session) {
+    return Waits.join(store().judge(session.id()));
+  }
+
+  final Optional<LockView> look(LockName name) {
+    LockPage page = Waits.join(store().inspect(LockQuery.of(name)));
+    return page.locks().stream().findFirst();
+  }
+
+  final List<AttemptId> holders(LockName name) {
+    return look(name).stream()
+        .flatMap(view -> view.holders().stream())
+        .map(LockView.Party::attempt)
+        .toList();
+  }
+
+  final List<AttemptId> waiters(LockName name) {
+    return look(name).stream()
+        .flatMap(view -> view.waiters().stream())
+        .map(LockView.Party::attempt)
+        .toList();
+  }
+
+  /** Nobody holds, nobody waits, and whoever comes gets it. */
+  final void assertFree(LockName name, SessionDriver by) {
+    assertThat(holders(name)).isEmpty();
+    assertThat(waiters(name)).isEmpty();
+    Reply.Granted grant = by.hold(name, EX);
+    by.end(name, grant.attempt());
+  }
+
+  static Request.Acquire timed(LockName name, AttemptId attempt, boolean queue, Terms terms) {
+    return new Request.Acquire(name, attempt, EX, queue, terms, 1, 0, null);
+  }
+
+  static Terms atMost(Duration time) {
+    return new Terms(time, null, "");
+  }
+
+  static Terms atLeast(Duration time) {
+    return new Terms(null, time, "");
+  }
+
+  static Reply.Granted granted(Reply reply) {
+    assertThat(reply).isInstanceOf(Reply.Granted.class);
+    return (Reply.Granted) reply;
+  }
+
+  static Reply.Busy busy(Reply reply) {
+    assertThat(reply).isInstanceOf(Reply.Busy.class);
+    return (Reply.Busy) reply;
+  }
+
+  static Reply.Queued queued(Reply reply) {
+    assertThat(reply).isInstanceOf(Reply.Queued.class);
+    return (Reply.Queued) reply;
+  }
+
+  /** The holder that a contender was told of. */
+  static Reply.Holder inTheWay(Reply reply) {
+    Reply.Holder holder =
+        reply instanceof Reply.Queued queued ? queued.holder() : busy(reply).holder();
+    if (holder == null) {
+      throw new AssertionError("No holder is named in " + reply + ".");
+    }
+    return holder;
+  }
+
+  static ClientLabel client(LockView.Party party) {
+    ClientLabel client = party.client();
+    if (client == null) {
+      throw new AssertionError("No client is shown in " + party + ".");
+    }
+    return client;
+  }
+
+  static void assertRefused(Reply reply, Reply.Why why) {
+    assertThat(reply)
+        .isInstanceOfSatisfying(
+            Reply.Refused.class,
+            refused -> {
+              assertThat(refused.why()).isEqualTo(why);
+              assertThat(refused.message()).isNotBlank();
+            });
+  }
+
+  static void assertEnded(Reply reply, Reply.Was was, Reply.How how) {
+    assertThat(reply)
+        .isInstanceOfSatisfying(
+            Reply.Ended.class,
+            ended -> {
+              assertThat(ended.was()).isEqualTo(was);
+              assertThat(ended.how()).isEqualTo(how);
+            });
+  }
+
+  static Renewal.Renewed renewed(Renewal renewal) {
+    assertThat(renewal).isInstanceOf(Renewal.Renewed.class);
+    return (Renewal.Renewed) renewal;
+  }
+
+  /** Those among the news that are of one kind. */
+  static <N extends News> List<N> only(Class<N> kind, List<News> news) {
+    return news.stream().filter(kind::isInstance).map(kind::cast).toList();
+  }
+}

@@ -1,0 +1,50 @@
+package io.mortise.testkit;
+
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What the contract suites need of a store. Each test method gets an instance of its own, opens the
+ * store, and closes the instance at its end.
+ */
+public interface StoreUnderTest extends AutoCloseable {
+  /** Opens the store on a namespace that nobody has used. Called once. */
+  LockStore open();
+
+  /**
+   * What the store can do: a literal in the store's own test, so that a capability does not
+   * disappear unnoticed.
+   */
+  Set<Capability> capabilities();
+
+  /**
+   * The session TTL where a test waits until a session really has ended: as short as the store and
+   * a slow machine allow.
+   */
+  default Duration shortTtl() {
+    return Duration.ofMillis(500);
+  }
+
+  /** Lets time pass for the store. Blocks, unless time moves by hand. */
+  default void pass(Duration time) {
+    Waits.pass(time);
+  }
+
+  /**
+   * Ends the server that keeps the locks and starts it again on what it has written down. The store
+   * given is closed, or still works.
+   *
+   * @return a store on the same namespace; empty if this store cannot be restarted, or keeps
+   *     nothing over a restart by its nature
+   */
+  default Optional<LockStore> restart(LockStore store) {
+    return Optional.empty();
+  }
+
+  /** Removes what the test left, after the store was closed. */
+  @Override
+  default void close() {}
+}

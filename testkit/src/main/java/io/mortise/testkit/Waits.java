@@ -1,0 +1,75 @@
+package io.mortise.testkit;
+
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Bounded waiting for tests. Every bound is multiplied by {@code -Dmortise.wait.factor}, 1 if it is
+ * not set, so that slow machines need no changed test.
+ */
+public final class Waits {
+  /** How long an answer may take before a test counts it as missing. */
+  public static final Duration ANSWER = Duration.ofSeconds(15);
+
+  private Waits() {}
+
+  /** The bound, scaled for this machine. */
+  public static Duration scaled(Duration bound) {
+    double factor = Double.parseDouble(System.getProperty("mortise.wait.factor", "1"));
+    return Duration.ofNanos((long) (bound.toNanos() * factor));
+  }
+
+  /**
+   * Waits for a stage. Blocks.
+   *
+   * @throws AssertionError if it does not complete within {@link #ANSWER}, or completes
+   *     exceptionally
+   */
+  public static <T> T join(CompletionStage<T> stage) {
+    try {
+      return stage.toCompletableFuture().get(scaled(ANSWER).toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      throw new AssertionError("No answer within " + scaled(ANSWER) + ".", e);
+    } catch (ExecutionException e) {
+      throw new AssertionError("The answer is a failure: " + e.getCause(), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("Interrupted while waiting for an answer.", e);
+    }
+  }
+
+  /**
+   * Waits until the condition holds, looking every few milliseconds. Blocks.
+   *
+   * @param what completes the sentence "it did not happen that …"
+   * @throws AssertionError if it does not within the bound
+   */
+  public static void until(Duration bound, String what, BooleanSupplier condition) {
+    long end = System.nanoTime() + scaled(bound).toNanos();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - end > 0) {
+        throw new AssertionError(
+            "Within " + scaled(bound) + " it did not happen that " + what + ".");
+      }
+      pass(Duration.ofMillis(5));
+    }
+  }
+
+  /**
+   * Lets real time pass: for what a store does by its own clock. Blocks.
+   *
+   * @throws AssertionError if this thread is interrupted
+   */
+  public static void pass(Duration time) {
+    try {
+      TimeUnit.NANOSECONDS.sleep(time.toNanos());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("Interrupted while time was to pass.", e);
+    }
+  }
+}

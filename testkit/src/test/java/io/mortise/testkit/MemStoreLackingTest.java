@@ -1,0 +1,86 @@
+package io.mortise.testkit;
+
+import io.mortise.internal.table.TableRules;
+import io.mortise.spi.Capability;
+import java.util.EnumSet;
+import java.util.Set;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Timeout;
+
+/** The store in memory can be told to lack any capability, and keeps the rest of the contract. */
+@Timeout(5)
+class MemStoreLackingTest {
+
+  @Nested
+  class Queue extends LockStoreContract {
+    Queue() {
+      super(MemUnderTest.without(Capability.QUEUE));
+    }
+  }
+
+  @Nested
+  class Shared extends LockStoreContract {
+    Shared() {
+      super(MemUnderTest.without(Capability.SHARED));
+    }
+  }
+
+  @Nested
+  class Permits extends LockStoreContract {
+    Permits() {
+      super(MemUnderTest.without(Capability.PERMITS));
+    }
+  }
+
+  @Nested
+  class AtMost extends LockStoreContract {
+    AtMost() {
+      super(MemUnderTest.without(Capability.AT_MOST));
+    }
+  }
+
+  @Nested
+  class AtLeast extends LockStoreContract {
+    AtLeast() {
+      super(MemUnderTest.without(Capability.AT_LEAST));
+    }
+  }
+
+  @Nested
+  class TokenFloor extends LockStoreContract {
+    TokenFloor() {
+      super(MemUnderTest.without(Capability.TOKEN_FLOOR));
+    }
+  }
+
+  @Nested
+  class Downgrade extends LockStoreContract {
+    Downgrade() {
+      super(MemUnderTest.without(Capability.DOWNGRADE));
+    }
+  }
+
+  @Nested
+  class Evict extends LockStoreContract {
+    Evict() {
+      super(MemUnderTest.without(Capability.EVICT));
+    }
+  }
+
+  @Nested
+  class Push extends LockStoreContract {
+    Push() {
+      super(MemUnderTest.without(Capability.PUSH));
+    }
+  }
+
+  /** Mutual exclusion and nothing else. */
+  @Nested
+  class Everything extends LockStoreContract {
+    private static final Set<Capability> NOTHING = EnumSet.noneOf(Capability.class);
+
+    Everything() {
+      super(new MemUnderTest(NOTHING, TableRules.ALL));
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package io.mortise.testkit;
+
+import io.mortise.internal.table.MemStore;
+import io.mortise.internal.table.TableRules;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** The store in memory, on time that moves by hand. */
+final class MemUnderTest implements StoreUnderTest {
+  private final ManualTime time = new ManualTime();
+  private final Set<Capability> capabilities;
+  private final TableRules rules;
+
+  MemUnderTest() {
+    this(EnumSet.allOf(Capability.class), TableRules.ALL);
+  }
+
+  MemUnderTest(Set<Capability> capabilities, TableRules rules) {
+    this.capabilities = capabilities;
+    this.rules = rules;
+  }
+
+  static MemUnderTest without(Capability lacking) {
+    return new MemUnderTest(EnumSet.complementOf(EnumSet.of(lacking)), TableRules.ALL);
+  }
+
+  @Override
+  public LockStore open() {
+    return new MemStore(capabilities, time, 1_700_000_000_000_000L, rules);
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return capabilities;
+  }
+
+  @Override
+  public void pass(Duration duration) {
+    time.advance(duration);
+  }
+}
