@@ -16,7 +16,12 @@ import org.jspecify.annotations.Nullable;
  * it.
  */
 public final class StoreUrl {
-  private static final Pattern USER_INFO = Pattern.compile("(//[^/@:]*):[^/@]*@");
+  /**
+   * Greedy: a password may hold an unescaped slash, question mark or at sign, and too much hidden
+   * does no harm.
+   */
+  private static final Pattern USER_INFO = Pattern.compile("(//[^/@:]*):.*@");
+
   private static final Pattern SECRET_VALUE =
       Pattern.compile("(?i)([?&;](?:password|passwd|pwd|secret|token|sslpassword)=)[^&;]*");
 
@@ -54,11 +59,7 @@ public final class StoreUrl {
         int equals = pair.indexOf('=');
         if (equals <= 0) {
           throw new IllegalArgumentException(
-              "Parameter '"
-                  + redact("?" + pair).substring(1)
-                  + "' of store URL '"
-                  + shown
-                  + "' is not name=value.");
+              "A parameter of store URL '" + shown + "' is not name=value.");
         }
         String name = pair.substring(0, equals);
         if (parameters.putIfAbsent(

@@ -1,0 +1,91 @@
+package io.mortise.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StoreUrlTest {
+  @ParameterizedTest
+  @CsvSource({
+    "redis://localhost:6379/2?namespace=a, redis, redis://localhost:6379/2",
+    "jdbc:sqlite:/tmp/x.db, jdbc:sqlite, jdbc:sqlite:/tmp/x.db",
+    "jdbc:h2:mem:x;MODE=LEGACY?create=false, jdbc:h2, jdbc:h2:mem:x;MODE=LEGACY",
+    "mem:, mem, mem:"
+  })
+  void givenUrl_whenParsed_thenSchemeAndBase(String url, String scheme, String base) {
+    StoreUrl parsed = StoreUrl.parse(url);
+    assertThat(parsed.scheme()).isEqualTo(scheme);
+    assertThat(parsed.base()).isEqualTo(base);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "localhost",
+        "://x",
+        "jdbc:x",
+        "redis://h?a",
+        "redis://h?=1",
+        "redis://h?a=1&a=2"
+      })
+  void givenWrongUrl_whenParsed_thenRefused(String url) {
+    assertThatIllegalArgumentException().isThrownBy(() -> StoreUrl.parse(url));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://:s3cret@host",
+        "redis://me:s3cret@host:1/0?namespace=x",
+        "redis://me:s3cret@@host",
+        "redis://me:s3c/ret@host",
+        "redis://me:s3c?re=t@host",
+        "jdbc:h2:tcp://h/x;USER=sa;PASSWORD=s3cret",
+        "jdbc:h2:mem:x?password=s3cret&a=b",
+        "x://h?pwd=s3cret"
+      })
+  void givenSecret_whenShown_thenHidden(String url) {
+    assertThat(StoreUrl.parse(url).toString())
+        .doesNotContain("s3c")
+        .doesNotContain("cret")
+        .contains("***");
+  }
+
+  @Test
+  void givenSecretInWrongUrl_whenRefused_thenMessageHidesIt() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> StoreUrl.parse("redis://u:s3cret@h?a"))
+        .satisfies(e -> assertThat(e.getMessage()).doesNotContain("s3cret"));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> StoreUrl.parse("://u:s3cret@h"))
+        .satisfies(e -> assertThat(e.getMessage()).doesNotContain("s3cret"));
+  }
+
+  @Test
+  void givenUnknownParameter_whenChecked_thenRefusedWithTheKnownOnes() {
+    StoreUrl url = StoreUrl.parse("redis://h?namespcae=x");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> url.allowOnly(Set.of("timeout", "namespace")))
+        .withMessageContaining("'namespcae'")
+        .withMessageContaining("namespace, timeout");
+  }
+
+  @Test
+  void givenTypedParameters_whenRead_thenCheckedOrDefault() {
+    StoreUrl url = StoreUrl.parse("redis://h?timeout=2s&create=maybe&b=%C3%A9");
+    assertThat(url.duration("timeout", Duration.ZERO)).isEqualTo(Duration.ofSeconds(2));
+    assertThat(url.duration("other", Duration.ofMillis(3))).isEqualTo(Duration.ofMillis(3));
+    assertThat(url.parameter("b", "")).isEqualTo("é");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> url.flag("create", true))
+        .withMessageContaining("true or false");
+    assertThatIllegalArgumentException().isThrownBy(() -> url.duration("create", Duration.ZERO));
+  }
+}
