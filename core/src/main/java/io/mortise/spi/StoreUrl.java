@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +41,8 @@ public final class StoreUrl {
   /**
    * Takes a URL apart; does not look up the store.
    *
-   * @throws IllegalArgumentException if it has no scheme, or a parameter without a name or twice
+   * @throws IllegalArgumentException if it has no scheme, a parameter without a name or twice, or a
+   *     password with an unescaped question mark
    */
   public static StoreUrl parse(String url) {
     String shown = redact(url);
@@ -52,6 +54,11 @@ public final class StoreUrl {
               + "' is not a store URL. Write it like redis://localhost:6379 or jdbc:sqlite:/var/lib/app/locks.db.");
     }
     int question = url.lastIndexOf('?');
+    Matcher userInfo = USER_INFO.matcher(url);
+    if (userInfo.find() && question >= 0 && userInfo.end() > question) {
+      throw new IllegalArgumentException(
+          "The password in store URL '" + shown + "' holds a question mark. Write it as %3F.");
+    }
     String base = question < 0 ? url : url.substring(0, question);
     Map<String, String> parameters = new LinkedHashMap<>();
     if (question >= 0 && question < url.length() - 1) {
