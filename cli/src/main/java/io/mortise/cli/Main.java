@@ -1,18 +1,33 @@
 package io.mortise.cli;
 
+import io.mortise.LockException;
+import io.mortise.LockTimeoutException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.DurationText;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.Charset;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Entry point of the {@code mortise} tool. */
 @Command(
     name = "mortise",
     description = "Distributed locks on the command line.",
     mixinStandardHelpOptions = true,
-    versionProvider = Main.Version.class)
+    versionProvider = Main.Version.class,
+    synopsisSubcommandLabel = "COMMAND")
 public final class Main implements Runnable {
 
   @Spec private CommandSpec spec;
@@ -20,17 +35,106 @@ public final class Main implements Runnable {
   private Main() {}
 
   /**
-   * Runs one command and ends the process with its exit code.
+   * Runs one command and ends the process with its exit status.
    *
    * @param args the words of the command line
    */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new Main()).execute(args));
+    int status =
+        execute(
+            new Surroundings(
+                System.getenv(), new StoreConnector(), System.in, System.out, System.err),
+            args);
+    System.out.flush();
+    System.exit(status);
+  }
+
+  /** Runs one command. What follows the first {@code --} is never looked at by the parser. */
+  static int execute(Surroundings surroundings, String... args) {
+    int split = Arrays.asList(args).indexOf("--");
+    String[] own = split < 0 ? args : Arrays.copyOf(args, split);
+    List<String> command =
+        split < 0 ? List.of() : Arrays.asList(args).subList(split + 1, args.length);
+    PrintStream err = surroundings.err();
+    CommandLine line =
+        new CommandLine(new Main())
+            .addSubcommand(new RunCommand(surroundings, command))
+            .addSubcommand(new ListCommand(surroundings))
+            .addSubcommand(new ShowCommand(surroundings))
+            .addSubcommand(new EvictCommand(surroundings))
+            .addSubcommand(new CommandLine.HelpCommand())
+            .addSubcommand(new AutoComplete.GenerateCompletion());
+    line.setExpandAtFiles(false)
+        .setOut(new PrintWriter(surroundings.out(), true, Charset.defaultCharset()))
+        .setErr(new PrintWriter(err, true, Charset.defaultCharset()))
+        .setUsageHelpAutoWidth(false)
+        .setUsageHelpWidth(100)
+        .setParameterExceptionHandler((wrong, words) -> usage(err, wrong))
+        .setExecutionExceptionHandler((trouble, where, parsed) -> trouble(err, where, trouble));
+    line.registerConverter(Duration.class, Main::duration);
+    return line.execute(own);
   }
 
   @Override
   public void run() {
     throw new ParameterException(spec.commandLine(), "No command given.");
+  }
+
+  private static Duration duration(String text) {
+    try {
+      return DurationText.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException(e.getMessage());
+    }
+  }
+
+  private static int usage(PrintStream err, ParameterException wrong) {
+    String name = wrong.getCommandLine().getCommandName();
+    say(
+        err,
+        wrong.getMessage()
+            + (wrong instanceof UnmatchedArgumentException && name.equals("run")
+                ? ". The command stands behind --, like: mortise run NAME -- COMMAND"
+                : ""));
+    UnmatchedArgumentException.printSuggestions(wrong, wrong.getCommandLine().getErr());
+    err.println("Try '" + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help'.");
+    return ExitStatus.USAGE;
+  }
+
+  /** One line that says what to do; where it comes from only on demand. */
+  private static int trouble(PrintStream err, CommandLine where, Exception trouble) {
+    int status = status(trouble);
+    String message = String.valueOf(trouble.getMessage());
+    if (status == ExitStatus.DEFECT) {
+      message = "This is a defect in mortise; --verbose shows where: " + trouble;
+    }
+    if (!message.isEmpty()) {
+      say(err, message);
+    }
+    if (where.getParseResult() != null && where.getParseResult().hasMatchedOption("--verbose")) {
+      StringWriter trace = new StringWriter();
+      trouble.printStackTrace(new PrintWriter(trace));
+      err.print(Safe.hide(trace.toString()));
+    }
+    return status;
+  }
+
+  private static int status(Exception trouble) {
+    if (trouble instanceof Failure failure) {
+      return failure.status();
+    }
+    if (trouble instanceof LockTimeoutException) {
+      return ExitStatus.NOT_HAD;
+    }
+    if (trouble instanceof IllegalArgumentException
+        || trouble instanceof UnsupportedByStoreException) {
+      return ExitStatus.USAGE;
+    }
+    return trouble instanceof LockException ? ExitStatus.STORE : ExitStatus.DEFECT;
+  }
+
+  private static void say(PrintStream err, String message) {
+    err.println("mortise: " + Safe.text(Safe.hide(message)));
   }
 
   /** The version that the build wrote into the manifest. */

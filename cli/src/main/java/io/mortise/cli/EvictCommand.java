@@ -1,0 +1,167 @@
+package io.mortise.cli;
+
+import io.mortise.LockClient;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore.Eviction;
+import io.mortise.spi.LockView;
+import io.mortise.spi.LockView.Party;
+import io.mortise.spi.Reply;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.Charset;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code mortise evict}: ends somebody's hold or wait. */
+@Command(
+    name = "evict",
+    description = "End somebody's hold of a lock, or wait for it.",
+    footer = {
+      "",
+      "The holder is told, and the lock stays shut until it has let go or its session is over. With --now the lock is"
+          + " free at once, while the holder may go on working until it hears of it: two may then work at the same"
+          + " time, and only a resource that checks the fencing token refuses the older one."
+    })
+final class EvictCommand implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Spec private CommandSpec spec;
+  @Mixin private StoreOptions store;
+
+  @Parameters(paramLabel = "NAME", description = "The lock's name.")
+  private String name = "";
+
+  @Option(
+      names = "--attempt",
+      paramLabel = "ID",
+      description =
+          "Whose, as 'mortise show' says. Needed if there are several holders, or for a waiter.")
+  private @Nullable String attempt;
+
+  @Option(names = "--now", description = "Free the lock at once; see below what that risks.")
+  private boolean now;
+
+  @Option(
+      names = {"-y", "--yes"},
+      description = "Do not ask. Needed where there is no terminal to ask on.")
+  private boolean yes;
+
+  EvictCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+    this.store = new StoreOptions(surroundings);
+  }
+
+  @Override
+  public Integer call() {
+    LockName.of(name);
+    AttemptId wanted = attempt == null ? null : AttemptId.parse(attempt);
+    boolean canAsk = Terminal.STDIN.isPresent() && Terminal.STDERR.isPresent();
+    if (!yes && !canAsk) {
+      throw new ParameterException(
+          spec.commandLine(), "There is no terminal to ask on. Add --yes if you are sure.");
+    }
+    try (LockClient client = store.connect(store.url(), null)) {
+      Optional<LockView> view = client.inspect(name);
+      Optional<Party> party = view.flatMap(lock -> choose(lock, wanted));
+      if (party.isEmpty()) {
+        say(
+            wanted == null
+                ? "Nobody holds lock '" + name + "'."
+                : "Attempt " + attempt + " neither holds nor waits for lock '" + name + "'.");
+        return ExitStatus.OK;
+      }
+      boolean holds = view.get().holders().contains(party.get());
+      if (!yes && !confirm(party.get(), holds)) {
+        say("Nothing was done.");
+        return ExitStatus.FAILED;
+      }
+      Reply.Was was =
+          client.evict(
+              name, party.get().attempt(), now || !holds ? Eviction.BREAK : Eviction.CLOSE);
+      say(result(was, party.get()));
+      return ExitStatus.OK;
+    }
+  }
+
+  /** The one that is meant; empty if it is not there. */
+  private Optional<Party> choose(LockView lock, @Nullable AttemptId wanted) {
+    if (wanted != null) {
+      return Stream.concat(lock.holders().stream(), lock.waiters().stream())
+          .filter(party -> party.attempt().equals(wanted))
+          .findFirst();
+    }
+    List<Party> holders = lock.holders();
+    if (holders.size() > 1) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "Lock '"
+              + name
+              + "' has "
+              + holders.size()
+              + " holders. Choose one with --attempt; 'mortise show' lists them.");
+    }
+    return holders.stream().findFirst();
+  }
+
+  private boolean confirm(Party party, boolean holds) {
+    PrintStream err = surroundings.err();
+    err.println(
+        Views.client(party)
+            + (holds ? " has held" : " has waited for")
+            + " lock '"
+            + name
+            + "' for "
+            + io.mortise.spi.DurationText.format(party.since())
+            + (party.label().isEmpty() ? "." : " (" + Safe.text(party.label()) + ")."));
+    if (holds && now) {
+      err.println(
+          "It may go on working until it hears of it, while another holds the lock already.");
+    }
+    err.print("Evict it" + (holds && now ? " at once" : "") + "? [y/N] ");
+    err.flush();
+    try {
+      String answer =
+          new BufferedReader(new InputStreamReader(surroundings.in(), Charset.defaultCharset()))
+              .readLine();
+      return answer != null && answer.strip().toLowerCase(Locale.ROOT).matches("y|yes");
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private String result(Reply.Was was, Party party) {
+    String who = Views.client(party);
+    return switch (was) {
+      case HELD ->
+          now
+              ? "Took lock '" + name + "' from " + who + ", which may not know yet."
+              : "Told "
+                  + who
+                  + " to let go of lock '"
+                  + name
+                  + "'. It stays shut until then, or until its session is over.";
+      case WAITING -> "Ended the wait of " + who + " for lock '" + name + "'.";
+      case ABSENT -> who + " had let go of lock '" + name + "' by itself.";
+    };
+  }
+
+  private void say(String text) {
+    if (!store.quiet) {
+      surroundings.err().println("mortise: " + text);
+    }
+  }
+}

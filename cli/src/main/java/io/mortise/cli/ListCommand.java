@@ -1,0 +1,64 @@
+package io.mortise.cli;
+
+import io.mortise.LockClient;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockView;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code mortise ls}: the locks of a store. */
+@Command(
+    name = "ls",
+    description = "List the locks that are held, waited for or closed.",
+    footer = {
+      "",
+      "Each line is a snapshot of one lock. HOLDER is host:process, +n that n more hold it too; TOKEN is the fencing"
+          + " token, AGE how long the first of them has held."
+    })
+final class ListCommand implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Mixin private StoreOptions store;
+
+  @Option(
+      names = {"-a", "--all"},
+      description = "Also those that are free but have been used.")
+  private boolean all;
+
+  @Option(names = "--json", description = "Write a JSON array of what 'show --json' writes.")
+  private boolean json;
+
+  ListCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+    this.store = new StoreOptions(surroundings);
+  }
+
+  @Override
+  public Integer call() {
+    List<LockView> locks = new ArrayList<>();
+    try (LockClient client = store.connect(store.url(), null)) {
+      LockQuery query = new LockQuery(null, null, 1000, all);
+      LockPage page = client.inspect(query);
+      locks.addAll(page.locks());
+      for (String next = page.next(); next != null; next = page.next()) {
+        page = client.inspect(query.from(next));
+        locks.addAll(page.locks());
+      }
+    }
+    PrintStream out = surroundings.out();
+    if (json) {
+      out.println(Json.write(locks.stream().map(Views::json).toList()));
+    } else if (!locks.isEmpty()) {
+      Views.table(locks).forEach(out::println);
+    } else if (!store.quiet) {
+      surroundings.err().println("mortise: no lock is held" + (all ? " or known." : "."));
+    }
+    return ExitStatus.OK;
+  }
+}

@@ -1,0 +1,330 @@
+package io.mortise.cli;
+
+import io.mortise.DistributedLock;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.LockOptions;
+import io.mortise.LockTimeoutException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.Capability;
+import io.mortise.spi.DurationText;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockView;
+import io.mortise.spi.StoreUrl;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code mortise run}: runs a command while holding a lock. */
+@Command(
+    name = "run",
+    description = "Run a command while holding a lock.",
+    customSynopsis = "mortise run [OPTION…] NAME -- COMMAND [ARGUMENT…]",
+    footerHeading = "%nThe command sees%n",
+    footer = {
+      "  MORTISE_LOCK    the lock's name",
+      "  MORTISE_TOKEN   the fencing token, which rises with every hold: let what you write to refuse a smaller one."
+          + " Not there with --shared",
+      "  MORTISE_STORE   the store, without its password",
+      "",
+      "Exit status: that of the command, 128 + n if signal n ended it; 64 wrong usage; 69 store not reachable or not"
+          + " fit; 75 lock not had in time; 76 lock lost while the command ran; 126 command not executable;"
+          + " 127 command not found; 130 interrupted while waiting.",
+      "",
+      "If the lock is about to be lost, the command and all that it started get SIGTERM when the grace begins and"
+          + " SIGKILL before another can have the lock. The same happens, with no longer grace, if mortise itself is"
+          + " killed.",
+      "",
+      "Not covered: mortise stopped by SIGSTOP for longer than the TTL; processes that left the command's session (at a"
+          + " terminal: whose parent has ended); what the command started and left running when it ended by itself;"
+          + " a command that became another user; a machine that stands still. Only the token protects from these."
+    })
+final class RunCommand implements Callable<Integer> {
+  /** What a session lives without renewal unless something else is said. */
+  private static final Duration DEFAULT_TTL = Duration.ofSeconds(15);
+
+  private static final Duration LONGEST_GRACE = Duration.ofSeconds(3);
+
+  /** A lock that is had sooner is not worth a word. */
+  private static final Duration PATIENCE = Duration.ofMillis(500);
+
+  private final Surroundings surroundings;
+  private final List<String> command;
+  private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+
+  @Spec private CommandSpec spec;
+  @Mixin private StoreOptions store;
+
+  @Parameters(paramLabel = "NAME", description = "The lock's name.")
+  private String name = "";
+
+  @Option(
+      names = "--wait",
+      paramLabel = "DURATION",
+      description =
+          "How long to wait for the lock, like 500ms, 30s, 1h30m; 0 tries once. Default: for ever.")
+  private @Nullable Duration wait;
+
+  @Option(
+      names = "--ttl",
+      paramLabel = "DURATION",
+      description =
+          "How long the lock stays shut when this host dies; renewed every third of it. Default: 15s.")
+  private @Nullable Duration ttl;
+
+  @Option(
+      names = "--at-least",
+      paramLabel = "DURATION",
+      description =
+          "Keep the lock shut for at least so long after it was had, also when the command is over.")
+  private @Nullable Duration atLeast;
+
+  @Option(
+      names = "--at-most",
+      paramLabel = "DURATION",
+      description = "Give the lock up after so long; a command that still runs is ended before.")
+  private @Nullable Duration atMost;
+
+  @Option(names = "--shared", description = "Hold it together with others that say --shared.")
+  private boolean shared;
+
+  @Option(
+      names = "--grace",
+      paramLabel = "DURATION",
+      description =
+          "Time between SIGTERM and the end of the lock's validity. Default: 3s, or a quarter of the TTL if that is"
+              + " less.")
+  private @Nullable Duration grace;
+
+  @Option(
+      names = "--label",
+      paramLabel = "TEXT",
+      description =
+          "What 'mortise ls' shows about this hold. Default: the name of the command's program.")
+  private @Nullable String label;
+
+  RunCommand(Surroundings surroundings, List<String> command) {
+    this.surroundings = surroundings;
+    this.command = List.copyOf(command);
+    this.store = new StoreOptions(surroundings);
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    if (command.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(), "No command given. Write: mortise run " + name + " -- COMMAND");
+    }
+    LockName.of(name);
+    String url = store.url();
+    StoreUrl parsed = StoreUrl.parse(url);
+    Duration session = ttl == null ? parsed.duration("ttl", DEFAULT_TTL) : ttl;
+    Duration notice = graceFor(session);
+    LockOptions options = options();
+    List<String> words = new ArrayList<>(command);
+    words.set(
+        0,
+        Programs.check(
+            words.get(0), surroundings.variables().getOrDefault("PATH", "/bin:/usr/bin")));
+
+    for (String signal : List.of("INT", "TERM", "HUP")) {
+      Signals.listen(signal, this::interrupted);
+    }
+    try (LockClient client = store.connect(url, ttl)) {
+      connected = true;
+      DistributedLock lock =
+          (shared ? client.readWriteLock(name).readLock() : client.lock(name)).with(options);
+      Lease lease = acquire(client, lock);
+      return hold(lease, words, notice, client.profile().can(Capability.TOKEN), url);
+    }
+  }
+
+  private volatile boolean connected;
+
+  private void interrupted(Event.Signalled signal) {
+    if (connected) {
+      events.add(signal);
+    } else {
+      // Connecting cannot be interrupted, and there is nothing yet to leave behind.
+      Runtime.getRuntime().halt(ExitStatus.bySignal(signal.number()));
+    }
+  }
+
+  private Duration graceFor(Duration session) {
+    Duration notice = grace != null ? grace : Supervisor.min(LONGEST_GRACE, session.dividedBy(4));
+    Duration shortest = session;
+    if (atMost != null) {
+      shortest = Supervisor.min(session, atMost);
+      if (grace == null) {
+        notice = Supervisor.min(notice, atMost.dividedBy(4));
+      }
+    }
+    if (shortest.compareTo(notice.multipliedBy(2)) <= 0) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "The grace of "
+              + DurationText.format(notice)
+              + " takes half or more of the "
+              + DurationText.format(shortest)
+              + " that the lock is sure to be held. Raise --ttl"
+              + (atMost == null ? "" : " and --at-most")
+              + " or lower --grace.");
+    }
+    return notice;
+  }
+
+  private LockOptions options() {
+    String shown = label;
+    if (shown == null) {
+      // Without the arguments: they may hold a password.
+      Path program = Path.of(command.get(0)).getFileName();
+      shown = program == null ? "" : Safe.text(program.toString());
+      shown = shown.substring(0, Math.min(shown.length(), 100));
+    }
+    return LockOptions.DEFAULTS.withAtMost(atMost).withAtLeast(atLeast).withLabel(shown);
+  }
+
+  /**
+   * Waits for the lock and says so.
+   *
+   * @throws Failure if it could not be had in time, or a signal came; nothing is left behind
+   */
+  private Lease acquire(LockClient client, DistributedLock lock) throws InterruptedException {
+    if (wait != null && wait.isZero()) {
+      return lock.tryAcquire().orElseThrow(() -> notHad(client, null));
+    }
+    CompletableFuture<Lease> attempt = wait == null ? lock.acquireAsync() : lock.acquireAsync(wait);
+    var told = attempt.whenComplete((lease, failure) -> events.add(new Event.Answered()));
+    boolean tell = !store.quiet && Terminal.STDERR.isPresent();
+    while (true) {
+      Event event = tell ? events.poll(PATIENCE.toMillis(), TimeUnit.MILLISECONDS) : events.take();
+      if (event == null) {
+        tell = false;
+        surroundings.err().println("mortise: waiting for lock '" + name + "'" + situation(client));
+      } else if (event instanceof Event.Signalled signal) {
+        giveUp(attempt);
+        throw new Failure(ExitStatus.bySignal(signal.number()), "");
+      } else {
+        try {
+          return told.join();
+        } catch (CompletionException e) {
+          if (e.getCause() instanceof LockTimeoutException timeout) {
+            throw notHad(client, timeout);
+          }
+          if (e.getCause() instanceof LockException trouble) {
+            throw trouble;
+          }
+          throw e;
+        }
+      }
+    }
+  }
+
+  private static void giveUp(CompletableFuture<Lease> attempt) {
+    if (!attempt.cancel(true) && !attempt.isCompletedExceptionally()) {
+      attempt.join().close(); // granted a moment ago
+    }
+  }
+
+  private Failure notHad(LockClient client, @Nullable LockTimeoutException timeout) {
+    String message =
+        "Lock '"
+            + name
+            + "' was not had"
+            + (timeout == null ? "" : " within " + (wait == null ? "" : DurationText.format(wait)))
+            + situation(client)
+            + " Try later, or give a longer --wait.";
+    return timeout == null
+        ? new Failure(ExitStatus.NOT_HAD, message)
+        : new Failure(ExitStatus.NOT_HAD, message, timeout);
+  }
+
+  /** Who is in the way, to be set behind a clause. */
+  private String situation(LockClient client) {
+    try {
+      Optional<LockView> view = client.inspect(name);
+      return view.map(Views::situation).orElse(".");
+    } catch (StoreUnavailableException e) {
+      return ": the store does not answer.";
+    }
+  }
+
+  private int hold(Lease lease, List<String> words, Duration notice, boolean tokens, String url)
+      throws InterruptedException {
+    String token = tokens && !shared ? Long.toString(lease.token()) : "";
+    Supervisor.End end;
+    try {
+      lease.onLost(loss -> events.add(new Event.Lost()));
+      for (String signal : List.of("TSTP", "CONT")) {
+        Signals.listen(signal, events::add);
+      }
+      Lifeline child =
+          Lifeline.start(
+              words,
+              environment -> prepare(environment, token, url),
+              notice,
+              status -> events.add(new Event.Exited(status)));
+      end = new Supervisor(lease, child, events, notice).supervise();
+    } catch (IOException e) {
+      release(lease);
+      throw new Failure(
+          ExitStatus.FAILED, "The command could not be started: " + e.getMessage(), e);
+    }
+    boolean released = release(lease);
+    if (end.lost() || !released) {
+      surroundings
+          .err()
+          .println(
+              "mortise: Lock '"
+                  + name
+                  + "' was lost while the command ran; the command "
+                  + (end.lost() ? "was ended" : "ended by itself")
+                  + " (status "
+                  + end.status()
+                  + "). Its last work may overlap with the next holder's: check what was written"
+                  + (token.isEmpty() ? "." : " with token " + token + "."));
+      return ExitStatus.LOST;
+    }
+    return end.status();
+  }
+
+  /** False if it was lost before. */
+  private static boolean release(Lease lease) {
+    try {
+      lease.close();
+      return true;
+    } catch (LeaseLostException e) {
+      return false;
+    }
+  }
+
+  private void prepare(Map<String, String> environment, String token, String url) {
+    environment.put("MORTISE_LOCK", name);
+    environment.put(StoreOptions.VARIABLE, Safe.url(url));
+    if (token.isEmpty()) {
+      environment.remove("MORTISE_TOKEN"); // that of a command around this one
+    } else {
+      environment.put("MORTISE_TOKEN", token);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package io.mortise.cli;
+
+import io.mortise.spi.StoreUrl;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Makes foreign text fit to be printed: without secrets, and without power over the terminal. */
+final class Safe {
+  /** Up to the last at-sign: a password may hold one. */
+  private static final Pattern USER_INFO = Pattern.compile("(//[^/@:\\s]*):\\S*@");
+
+  private static final Pattern SECRET_VALUE =
+      Pattern.compile("(?i)\\b((?:ssl)?password|passwd|pwd|secret)=[^&;\\s]*");
+
+  private Safe() {}
+
+  /** The store URL as people may see it. */
+  static String url(String url) {
+    try {
+      return hide(StoreUrl.parse(url).toString());
+    } catch (IllegalArgumentException e) {
+      return hide(url);
+    }
+  }
+
+  /** Replaces what looks like a password by stars. */
+  static String hide(String text) {
+    return SECRET_VALUE.matcher(USER_INFO.matcher(text).replaceAll("$1:***@")).replaceAll("$1=***");
+  }
+
+  /**
+   * Writes control characters, and those that turn the direction of text, as escapes. Labels and
+   * names in a store are foreign input: a terminal must not obey them.
+   */
+  static String text(@Nullable String foreign) {
+    if (foreign == null) {
+      return "";
+    }
+    StringBuilder safe = new StringBuilder(foreign.length());
+    foreign
+        .codePoints()
+        .forEach(
+            c -> {
+              switch (Character.getType(c)) {
+                case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.PRIVATE_USE,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR ->
+                    safe.append(
+                        c < 0x100 ? String.format("\\x%02x", c) : String.format("\\u{%x}", c));
+                default -> safe.appendCodePoint(c);
+              }
+            });
+    return safe.toString();
+  }
+}

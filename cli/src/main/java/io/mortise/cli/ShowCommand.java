@@ -1,0 +1,57 @@
+package io.mortise.cli;
+
+import io.mortise.LockClient;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code mortise show}: all that a store knows of one lock. */
+@Command(
+    name = "show",
+    description = "Show who holds a lock, since when, and who waits for it.",
+    footer = {"", "Says 'free', with exit status 0, if the store knows nothing of the lock."})
+final class ShowCommand implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Mixin private StoreOptions store;
+
+  @Parameters(paramLabel = "NAME", description = "The lock's name.")
+  private String name = "";
+
+  @Option(names = "--json", description = "Write a JSON object.")
+  private boolean json;
+
+  ShowCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+    this.store = new StoreOptions(surroundings);
+  }
+
+  @Override
+  public Integer call() {
+    LockName checked = LockName.of(name);
+    LockView lock;
+    try (LockClient client = store.connect(store.url(), null)) {
+      lock =
+          client
+              .inspect(name)
+              .orElseGet(
+                  () ->
+                      new LockView(checked, Mode.SHARERS, 0, Duration.ZERO, List.of(), List.of()));
+    }
+    PrintStream out = surroundings.out();
+    if (json) {
+      out.println(Json.write(Views.json(lock)));
+    } else {
+      Views.details(lock).forEach(out::println);
+    }
+    return ExitStatus.OK;
+  }
+}

@@ -1,0 +1,132 @@
+package io.mortise.cli;
+
+import io.mortise.LockClient;
+import java.io.IOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Which store a command talks to: the options that all commands share. */
+final class StoreOptions {
+  static final String VARIABLE = "MORTISE_STORE";
+
+  private final Surroundings surroundings;
+
+  @Option(
+      names = "--store",
+      paramLabel = "URL",
+      description = {
+        "The store, like redis://host:6379 or jdbc:sqlite:/var/lib/app/locks.db; @FILE reads it from a file. Default:"
+            + " MORTISE_STORE, else a file for this host only. Others see a command line: a URL with a password belongs"
+            + " into MORTISE_STORE or a file."
+      })
+  private @Nullable String option;
+
+  @Option(
+      names = {"-q", "--quiet"},
+      description = "Say nothing but errors.")
+  boolean quiet;
+
+  @Option(
+      names = {"-v", "--verbose"},
+      description = "Log what happens, and show where an error comes from.")
+  boolean verbose;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this help.")
+  boolean help; // read by the parser
+
+  StoreOptions(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  /**
+   * The store's URL, perhaps with a password.
+   *
+   * @throws Failure if the file that should hold it cannot be read
+   */
+  String url() {
+    Map<String, String> variables = surroundings.variables();
+    String url = option;
+    if (url == null || url.isEmpty()) {
+      url = variables.get(VARIABLE);
+    }
+    if (url == null || url.isEmpty()) {
+      return embedded(variables);
+    }
+    return url.startsWith("@") ? read(url.substring(1)) : url;
+  }
+
+  /** Connects, and says so if the store is one that other hosts do not see. Blocks. */
+  LockClient connect(String url, @Nullable Duration ttl) {
+    // Read when the first logger is made, which is later than this.
+    System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", verbose ? "debug" : "warn");
+    if (!quiet && isEmbeddedDefault()) {
+      surroundings
+          .err()
+          .println(
+              "mortise: locks are kept in '"
+                  + Safe.text(url.substring("jdbc:sqlite:".length()))
+                  + "'. Other hosts do not see them; name a common store with --store or MORTISE_STORE.");
+    }
+    return surroundings.connector().connect(url, ttl);
+  }
+
+  private boolean isEmbeddedDefault() {
+    String variable = surroundings.variables().getOrDefault(VARIABLE, "");
+    return (option == null || option.isEmpty()) && variable.isEmpty();
+  }
+
+  private static String embedded(Map<String, String> variables) {
+    String state = variables.getOrDefault("XDG_STATE_HOME", "");
+    String home = variables.getOrDefault("HOME", System.getProperty("user.home", ""));
+    // The XDG rules say that a relative path is to be ignored.
+    Path folder =
+        (state.startsWith("/") ? Path.of(state) : Path.of(home, ".local", "state"))
+            .resolve("mortise");
+    try {
+      if (!Files.isDirectory(folder)) {
+        if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
+          Files.createDirectories(
+              folder,
+              PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } else {
+          Files.createDirectories(folder);
+        }
+      }
+    } catch (IOException e) {
+      throw new Failure(
+          ExitStatus.STORE,
+          "Cannot make the folder '"
+              + folder
+              + "' for the locks of this host. Name a store with --store or MORTISE_STORE.",
+          e);
+    }
+    return "jdbc:sqlite:" + folder.resolve("locks.db");
+  }
+
+  private static String read(String file) {
+    String url;
+    try {
+      url = Files.readString(Path.of(file)).strip();
+    } catch (IOException | InvalidPathException e) {
+      throw new Failure(
+          ExitStatus.USAGE,
+          "Cannot read the store's URL from '" + file + "'. It has to be a readable UTF-8 file.",
+          e);
+    }
+    if (url.isEmpty()) {
+      throw new Failure(
+          ExitStatus.USAGE, "The file '" + file + "' is empty. Expected a store URL.");
+    }
+    return url;
+  }
+}

@@ -1,0 +1,33 @@
+package io.mortise.cli;
+
+import io.mortise.LockClient;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the tool finds around it. Handed in, so that a test can be the surroundings.
+ *
+ * @param variables the environment
+ * @param connector opens stores
+ */
+record Surroundings(
+    Map<String, String> variables,
+    Connector connector,
+    InputStream in,
+    PrintStream out,
+    PrintStream err) {
+
+  /** Opens stores. */
+  @FunctionalInterface
+  interface Connector {
+    /**
+     * Connects. Blocks.
+     *
+     * @param ttl of the session; null for the default
+     */
+    LockClient connect(String url, @Nullable Duration ttl);
+  }
+}

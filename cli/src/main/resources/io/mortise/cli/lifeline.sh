@@ -1,0 +1,145 @@
+#!/bin/sh
+# Starts the command of "mortise run", and ends it when mortise is gone.
+#
+#   $1   a named pipe whose write end mortise holds open: its end of file means that mortise has died
+#   $2   process id of mortise
+#   $3   tenths of a second between SIGTERM and SIGKILL if mortise dies
+#   $4…  the command
+#
+# Lines that mortise writes to the pipe:
+#   TERM, INT, HUP, CONT …   send that signal to the command and what it started
+#   SUSPEND                  stop them, then mortise
+#   LOST <tenths>            SIGTERM now, SIGKILL when the time is over; then this watcher is done
+#   END                      the command is over; leave alone what it left behind
+# When the watcher is done it removes the folder of the pipe; mortise may wait for that.
+#
+# The command takes over the process id and the three standard streams of this shell, so mortise sees how it ends and
+# nothing stands between it and its input. The watcher runs beside it and belongs neither to its children nor to its
+# session. A pipe by name, since the Java runtime hands on no descriptor but 0, 1 and 2, which are the user's.
+#
+# Away from a terminal the command gets a session of its own: whoever is in it can be found and ended. At a terminal a new
+# session would lose Ctrl-C, job control and password prompts, so there the tree of its descendants is ended instead; the
+# terminal itself delivers Ctrl-C and Ctrl-Z to all of them.
+#
+# POSIX sh; tried with dash. Reads /proc where there is one, else the output of ps.
+set -u
+pipe=$1
+mortise=$2
+grace=$3
+shift 3
+target=$$
+folder=${pipe%/*}
+
+terminal=no
+if [ -t 0 ] || [ -t 1 ] || [ -t 2 ]; then terminal=yes; fi
+
+# One line per process: id, parent, session.
+processes() {
+  if [ -r /proc/self/stat ]; then
+    for stat in /proc/[0-9]*/stat; do
+      { IFS= read -r line <"$stat"; } 2>/dev/null || continue
+      # The name in parentheses may hold blanks and parentheses: what counts comes after the last one.
+      # shellcheck disable=SC2086 # numbers to be split
+      set -- ${line##*) }
+      [ "$1" = Z ] || echo "${line%% *} $2 $4"
+    done
+  else
+    ps -A -o pid= -o ppid= | while read -r pid parent; do echo "$pid $parent -"; done
+  fi
+}
+
+# Sets $found to the command, all of its session, and the descendants of either: those that are alive.
+find_members() {
+  table=$(processes)
+  found=' '
+  added=yes
+  while [ -n "$added" ]; do
+    added=
+    while read -r pid parent session; do
+      case $found in *" $pid "*) continue ;; esac
+      case "$found$target " in
+        *" $parent "*) ;;
+        *) [ "$pid" = "$target" ] || [ "$session" = "$target" ] || continue ;;
+      esac
+      found="$found$pid "
+      added=yes
+    done <<END
+$table
+END
+  done
+}
+
+send() {
+  find_members
+  # shellcheck disable=SC2086 # several ids
+  [ "$found" = ' ' ] || kill -s "$1" $found 2>/dev/null
+}
+
+# Stops everyone first, until nobody is new: a process that forks while the list is read would be missed.
+kill_all() {
+  rounds=0
+  before=
+  find_members
+  while [ "$found" != "$before" ] && [ "$rounds" -lt 10 ]; do
+    # shellcheck disable=SC2086 # several ids
+    [ "$found" = ' ' ] || kill -s STOP $found 2>/dev/null
+    before=$found
+    rounds=$((rounds + 1))
+    find_members
+  done
+  # shellcheck disable=SC2086 # several ids
+  [ "$found" = ' ' ] || kill -s KILL $found 2>/dev/null
+}
+
+# SIGTERM, then up to $1 tenths of a second, then SIGKILL. What is stopped cannot end by itself, so it is woken.
+end_all() {
+  left=$1
+  send TERM
+  # shellcheck disable=SC2086 # several ids
+  [ "$found" = ' ' ] || kill -s CONT $found 2>/dev/null
+  while [ "$left" -gt 0 ]; do
+    find_members
+    [ "$found" != ' ' ] || break
+    if sleep 0.1 2>/dev/null; then
+      left=$((left - 1))
+    else
+      sleep 1
+      left=$((left - 10))
+    fi
+  done
+  kill_all
+  rm -rf -- "$folder"
+}
+
+watch() {
+  trap '' HUP INT QUIT TERM TSTP TTIN TTOU
+  while IFS= read -r word; do
+    case $word in
+      END)
+        rm -rf -- "$folder"
+        exit 0
+        ;;
+      'LOST '*)
+        end_all "${word#LOST }"
+        exit 0
+        ;;
+      SUSPEND)
+        [ "$terminal" = yes ] || send STOP
+        kill -s STOP "$mortise"
+        ;;
+      INT | QUIT) [ "$terminal" = yes ] || send "$word" ;;
+      *) send "$word" ;;
+    esac
+  done
+  end_all "$grace"
+}
+
+# Opened for both ways first: opening the read end alone would wait for ever had mortise died before.
+exec 3<>"$pipe" 4<"$pipe" 3>&-
+# Started by a shell that ends at once, so that the command does not find a child which it never started.
+(watch <&4 4<&- >/dev/null &)
+exec 4<&-
+if [ "$terminal" = no ] && command -v setsid >/dev/null; then
+  exec setsid "$@"
+fi
+exec "$@"

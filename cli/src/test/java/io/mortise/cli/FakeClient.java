@@ -1,0 +1,257 @@
+package io.mortise.cli;
+
+import io.mortise.DistributedLock;
+import io.mortise.DistributedReadWriteLock;
+import io.mortise.DistributedSemaphore;
+import io.mortise.JavaLock;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.LockGroup;
+import io.mortise.LockOptions;
+import io.mortise.LockTimeoutException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore.Eviction;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Reply;
+import io.mortise.spi.StoreProfile;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * A client without a store. The name of a lock says what happens to it: {@code taken} is never
+ * granted, {@code unrenewed} is valid for two seconds and never renewed, {@code evicted} is lost
+ * half a second after the grant.
+ */
+final class FakeClient implements LockClient {
+  final List<LockView> views = new ArrayList<>();
+  final List<String> done = new ArrayList<>();
+
+  @Override
+  public DistributedLock lock(String name) {
+    return new FakeLock(name);
+  }
+
+  @Override
+  public DistributedReadWriteLock readWriteLock(String name) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public DistributedSemaphore semaphore(String name, int permits) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public LockGroup allOf(String... names) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public Optional<LockView> inspect(String name) {
+    return views.stream().filter(view -> view.name().value().equals(name)).findFirst();
+  }
+
+  @Override
+  public LockPage inspect(LockQuery query) {
+    // One lock a page, so that paging is seen.
+    int at = query.cursor() == null ? 0 : Integer.parseInt(query.cursor());
+    return at >= views.size()
+        ? new LockPage(List.of(), null)
+        : new LockPage(
+            List.of(views.get(at)), at + 1 < views.size() ? Integer.toString(at + 1) : null);
+  }
+
+  @Override
+  public Reply.Was evict(String name, AttemptId attempt, Eviction how) {
+    done.add(how + " " + name + " " + attempt.encoded());
+    return Reply.Was.HELD;
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return new StoreProfile(
+        "fake",
+        EnumSet.allOf(Capability.class),
+        Duration.ofSeconds(1),
+        Duration.ofMillis(100),
+        Duration.ZERO);
+  }
+
+  @Override
+  public void close() {
+    done.add("close");
+  }
+
+  private static final class FakeLock implements DistributedLock {
+    private final String name;
+
+    FakeLock(String name) {
+      this.name = name;
+    }
+
+    @Override
+    public String name() {
+      return name;
+    }
+
+    @Override
+    public Lease acquire() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Lease acquireWithin(Duration wait) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire() {
+      return name.equals("taken") ? Optional.empty() : Optional.of(new FakeLease(name));
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(Duration wait) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync() {
+      return name.equals("taken")
+          ? new CompletableFuture<>()
+          : CompletableFuture.completedFuture(new FakeLease(name));
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync(Duration wait) {
+      CompletableFuture<Lease> attempt = acquireAsync();
+      CompletableFuture.delayedExecutor(wait.toMillis(), TimeUnit.MILLISECONDS)
+          .execute(
+              () -> attempt.completeExceptionally(new LockTimeoutException("Not had in time.")));
+      return attempt;
+    }
+
+    @Override
+    public <T> T withLock(Callable<T> task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public <T> CompletableFuture<T> withLockAsync(
+        Function<Lease, ? extends CompletionStage<T>> task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public JavaLock asJavaLock() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public DistributedLock with(LockOptions options) {
+      return this;
+    }
+  }
+
+  /** A lease that behaves as the lock's name says. */
+  static final class FakeLease implements Lease {
+    private final String name;
+    private final long granted = System.nanoTime();
+    private volatile boolean lost;
+    private volatile boolean closed;
+
+    FakeLease(String name) {
+      this.name = name;
+    }
+
+    @Override
+    public String name() {
+      return name;
+    }
+
+    @Override
+    public long token() {
+      return 917;
+    }
+
+    @Override
+    public State state() {
+      return closed ? State.RELEASED : isValid() ? State.HELD : State.LOST;
+    }
+
+    @Override
+    public boolean isValid() {
+      return !closed && !lost && !remaining().isZero();
+    }
+
+    @Override
+    public Duration remaining() {
+      if (lost) {
+        return Duration.ZERO;
+      }
+      if (!name.equals("unrenewed")) {
+        return Duration.ofSeconds(15);
+      }
+      Duration left = Duration.ofSeconds(2).minusNanos(System.nanoTime() - granted);
+      return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    @Override
+    public void ensureValid() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void onLost(Consumer<? super LeaseLostException> listener) {
+      if (name.equals("evicted")) {
+        CompletableFuture.delayedExecutor(500, TimeUnit.MILLISECONDS)
+            .execute(
+                () -> {
+                  lost = true;
+                  listener.accept(new LeaseLostException("Evicted."));
+                });
+      }
+    }
+
+    @Override
+    public <T> T run(Callable<T> task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void extend(Duration atMost) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void downgrade() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<Void> releaseAsync() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void close() {
+      boolean valid = isValid();
+      closed = true;
+      if (!valid) {
+        throw new LeaseLostException("Lost.");
+      }
+    }
+  }
+}

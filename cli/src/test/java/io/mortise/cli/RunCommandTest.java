@@ -1,0 +1,252 @@
+package io.mortise.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * {@code mortise run} as a real process, with real commands and signals; only the store is fake.
+ */
+@DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs sh")
+class RunCommandTest {
+  private static final Redirect NO_INPUT = Redirect.from(new java.io.File("/dev/null"));
+
+  @TempDir private Path folder;
+
+  @Test
+  void givenCommand_whenItEnds_thenToolEndsWithItsStatus() throws Exception {
+    try (ToolProcess tool = run("job", "exit 3")) {
+      assertThat(tool.status()).isEqualTo(3);
+      assertThat(tool.err()).isEmpty();
+      assertNothingLeft();
+    }
+  }
+
+  @Test
+  void givenCommand_whenSignalEndsIt_thenStatusIs128AndItsNumber() throws Exception {
+    try (ToolProcess tool = run("job", "kill -KILL $$")) {
+      assertThat(tool.status()).isEqualTo(128 + 9);
+    }
+  }
+
+  @Test
+  void givenInputFromPipe_whenCommandReads_thenItGetsEveryByte() throws Exception {
+    try (ToolProcess tool = tool(Redirect.PIPE, Map.of(), "run", "job", "--", "cat")) {
+      try (OutputStream in = tool.process().getOutputStream()) {
+        in.write("line\n\0no newline".getBytes(UTF_8));
+      }
+      assertThat(tool.status()).isZero();
+      assertThat(tool.out()).isEqualTo("line\n\0no newline");
+    }
+  }
+
+  @Test
+  void givenInputFromFile_whenCommandReads_thenItReadsOnWhereOthersStopped() throws Exception {
+    Path input = Files.writeString(folder.resolve("input"), "first\nsecond\n");
+    String java =
+        String.join(" ", ToolProcess.words(FakeMain.class, "run", "-q", "job", "--", "cat"));
+    Process shell =
+        new ProcessBuilder("sh", "-c", "read line; " + java)
+            .redirectInput(input.toFile())
+            .redirectErrorStream(true)
+            .start();
+    assertThat(new String(shell.getInputStream().readAllBytes(), UTF_8)).isEqualTo("second\n");
+    assertThat(shell.waitFor()).isZero();
+  }
+
+  @Test
+  void givenStoreWithPassword_whenCommandLooksAround_thenItSeesTokenButNoSecret() throws Exception {
+    Map<String, String> variables =
+        Map.of("MORTISE_STORE", "redis://me:hun@ter2@cache:6379", "with.dot", "kept");
+    try (ToolProcess tool = tool(NO_INPUT, variables, "run", "job", "--", "env")) {
+      assertThat(tool.status()).isZero();
+      assertThat(tool.out())
+          .contains("MORTISE_LOCK=job\n", "MORTISE_TOKEN=917\n", "with.dot=kept\n")
+          .contains("MORTISE_STORE=redis://me:***@cache:6379\n");
+      assertThat(tool.out() + tool.err()).doesNotContain("hun").doesNotContain("ter2");
+    }
+  }
+
+  @Test
+  void givenCommandThatWaitsForItsChildren_whenRun_thenItFindsNoneThatItDidNotStart()
+      throws Exception {
+    String script =
+        "for s in /proc/[0-9]*/stat; do read -r p n st pp r <$s; [ $pp = $$ ] && echo $n; done";
+    try (ToolProcess tool = run("job", script)) {
+      tool.status();
+      assertThat(tool.out()).isEmpty();
+    }
+  }
+
+  @Test
+  void givenRunningCommand_whenToolIsTold_thenCommandIsToldAndAllThatItStarted() throws Exception {
+    try (ToolProcess tool =
+        run(
+            "job",
+            "trap 'echo told; exit 5' TERM; (trap '' TERM; sleep 100) & echo $!; while :; do sleep 0.1; done")) {
+      long grandchild = awaitPid(tool);
+      tool.signal("TERM");
+      assertThat(tool.status()).isEqualTo(5);
+      assertThat(tool.out()).endsWith("told\n");
+      assertThat(ToolProcess.isAlive(grandchild)).isFalse();
+      assertNothingLeft();
+    }
+  }
+
+  @Test
+  void givenRunningCommand_whenToolIsInterrupted_thenStatusIs130() throws Exception {
+    try (ToolProcess tool = run("job", "echo $$; exec sleep 100")) {
+      awaitPid(tool);
+      tool.signal("INT");
+      assertThat(tool.status()).isEqualTo(130);
+    }
+  }
+
+  @Test
+  void givenRunningCommand_whenToolIsStoppedAndContinued_thenCommandStopsAndContinues()
+      throws Exception {
+    try (ToolProcess tool = run("job", "echo $$; exec sleep 100")) {
+      long command = awaitPid(tool);
+      tool.signal("TSTP");
+      await()
+          .until(
+              () -> state(command).startsWith("T") && state(tool.process().pid()).startsWith("T"));
+      tool.signal("CONT");
+      await().until(() -> !state(command).startsWith("T"));
+      tool.signal("TERM");
+      assertThat(tool.status()).isEqualTo(128 + 15);
+    }
+  }
+
+  @Test
+  void givenRunningCommand_whenToolIsKilled_thenCommandAndGrandchildEnd() throws Exception {
+    try (ToolProcess tool =
+        run(
+            "job",
+            "(trap '' TERM; sleep 100; sleep 100) & echo $!; exec sleep 100",
+            "--ttl",
+            "4s",
+            "--grace",
+            "1s")) {
+      long grandchild = awaitPid(tool);
+      long child = tool.process().children().findFirst().orElseThrow().pid();
+      tool.process().destroyForcibly();
+      await()
+          .atMost(Duration.ofSeconds(4))
+          .until(() -> !ToolProcess.isAlive(child) && !ToolProcess.isAlive(grandchild));
+      await().untilAsserted(this::assertNothingLeft);
+    }
+  }
+
+  @Test
+  void givenLeaseThatIsNotRenewed_whenGraceBegins_thenCommandIsToldAndMayEndInTime()
+      throws Exception {
+    try (ToolProcess tool =
+        run(
+            "unrenewed",
+            "trap 'echo told; exit 0' TERM; while :; do sleep 0.1; done",
+            "--grace",
+            "1s")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
+      assertThat(tool.out()).isEqualTo("told\n");
+      assertThat(tool.err())
+          .contains("Lock 'unrenewed' was lost while the command ran", "with token 917");
+    }
+  }
+
+  @Test
+  void givenDeafCommand_whenLeaseIsNotRenewed_thenItIsKilledBeforeValidityEnds() throws Exception {
+    String deaf =
+        "trap '' TERM; (while :; do date +%s%3N >>" + folder + "/alive; sleep 0.02; done) & wait";
+    try (ToolProcess tool =
+        run("unrenewed", "date +%s%3N >" + folder + "/start; " + deaf, "--grace", "500ms")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
+      long start = Long.parseLong(Files.readString(folder.resolve("start")).strip());
+      long last = lastLine(folder.resolve("alive"));
+      assertThat(last - start).isBetween(1300L, 2000L);
+      assertNothingLeft();
+    }
+  }
+
+  @Test
+  void givenEvictedLock_whenCommandRuns_thenItIsEnded() throws Exception {
+    try (ToolProcess tool = run("evicted", "exec sleep 100")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
+    }
+  }
+
+  @Test
+  void givenTakenLock_whenInterruptedWhileWaiting_thenStatusIs130() throws Exception {
+    try (ToolProcess tool = run("taken", "echo never")) {
+      await().until(() -> signalsCaught(tool.process().pid()));
+      tool.signal("INT");
+      assertThat(tool.status()).isEqualTo(130);
+      assertThat(tool.out()).isEmpty();
+    }
+  }
+
+  @Test
+  void givenTakenLock_whenTimeIsOver_thenStatusIs75() throws Exception {
+    try (ToolProcess tool = run("taken", "echo never", "--wait", "200ms")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.NOT_HAD);
+      assertThat(tool.err()).contains("Lock 'taken' was not had within 200ms");
+      assertThat(tool.out()).isEmpty();
+    }
+  }
+
+  private ToolProcess run(String name, String script, String... options) throws IOException {
+    return tool(
+        NO_INPUT,
+        Map.of("MORTISE_STORE", "fake:"),
+        Stream.of(Stream.of("run"), Stream.of(options), Stream.of(name, "--", "sh", "-c", script))
+            .flatMap(words -> words)
+            .toArray(String[]::new));
+  }
+
+  private ToolProcess tool(Redirect in, Map<String, String> variables, String... args)
+      throws IOException {
+    return ToolProcess.start(folder, FakeMain.class, variables, in, args);
+  }
+
+  private static long awaitPid(ToolProcess tool) {
+    await().until(() -> tool.out().endsWith("\n"));
+    return Long.parseLong(tool.out().strip());
+  }
+
+  private static String state(long pid) throws IOException {
+    Process ps = new ProcessBuilder("ps", "-o", "stat=", "-p", Long.toString(pid)).start();
+    return new String(ps.getInputStream().readAllBytes(), UTF_8);
+  }
+
+  /** Whether the process has a handler for SIGHUP, which the tool installs last. */
+  private static boolean signalsCaught(long pid) throws IOException {
+    return Files.readAllLines(Path.of("/proc/" + pid + "/status")).stream()
+        .filter(line -> line.startsWith("SigCgt:"))
+        .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & 1) != 0);
+  }
+
+  private static long lastLine(Path file) throws IOException {
+    var lines = Files.readAllLines(file);
+    return Long.parseLong(lines.get(lines.size() - 1));
+  }
+
+  private void assertNothingLeft() throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      assertThat(files.filter(file -> file.getFileName().toString().startsWith("mortise-")))
+          .isEmpty();
+    }
+  }
+}
