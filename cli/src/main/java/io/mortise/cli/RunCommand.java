@@ -4,6 +4,7 @@ import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
+import io.mortise.LockClientBuilder;
 import io.mortise.LockException;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
@@ -60,9 +61,6 @@ import picocli.CommandLine.Spec;
           + " a command that became another user; a machine that stands still. Only the token protects from these."
     })
 final class RunCommand implements Callable<Integer> {
-  /** What a session lives without renewal unless something else is said. */
-  private static final Duration DEFAULT_TTL = Duration.ofSeconds(15);
-
   private static final Duration LONGEST_GRACE = Duration.ofSeconds(3);
 
   /** A lock that is had sooner is not worth a word. */
@@ -137,8 +135,8 @@ final class RunCommand implements Callable<Integer> {
     }
     LockName.of(name);
     String url = store.url();
-    StoreUrl parsed = StoreUrl.parse(url);
-    Duration session = ttl == null ? parsed.duration("ttl", DEFAULT_TTL) : ttl;
+    StoreUrl.parse(url); // a wrong one is refused before the command is looked for
+    Duration session = ttl == null ? LockClientBuilder.DEFAULT_TTL : ttl;
     Duration notice = graceFor(session);
     LockOptions options = options();
     List<String> words = new ArrayList<>(command);

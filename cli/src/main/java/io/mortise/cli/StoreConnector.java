@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
+import io.mortise.LockClientBuilder;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -8,6 +9,10 @@ import org.jspecify.annotations.Nullable;
 final class StoreConnector implements Surroundings.Connector {
   @Override
   public LockClient connect(String url, @Nullable Duration ttl) {
-    throw new UnsupportedOperationException(url);
+    LockClientBuilder builder = LockClient.builder().url(url).name("mortise");
+    if (ttl != null) {
+      builder.ttl(ttl);
+    }
+    return builder.build();
   }
 }
