@@ -20,7 +20,11 @@ final class LeakWatch {
   private static final Logger log = LoggerFactory.getLogger(LeakWatch.class);
   private static final int SAMPLE = 64;
 
-  private final Cleaner cleaner = Cleaner.create();
+  /** One thread for all clients of the JVM, made when the first lease is watched. */
+  private static final class Shared {
+    static final Cleaner CLEANER = Cleaner.create();
+  }
+
   private final AtomicInteger count = new AtomicInteger();
 
   /** The lease itself, or a watched one that does the same. The first of a client is watched. */
@@ -30,7 +34,7 @@ final class LeakWatch {
     }
     Watched watched = new Watched(lease);
     // Must not refer to the watched lease, or it would never become unreachable.
-    cleaner.register(watched, () -> dropped(lease));
+    Shared.CLEANER.register(watched, () -> dropped(lease));
     return watched;
   }
 
