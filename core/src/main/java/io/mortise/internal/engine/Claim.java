@@ -51,8 +51,8 @@ final class Claim {
   /** A request of the attempt is under way. */
   boolean asking;
 
-  /** The attempt may stand in the store's queue. */
-  boolean queued;
+  /** Several of this process have wanted it at one time. */
+  boolean contended;
 
   /** A fresh block of tokens is under way. */
   boolean refreshing;

@@ -50,6 +50,9 @@ final class Claims {
   private static final int JUDGEMENTS = 16;
   private static final int SHORT_GRANTS = 3;
 
+  /** Enough for a few local passes; so few that no rate of grants outruns a clock in µs. */
+  private static final int SMALL_BLOCK = 8;
+
   private final Engine engine;
   private final boolean canQueue;
 
@@ -67,6 +70,7 @@ final class Claims {
     } else if (waiter.once) {
       waiter.state = State.BUSY;
     } else {
+      claim.contended = true;
       claim.add(waiter);
     }
   }
@@ -123,7 +127,6 @@ final class Claims {
     claim.stopTimer();
     claim.phase = Phase.UNSENT;
     claim.asking = false;
-    claim.queued = false;
     claim.refreshing = false;
     claim.wanted = false;
     claim.passing = null;
@@ -141,10 +144,9 @@ final class Claims {
     AttemptId attempt = session.attempt(claim.number);
     boolean queue =
         canQueue && !(claim.head != null && claim.head.once && !claim.hasSeveralWaiters());
-    int tokens = claim.shared && claim.hasSeveralWaiters() ? Request.MAX_TOKENS : 1;
+    int tokens = claim.shared ? claim.contended ? Request.MAX_TOKENS : SMALL_BLOCK : 1;
     long sentAt = engine.env.now();
     claim.asking = true;
-    claim.queued |= queue;
     stripe.send(
         session,
         new Request.Acquire(
