@@ -22,8 +22,8 @@ final class Claim {
    */
   boolean shared;
 
-  /** Other claims of this process on the same name. */
-  @Nullable Claim sibling;
+  /** Belongs to the {@link ClaimTable}. */
+  @Nullable Claim next;
 
   Mode mode;
   Phase phase = Phase.UNSENT;
@@ -43,8 +43,6 @@ final class Claim {
   /** The head of a ring of waiters; its {@code previous} is the tail. */
   @Nullable Waiter head;
 
-  EngineScheduler.@Nullable Timer timer;
-
   /** Somebody else waits for the lock. */
   boolean wanted;
 
@@ -54,14 +52,7 @@ final class Claim {
   /** Several of this process have wanted it at one time. */
   boolean contended;
 
-  /** A fresh block of tokens is under way. */
-  boolean refreshing;
-
-  byte failures;
-  @Nullable Passing passing;
-
-  /** Why the store could not be asked lately; null since it answered. */
-  @Nullable Throwable trouble;
+  private @Nullable WaitState wait;
 
   enum Phase {
     /** Waits for a session. */
@@ -73,8 +64,19 @@ final class Claim {
     DONE
   }
 
+  /** What only a claim needs that is contended, timed or in trouble; most are merely held. */
+  private static final class WaitState {
+    EngineScheduler.@Nullable Timer timer;
+    @Nullable Throwable trouble;
+    int failures;
+    @Nullable Passing passing;
+  }
+
   /** How the lock goes from hand to hand while it is contended. */
   static final class Passing {
+    /** A fresh block of tokens is under way. */
+    boolean refreshing;
+
     /** The head was woken to take the free lock, and has not yet come. */
     boolean offered;
 
@@ -98,13 +100,63 @@ final class Claim {
     return number == id.number() && session != null && session.id().equals(id.session());
   }
 
-  Passing passing() {
-    Passing present = passing;
+  private WaitState waitState() {
+    WaitState present = wait;
     if (present == null) {
-      present = new Passing();
-      passing = present;
+      present = new WaitState();
+      wait = present;
     }
     return present;
+  }
+
+  Passing passing() {
+    WaitState own = waitState();
+    Passing present = own.passing;
+    if (present == null) {
+      present = new Passing();
+      own.passing = present;
+    }
+    return present;
+  }
+
+  @Nullable Passing passingOrNull() {
+    return wait == null ? null : wait.passing;
+  }
+
+  void stopPassing() {
+    if (wait != null) {
+      wait.passing = null;
+    }
+  }
+
+  boolean isRefreshing() {
+    Passing present = passingOrNull();
+    return present != null && present.refreshing;
+  }
+
+  int failures() {
+    return wait == null ? 0 : wait.failures;
+  }
+
+  void failures(int count) {
+    if (count != failures()) {
+      waitState().failures = count;
+    }
+  }
+
+  /** Why the store could not be asked lately; null since it answered. */
+  @Nullable Throwable trouble() {
+    return wait == null ? null : wait.trouble;
+  }
+
+  void trouble(@Nullable Throwable cause) {
+    if (cause != trouble()) {
+      waitState().trouble = cause;
+    }
+  }
+
+  void timer(EngineScheduler.Timer timer) {
+    waitState().timer = timer;
   }
 
   void add(Waiter waiter) {
@@ -145,9 +197,9 @@ final class Claim {
   }
 
   void stopTimer() {
-    if (timer != null) {
-      timer.cancel();
-      timer = null;
+    if (wait != null && wait.timer != null) {
+      wait.timer.cancel();
+      wait.timer = null;
     }
   }
 }

@@ -76,7 +76,7 @@ final class Claims {
   }
 
   private boolean mayBarge(Claim claim) {
-    Passing passing = claim.passing;
+    Passing passing = claim.passingOrNull();
     return passing != null
         && passing.offered
         && passing.barges < BARGES
@@ -90,7 +90,7 @@ final class Claims {
     if (waiter.isDone() || claim == null) {
       return false;
     }
-    waiter.trouble = claim.trouble;
+    waiter.trouble = claim.trouble();
     waiter.state = State.CANCELLED;
     boolean wasHead = claim.head == waiter;
     claim.remove(waiter);
@@ -99,7 +99,10 @@ final class Claims {
     }
     if (claim.head == null && claim.phase != Phase.HELD) {
       giveUp(stripe, claim);
-    } else if (claim.phase == Phase.HELD && claim.holder == null && wasHead && !claim.refreshing) {
+    } else if (claim.phase == Phase.HELD
+        && claim.holder == null
+        && wasHead
+        && !claim.isRefreshing()) {
       pass(stripe, claim);
     }
     return true;
@@ -127,9 +130,8 @@ final class Claims {
     claim.stopTimer();
     claim.phase = Phase.UNSENT;
     claim.asking = false;
-    claim.refreshing = false;
     claim.wanted = false;
-    claim.passing = null;
+    claim.stopPassing();
     LiveSession session = engine.sessionFor(claim);
     if (session != null) {
       claim.session = session;
@@ -170,7 +172,7 @@ final class Claims {
     }
     AttemptId attempt = Objects.requireNonNull(claim.session).attempt(claim.number);
     long most = engine.env.ttlNanos() / 3;
-    claim.timer =
+    claim.timer(
         engine
             .env
             .timers()
@@ -185,7 +187,7 @@ final class Claims {
                   } finally {
                     stripe.unlock();
                   }
-                });
+                }));
   }
 
   private void answered(Stripe stripe, Claim claim, AttemptId attempt, long sentAt, Reply reply) {
@@ -202,12 +204,12 @@ final class Claims {
         return;
       }
       if (!(reply instanceof Reply.Failed)) {
-        claim.trouble = null;
+        claim.trouble(null);
       }
       if (reply instanceof Reply.Granted granted) {
         granted(stripe, claim, sentAt, granted);
       } else if (reply instanceof Reply.Queued queued) {
-        claim.failures = 0;
+        claim.failures(0);
         inTheWay(stripe, claim, queued.holder(), queued.askAgain());
       } else if (reply instanceof Reply.Busy busy) {
         busy(stripe, claim, busy);
@@ -234,8 +236,8 @@ final class Claims {
 
   private void busy(Stripe stripe, Claim claim, Reply.Busy busy) {
     Reply.Holder holder = busy.holder();
-    if (holder != null && holder.sessionLeft().isZero() && claim.failures < JUDGEMENTS) {
-      claim.failures++;
+    if (holder != null && holder.sessionLeft().isZero() && claim.failures() < JUDGEMENTS) {
+      claim.failures(claim.failures() + 1);
       judge(stripe, claim, holder.attempt().session());
       return;
     }
@@ -347,7 +349,7 @@ final class Claims {
   }
 
   private void failed(Stripe stripe, Claim claim, Throwable cause, boolean mayHaveRun) {
-    claim.trouble = cause;
+    claim.trouble(cause);
     if (claim.head != null && claim.head.once) {
       dismissTriers(stripe, claim, State.FAILED, engine.unavailable(claim.name, cause));
     }
@@ -356,8 +358,8 @@ final class Claims {
       giveUp(stripe, claim);
       return;
     }
-    claim.failures = (byte) Math.min(claim.failures + 1, 20);
-    long backoff = Math.min(1_000_000_000L, 20_000_000L << Math.min(claim.failures, 6));
+    claim.failures(Math.min(claim.failures() + 1, 20));
+    long backoff = Math.min(1_000_000_000L, 20_000_000L << Math.min(claim.failures(), 6));
     askLater(stripe, claim, engine.env.jittered(backoff), null);
   }
 
@@ -389,7 +391,7 @@ final class Claims {
     }
     claim.stopTimer();
     claim.phase = Phase.HELD;
-    claim.failures = 0;
+    claim.failures(0);
     claim.token = token;
     claim.tokensLeft = tokens;
     Waiter head = claim.head;
@@ -414,8 +416,8 @@ final class Claims {
   private void tooLate(Stripe stripe, Claim claim, Bond bond) {
     LiveSession session = Objects.requireNonNull(claim.session);
     engine.endings.end(stripe, claim.name, session, session.attempt(claim.number), false);
-    claim.failures++;
-    if (bond instanceof Bond.Timed && claim.failures >= SHORT_GRANTS) {
+    claim.failures(claim.failures() + 1);
+    if (bond instanceof Bond.Timed && claim.failures() >= SHORT_GRANTS) {
       fail(
           stripe,
           claim,
@@ -427,7 +429,7 @@ final class Claims {
     }
     claim.phase = Phase.UNSENT;
     claim.number = 0;
-    claim.timer =
+    claim.timer(
         engine
             .env
             .timers()
@@ -442,14 +444,14 @@ final class Claims {
                   } finally {
                     stripe.unlock();
                   }
-                });
+                }));
   }
 
   /** Loses the lease when its at-most time is over. */
   void watch(Stripe stripe, Claim claim, Bond.Timed bond) {
     claim.stopTimer();
     AttemptId attempt = Objects.requireNonNull(claim.session).attempt(claim.number);
-    claim.timer =
+    claim.timer(
         engine
             .env
             .timers()
@@ -465,7 +467,7 @@ final class Claims {
                   } finally {
                     stripe.unlock();
                   }
-                });
+                }));
   }
 
   private void take(Claim claim, Waiter waiter) {
@@ -499,7 +501,7 @@ final class Claims {
   }
 
   private boolean mustYield(Claim claim) {
-    Passing passing = claim.passing;
+    Passing passing = claim.passingOrNull();
     return claim.wanted
         && passing != null
         && engine.env.rules().boundsPasses()
@@ -551,7 +553,7 @@ final class Claims {
   }
 
   private static void resetOffer(Claim claim) {
-    Passing passing = claim.passing;
+    Passing passing = claim.passingOrNull();
     if (passing != null) {
       passing.offered = false;
       passing.barges = 0;
@@ -565,11 +567,11 @@ final class Claims {
     if (claim == null || waiter.isDone() || claim.head != waiter || claim.phase != Phase.HELD) {
       return;
     }
-    Passing passing = claim.passing;
+    Passing passing = claim.passingOrNull();
     if (passing == null || !passing.offered) {
       return;
     }
-    if (claim.holder == null && !claim.refreshing && canPass(claim)) {
+    if (claim.holder == null && !claim.isRefreshing() && canPass(claim)) {
       resetOffer(claim);
       take(claim, waiter);
     } else {
@@ -621,7 +623,7 @@ final class Claims {
   private void refresh(Stripe stripe, Claim claim) {
     LiveSession session = Objects.requireNonNull(claim.session);
     AttemptId attempt = session.attempt(claim.number);
-    claim.refreshing = true;
+    claim.passing().refreshing = true;
     stripe.send(
         session,
         new Request.Adjust(claim.name, attempt, claim.mode, Terms.NONE, Request.MAX_TOKENS),
@@ -631,10 +633,10 @@ final class Claims {
   private void refreshed(Stripe stripe, Claim claim, AttemptId attempt, Reply reply) {
     stripe.lock();
     try {
-      if (!claim.isAttempt(attempt) || claim.phase != Phase.HELD || !claim.refreshing) {
+      if (!claim.isAttempt(attempt) || claim.phase != Phase.HELD || !claim.isRefreshing()) {
         return;
       }
-      claim.refreshing = false;
+      claim.passing().refreshing = false;
       if (reply instanceof Reply.Granted granted) {
         claim.token = granted.token();
         claim.tokensLeft = granted.tokens();

@@ -44,10 +44,8 @@ import org.slf4j.LoggerFactory;
 public final class Engine {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
-  /**
-   * So many that two busy names seldom share one, so few that they cost nothing. A power of two.
-   */
-  private static final int STRIPES = 256;
+  /** 256 stripes: so many that two busy names seldom share one, so few that they cost nothing. */
+  private static final int STRIPE_SHIFT = 24;
 
   final LockStore store;
   final EngineEnv env;
@@ -55,7 +53,7 @@ public final class Engine {
   final Endings endings;
   final Adjustments adjustments;
   private final SessionKeeper keeper;
-  private final Stripe[] stripes = new Stripe[STRIPES];
+  private final Stripe[] stripes = new Stripe[1 << (Integer.SIZE - STRIPE_SHIFT)];
   private final ConcurrentLinkedQueue<Claim> unsent = new ConcurrentLinkedQueue<>();
   private volatile boolean closed;
 
@@ -63,7 +61,7 @@ public final class Engine {
   public Engine(LockStore store, EngineEnv env) {
     this.store = store;
     this.env = env;
-    for (int i = 0; i < STRIPES; i++) {
+    for (int i = 0; i < stripes.length; i++) {
       stripes[i] = new Stripe();
     }
     this.claims = new Claims(this);
@@ -73,8 +71,7 @@ public final class Engine {
   }
 
   Stripe stripe(LockName name) {
-    int hash = name.hashCode();
-    return stripes[(hash ^ hash >>> 15) & STRIPES - 1];
+    return stripes[ClaimTable.spread(name) >>> STRIPE_SHIFT];
   }
 
   // ---- Acquiring ----
@@ -107,7 +104,9 @@ public final class Engine {
   }
 
   private static void refuseSelfWait(Stripe stripe, Waiter waiter) {
-    for (Claim claim = stripe.claims.get(waiter.name); claim != null; claim = claim.sibling) {
+    for (Claim claim = stripe.claims.first(waiter.name);
+        claim != null;
+        claim = stripe.claims.after(claim)) {
       LeaseImpl holder = claim.holder;
       boolean inTheWay = holder != null && (waiter.mode.isExclusive() || claim.mode.isExclusive());
       if (inTheWay && holder != null && holder.caller == waiter.caller && waiter.isThread()) {
@@ -335,7 +334,7 @@ public final class Engine {
         stripe.lock();
         try {
           if (claim.phase == Phase.UNSENT) {
-            claim.trouble = cause;
+            claim.trouble(cause);
             claims.dismissTriers(stripe, claim, State.FAILED, unavailable(claim.name, cause));
             if (claim.head == null) {
               claims.discard(stripe, claim);
@@ -439,13 +438,12 @@ public final class Engine {
 
   private static List<Claim> claimsOf(Stripe stripe, @Nullable LiveSession session) {
     List<Claim> found = new ArrayList<>();
-    for (Claim first : stripe.claims.values()) {
-      for (Claim claim = first; claim != null; claim = claim.sibling) {
-        if (session == null || (claim.session == session && claim.phase != Phase.UNSENT)) {
-          found.add(claim);
-        }
-      }
-    }
+    stripe.claims.forEach(
+        claim -> {
+          if (session == null || (claim.session == session && claim.phase != Phase.UNSENT)) {
+            found.add(claim);
+          }
+        });
     return found;
   }
 

@@ -23,7 +23,14 @@ final class LeaseImpl implements Lease {
   @Nullable Thread caller;
 
   private volatile Bond bond;
-  private volatile State state = State.HELD;
+
+  /**
+   * Until it is released or lost, whatever the clock says. Two flags take less room than a state.
+   */
+  private volatile boolean open = true;
+
+  /** Tells what ended it; written before {@link #open}. */
+  private volatile boolean lost;
 
   /** A {@link LeaseLostException} once lost; before that a list of listeners, if there is any. */
   private @Nullable Object lossOrListeners;
@@ -43,7 +50,7 @@ final class LeaseImpl implements Lease {
 
   @Override
   public long token() {
-    if (state == State.LOST) {
+    if (isLost()) {
       throw loss();
     }
     return token;
@@ -61,17 +68,19 @@ final class LeaseImpl implements Lease {
     bond = next;
   }
 
-  /** HELD until it is released or lost, whatever the clock says. */
   boolean isOpen() {
-    return state == State.HELD;
+    return open;
+  }
+
+  private boolean isLost() {
+    return !open && lost;
   }
 
   @Override
   public State state() {
     long left = leftNanos();
-    State now = state;
-    if (now != State.HELD) {
-      return now;
+    if (!open) {
+      return lost ? State.LOST : State.RELEASED;
     }
     if (left <= 0) {
       return State.LOST;
@@ -85,7 +94,7 @@ final class LeaseImpl implements Lease {
   public boolean isValid() {
     // The clock first, the state last: were the thread stopped in between, a loss meanwhile must
     // show.
-    return leftNanos() > 0 && state == State.HELD;
+    return leftNanos() > 0 && open;
   }
 
   private long leftNanos() {
@@ -97,7 +106,7 @@ final class LeaseImpl implements Lease {
   @Override
   public Duration remaining() {
     long left = leftNanos();
-    return left > 0 && state == State.HELD ? Duration.ofNanos(left) : Duration.ZERO;
+    return left > 0 && open ? Duration.ofNanos(left) : Duration.ZERO;
   }
 
   @Override
@@ -105,7 +114,7 @@ final class LeaseImpl implements Lease {
     if (isValid()) {
       return;
     }
-    if (state == State.RELEASED) {
+    if (!open && !lost) {
       throw new IllegalStateException("The lease on lock '" + name() + "' was closed.");
     }
     throw loss();
@@ -135,7 +144,7 @@ final class LeaseImpl implements Lease {
   public CompletableFuture<Void> releaseAsync() {
     Ending ending = engine().release(this);
     if (ending == null) {
-      return state == State.LOST
+      return isLost()
           ? CompletableFuture.failedFuture(loss())
           : CompletableFuture.completedFuture(null);
     }
@@ -144,15 +153,14 @@ final class LeaseImpl implements Lease {
 
   @Override
   public void close() {
-    boolean wasOpen = state == State.HELD;
-    if (!wasOpen && state == State.RELEASED) {
+    if (!open && !lost) {
       return;
     }
     Ending ending = engine().release(this);
     if (ending != null && !releaseAsync) {
       engine().endings.await(ending);
       checkEnd(ending);
-    } else if (ending == null && state == State.LOST) {
+    } else if (ending == null && isLost()) {
       LeaseLostException loss = loss();
       engine().settle(this);
       throw loss;
@@ -161,7 +169,7 @@ final class LeaseImpl implements Lease {
 
   /** Told once by close(); then the lease is closed for good. */
   void settled() {
-    state = State.RELEASED;
+    lost = false;
   }
 
   private void checkEnd(Ending ending) {
@@ -190,7 +198,7 @@ final class LeaseImpl implements Lease {
   // Below: under the stripe's lock.
 
   void released() {
-    state = State.RELEASED;
+    open = false;
     caller = null;
     lossOrListeners = null;
   }
@@ -198,7 +206,8 @@ final class LeaseImpl implements Lease {
   /** Returns what is to be called, with no lock held. */
   @SuppressWarnings("unchecked")
   List<Consumer<? super LeaseLostException>> lost(LeaseLostException loss) {
-    state = State.LOST;
+    this.lost = true;
+    open = false;
     caller = null;
     List<Consumer<? super LeaseLostException>> told =
         lossOrListeners == null

@@ -19,9 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class Stripe {
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** The first claim on each name, chained by {@link Claim#sibling}. */
-  final Map<LockName, Claim> claims = new HashMap<>();
-
+  final ClaimTable claims = new ClaimTable();
   final Map<AttemptId, Ending> endings = new HashMap<>();
   private final ArrayDeque<Sending> outbox = new ArrayDeque<>();
   private boolean draining;
@@ -84,7 +82,7 @@ final class Stripe {
   }
 
   @Nullable Claim find(LockName name, AttemptId attempt) {
-    for (Claim claim = claims.get(name); claim != null; claim = claim.sibling) {
+    for (Claim claim = claims.first(name); claim != null; claim = claims.after(claim)) {
       if (claim.isAttempt(attempt)) {
         return claim;
       }
@@ -94,7 +92,7 @@ final class Stripe {
 
   /** The claim of the name that others of this process may join. */
   @Nullable Claim common(LockName name) {
-    for (Claim claim = claims.get(name); claim != null; claim = claim.sibling) {
+    for (Claim claim = claims.first(name); claim != null; claim = claims.after(claim)) {
       if (claim.shared) {
         return claim;
       }
@@ -103,25 +101,10 @@ final class Stripe {
   }
 
   void add(Claim claim) {
-    claim.sibling = claims.get(claim.name);
-    claims.put(claim.name, claim);
+    claims.add(claim);
   }
 
   void remove(Claim claim) {
-    Claim first = claims.get(claim.name);
-    if (first == claim) {
-      if (claim.sibling == null) {
-        claims.remove(claim.name);
-      } else {
-        claims.put(claim.name, claim.sibling);
-      }
-    } else {
-      for (Claim before = first; before != null; before = before.sibling) {
-        if (before.sibling == claim) {
-          before.sibling = claim.sibling;
-        }
-      }
-    }
-    claim.sibling = null;
+    claims.remove(claim);
   }
 }
