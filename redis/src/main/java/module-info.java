@@ -1,7 +1,15 @@
 /** Locks kept in Redis, by the Lettuce client. Start reading at {@code io.mortise.redis}. */
-@SuppressWarnings("requires-automatic")
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.mortise.redis {
-  requires io.mortise.core;
-  requires lettuce.core;
+  requires transitive io.mortise.core;
+  requires transitive lettuce.core;
+  requires io.netty.common;
+  requires io.netty.transport;
+  requires org.slf4j;
   requires static transitive org.jspecify;
+
+  exports io.mortise.redis;
+
+  provides io.mortise.spi.LockStoreProvider with
+      io.mortise.redis.RedisStoreProvider;
 }

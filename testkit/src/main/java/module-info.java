@@ -10,4 +10,5 @@ module io.mortise.testkit {
 
   exports io.mortise.testkit;
   exports io.mortise.testkit.history;
+  exports io.mortise.testkit.server;
 }

@@ -1,0 +1,203 @@
+package io.mortise.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScanArgs;
+import io.lettuce.core.ScanCursor;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.util.concurrent.EventExecutor;
+import java.io.File;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A wire made of Lettuce. Its own thread is the event loop of the channel: Lettuce writes at once
+ * what is sent there, but queues what others send, so that mixing the two reorders commands. A
+ * client that was handed in does not tell its channel; there one other thread sends everything,
+ * which keeps the order just as well.
+ */
+final class LettuceWire implements RedisWire {
+  private final StatefulRedisPubSubConnection<String, String> connection;
+  private final RedisPubSubAsyncCommands<String, String> commands;
+  private final @Nullable RedisClient ownClient;
+  private final ChannelHolder channel;
+  private final EventExecutor fallback;
+  private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
+
+  private LettuceWire(
+      StatefulRedisPubSubConnection<String, String> connection,
+      @Nullable RedisClient ownClient,
+      ChannelHolder channel,
+      EventExecutor fallback) {
+    this.connection = connection;
+    this.commands = connection.async();
+    this.ownClient = ownClient;
+    this.channel = channel;
+    this.fallback = fallback;
+    connection.addListener(
+        new RedisPubSubAdapter<>() {
+          @Override
+          public void message(String inbox, String message) {
+            Consumer<String> listener = listeners.get(inbox);
+            if (listener != null) {
+              listener.accept(message);
+            }
+          }
+        });
+  }
+
+  /** Connects with a client of its own. Blocks. */
+  static LettuceWire connect(ClientResources resources, RedisURI uri, @Nullable File trusted) {
+    ChannelHolder channel = new ChannelHolder();
+    ClientResources own = resources.mutate().nettyCustomizer(channel).build();
+    RedisClient client = RedisClient.create(own, uri);
+    ClientOptions.Builder options =
+        ClientOptions.builder()
+            .socketOptions(SocketOptions.builder().connectTimeout(uri.getTimeout()).build())
+            .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+            // True means: do not send this command again after a reconnect.
+            .replayFilter(command -> true);
+    if (trusted != null) {
+      options.sslOptions(SslOptions.builder().trustManager(trusted).build());
+    }
+    client.setOptions(options.build());
+    try {
+      return new LettuceWire(
+          client.connectPubSub(StringCodec.UTF8),
+          client,
+          channel,
+          resources.eventExecutorGroup().next());
+    } catch (RuntimeException e) {
+      shutDown(client);
+      throw e;
+    }
+  }
+
+  /** Connects with a client that belongs to somebody else. Blocks. */
+  static LettuceWire over(RedisClient client) {
+    return new LettuceWire(
+        client.connectPubSub(StringCodec.UTF8),
+        null,
+        new ChannelHolder(),
+        client.getResources().eventExecutorGroup().next());
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    EventExecutor thread = thread();
+    if (thread.inEventLoop()) {
+      task.run();
+    } else {
+      try {
+        thread.execute(task);
+      } catch (RejectedExecutionException closed) {
+        // The threads are gone: order no longer matters, but everybody must be answered.
+        task.run();
+      }
+    }
+  }
+
+  @Override
+  public void schedule(Runnable task, Duration delay) {
+    try {
+      var unused = thread().schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException closed) {
+      task.run();
+    }
+  }
+
+  private EventExecutor thread() {
+    Channel current = channel.current;
+    return current == null ? fallback : current.eventLoop();
+  }
+
+  @Override
+  public boolean isOpen() {
+    return connection.isOpen();
+  }
+
+  @Override
+  public CompletionStage<@Nullable Object> run(
+      Script script, boolean list, String[] keys, String[] args) {
+    return commands.evalsha(
+        script.sha, list ? ScriptOutputType.MULTI : ScriptOutputType.VALUE, keys, args);
+  }
+
+  @Override
+  public CompletionStage<?> load(Script script) {
+    return commands.scriptLoad(script.text);
+  }
+
+  @Override
+  public CompletionStage<Scan> scan(String cursor, String pattern, int count) {
+    return commands
+        .scan(ScanCursor.of(cursor), ScanArgs.Builder.limit(count).match(pattern))
+        .thenApply(
+            found -> new Scan(found.isFinished() ? "0" : found.getCursor(), found.getKeys()));
+  }
+
+  RedisPubSubAsyncCommands<String, String> commands() {
+    return commands;
+  }
+
+  @Override
+  public void subscribe(String inbox, Consumer<String> listener) {
+    listeners.put(inbox, listener);
+    var unused = commands.subscribe(inbox);
+  }
+
+  @Override
+  public void unsubscribe(String inbox) {
+    if (listeners.remove(inbox) != null) {
+      var unused = commands.unsubscribe(inbox);
+    }
+  }
+
+  @Override
+  public void reset() {
+    Channel current = channel.current;
+    if (current != null) {
+      var unused = current.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    connection.close();
+    if (ownClient != null) {
+      shutDown(ownClient);
+    }
+  }
+
+  /** The threads are shared with the other wire and outlive this. */
+  private static void shutDown(RedisClient client) {
+    client.shutdown(0, 2, TimeUnit.SECONDS);
+    var unused = client.getResources().shutdown(0, 0, TimeUnit.SECONDS);
+  }
+
+  /** Learns of each new channel of the one connection that its client makes. */
+  private static final class ChannelHolder implements NettyCustomizer {
+    volatile @Nullable Channel current;
+
+    @Override
+    public void afterChannelInitialized(Channel made) {
+      current = made;
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package io.mortise.redis;
+
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockView;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Walks over the records of all locks by SCAN. Each lock is a snapshot of its own; a lock that is
+ * there all the time is found, perhaps twice.
+ */
+final class LockScan {
+  /** Waiters and holders shown of one lock. */
+  private static final int PARTIES = 1000;
+
+  /** SCANs of one page at most, for a server that holds millions of other keys. */
+  private static final int ROUNDS = 200;
+
+  private static final int KEYS_PER_SCAN = 500;
+
+  private final RedisLockStore store;
+  private final KeySpace keys;
+
+  /** Where the next sweep goes on. */
+  private volatile String sweepCursor = "0";
+
+  LockScan(RedisLockStore store, KeySpace keys) {
+    this.store = store;
+    this.keys = keys;
+  }
+
+  /** A cursor of ours: that of a SCAN, and how many of its keys were shown already. */
+  private record Place(String cursor, int shown) {
+    static Place parse(String text) {
+      int slash = text.indexOf('/');
+      return new Place(text.substring(0, slash), Integer.parseInt(text.substring(slash + 1)));
+    }
+
+    @Override
+    public String toString() {
+      return cursor + "/" + shown;
+    }
+  }
+
+  CompletionStage<LockPage> inspect(LockQuery query) {
+    if (query.name() != null) {
+      return view(keys.lock(query.name()))
+          .thenApply(
+              view ->
+                  new LockPage(
+                      view.filter(found -> query.idle() || !isIdle(found)).stream().toList(),
+                      null));
+    }
+    Place start;
+    try {
+      start = query.cursor() == null ? new Place("0", 0) : Place.parse(query.cursor());
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(
+          new IllegalArgumentException("'" + query.cursor() + "' is not a cursor of this store."));
+    }
+    return page(query, start, new ArrayList<>(), 0);
+  }
+
+  private CompletionStage<LockPage> page(
+      LockQuery query, Place place, List<LockView> views, int round) {
+    return store
+        .scanKeys(place.cursor(), KEYS_PER_SCAN)
+        .thenCompose(
+            found -> {
+              List<String> fresh =
+                  found
+                      .keys()
+                      .subList(Math.min(place.shown(), found.keys().size()), found.keys().size());
+              // Busy locks are few among the idle: ask for no more than can be shown.
+              int room = query.limit() - views.size();
+              List<String> asked = fresh.subList(0, Math.min(room, fresh.size()));
+              return all(asked)
+                  .thenCompose(
+                      seen -> {
+                        seen.stream()
+                            .filter(view -> query.idle() || !isIdle(view))
+                            .forEach(views::add);
+                        Place next =
+                            asked.size() < fresh.size()
+                                ? new Place(place.cursor(), place.shown() + asked.size())
+                                : new Place(found.cursor(), 0);
+                        boolean end = next.shown() == 0 && next.cursor().equals("0");
+                        if (end || views.size() == query.limit() || round == ROUNDS) {
+                          return CompletableFuture.completedFuture(
+                              new LockPage(views, end ? null : next.toString()));
+                        }
+                        return page(query, next, views, round + 1);
+                      });
+            });
+  }
+
+  private CompletionStage<List<LockView>> all(List<String> records) {
+    CompletableFuture<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
+    for (String record : records) {
+      views =
+          views.thenCombine(
+              view(record),
+              (list, view) -> {
+                view.ifPresent(list::add);
+                return list;
+              });
+    }
+    return views;
+  }
+
+  private CompletionStage<Optional<LockView>> view(String record) {
+    return store
+        .call(
+            Script.INSPECT,
+            true,
+            List.of(record),
+            List.of(keys.prefix(), Integer.toString(PARTIES)))
+        .thenApply(
+            answer -> {
+              List<String> told = new ArrayList<>();
+              for (Object part : answer instanceof List<?> list ? list : List.of()) {
+                told.add(String.valueOf(part));
+              }
+              return told.isEmpty()
+                  ? Optional.empty()
+                  : Optional.of(ViewCodec.decode(keys.nameOf(record), told));
+            });
+  }
+
+  private static boolean isIdle(LockView view) {
+    return view.holders().isEmpty()
+        && view.waiters().isEmpty()
+        && view.closedFor().equals(Duration.ZERO);
+  }
+
+  /** Sessions, news and idle records expire by themselves; holds of the dead do not. */
+  CompletionStage<Integer> sweep(int budget) {
+    return store
+        .scanKeys(sweepCursor, Math.max(1, budget))
+        .thenCompose(
+            found -> {
+              sweepCursor = found.cursor();
+              return store.sweep(found.keys());
+            });
+  }
+}

@@ -1,0 +1,319 @@
+package io.mortise.redis;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks in one Redis server. Operations on locks travel on one connection, renewals and everything
+ * that looks around on another, so that no backlog delays a renewal. The steps themselves are Lua
+ * scripts; what is decided here is only how they travel.
+ */
+final class RedisLockStore implements LockStore {
+  private static final Duration MIN_TTL = Duration.ofMillis(100);
+
+  /** A key whose time has come is gone from the next millisecond on. */
+  private static final Duration EXPIRY_LAG = Duration.ofMillis(2);
+
+  private final RedisWire ops;
+  private final RedisWire control;
+  private final OpLane lane;
+  private final StoreClock clock;
+  private final StoreProfile profile;
+  private final RedisStore.Options options;
+  private final KeySpace keys;
+  private final LockScan scan;
+  private final Runnable closing;
+
+  private RedisLockStore(
+      LettuceWire ops,
+      LettuceWire control,
+      RedisStore.Options options,
+      String display,
+      Runnable closing) {
+    this.ops = ops;
+    this.control = control;
+    this.options = options;
+    this.keys = new KeySpace(options.prefix());
+    this.clock = new ServerCheck(control.commands(), options, display).run();
+    this.lane = new OpLane(ops, clock, options.prefix(), options.retention(), options.timeout());
+    this.scan = new LockScan(this, keys);
+    this.closing = closing;
+    this.profile =
+        new StoreProfile(
+            display, EnumSet.allOf(Capability.class), options.timeout(), MIN_TTL, EXPIRY_LAG);
+  }
+
+  static RedisLockStore connect(RedisTarget target) {
+    ClientResources resources =
+        DefaultClientResources.builder()
+            .ioThreadPoolSize(2)
+            .computationThreadPoolSize(2)
+            .reconnectDelay(
+                Delay.fullJitter(
+                    Duration.ofMillis(5), Duration.ofSeconds(1), 20, TimeUnit.MILLISECONDS))
+            .build();
+    return open(
+        () ->
+            LettuceWire.connect(resources, Objects.requireNonNull(target.uri()), target.trusted()),
+        target.options(),
+        target.display(),
+        () -> {
+          var unused = resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(4_000);
+        });
+  }
+
+  static RedisLockStore over(RedisClient client, RedisStore.Options options) {
+    return open(() -> LettuceWire.over(client), options, "redis:(client handed in)", () -> {});
+  }
+
+  private static RedisLockStore open(
+      Supplier<LettuceWire> connect, RedisStore.Options options, String display, Runnable closing) {
+    LettuceWire ops = null;
+    LettuceWire control = null;
+    try {
+      ops = connect.get();
+      control = connect.get();
+      return new RedisLockStore(ops, control, options, display, closing);
+    } catch (RuntimeException e) {
+      close(ops);
+      close(control);
+      closing.run();
+      throw e instanceof RedisException failure ? ServerCheck.cannotConnect(failure, display) : e;
+    }
+  }
+
+  private static void close(@Nullable RedisWire wire) {
+    if (wire != null) {
+      wire.close();
+    }
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  KeySpace keys() {
+    return keys;
+  }
+
+  RedisWire control() {
+    return control;
+  }
+
+  StoreClock clock() {
+    return clock;
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+    return new RedisSession(this, spec, hints);
+  }
+
+  void subscribe(SessionId session, Consumer<String> listener) {
+    ops.execute(() -> ops.subscribe(keys.inbox(session), listener));
+  }
+
+  void unsubscribe(SessionId session) {
+    ops.execute(() -> ops.unsubscribe(keys.inbox(session)));
+  }
+
+  /** Sends an operation on a lock, and hands on what the script answers. */
+  void submit(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
+    String key = keys.lock(name);
+    lane.submit(
+        key,
+        operation,
+        new OpLane.Sink() {
+          @Override
+          public void answered(String text) {
+            long late = LockCodec.lateAt(text);
+            if (late > 0) {
+              clock.learn(System.nanoTime(), System.nanoTime(), late);
+            }
+            Reply reply;
+            try {
+              reply = LockCodec.decode(attempt, name, key, profile.display(), text);
+            } catch (RuntimeException e) {
+              reply = new Reply.Failed(attempt, true, e);
+            }
+            sink.accept(reply);
+          }
+
+          @Override
+          public void failed(boolean mayHaveRun, Throwable cause) {
+            sink.accept(new Reply.Failed(attempt, mayHaveRun, unavailable(mayHaveRun, cause)));
+          }
+        });
+  }
+
+  @Override
+  public CompletionStage<Verdict> judge(SessionId session) {
+    return call(Script.JUDGE, false, List.of(keys.session(session)), List.of())
+        .thenApply(
+            answer ->
+                answer instanceof String text
+                    ? new Verdict.Alive(
+                        LockCodec.number(text, 0, 16),
+                        Duration.ofMillis(LockCodec.number(text, 16, text.length())))
+                    : new Verdict.SessionEnded());
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    CompletableFuture<Reply.Ended> result = new CompletableFuture<>();
+    submit(
+        attempt,
+        name,
+        LockCodec.encode(attempt, how),
+        reply -> {
+          if (reply instanceof Reply.Ended ended) {
+            result.complete(ended);
+          } else {
+            result.completeExceptionally(
+                reply instanceof Reply.Failed failed
+                    ? failed.cause()
+                    : new StoreUnavailableException(
+                        "Redis refused to evict (store=" + profile.display() + "): " + reply));
+          }
+        });
+    return result;
+  }
+
+  @Override
+  public CompletionStage<LockPage> inspect(LockQuery query) {
+    return scan.inspect(query);
+  }
+
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    return scan.sweep(budget);
+  }
+
+  /** Ends what dead sessions hold on the locks, each in a step of its own. */
+  CompletionStage<Integer> sweep(List<String> records) {
+    CompletableFuture<Integer> sum = CompletableFuture.completedFuture(0);
+    for (String record : records) {
+      CompletableFuture<Integer> one = new CompletableFuture<>();
+      lane.submit(
+          record,
+          "s",
+          new OpLane.Sink() {
+            @Override
+            public void answered(String text) {
+              one.complete(text.startsWith("#") ? (int) LockCodec.number(text, 1, 8) : 0);
+            }
+
+            @Override
+            public void failed(boolean mayHaveRun, Throwable cause) {
+              one.completeExceptionally(unavailable(mayHaveRun, cause));
+            }
+          });
+      sum = sum.thenCombine(one, Integer::sum);
+    }
+    return sum;
+  }
+
+  /**
+   * Runs a script on the lane of renewals. Fails with {@link StoreUnavailableException} if it is
+   * not answered in time; a connection that does not answer is dropped.
+   */
+  CompletionStage<@Nullable Object> call(
+      Script script, boolean list, List<String> keys, List<String> args) {
+    String[] keyArray = keys.toArray(String[]::new);
+    String[] argArray = args.toArray(String[]::new);
+    return bounded(
+        () ->
+            control
+                .run(script, list, keyArray, argArray)
+                .exceptionallyCompose(
+                    failure -> {
+                      if (OpLane.unwrap(failure) instanceof RedisNoScriptException) {
+                        control.load(script);
+                        return control.run(script, list, keyArray, argArray);
+                      }
+                      return CompletableFuture.failedStage(failure);
+                    }));
+  }
+
+  CompletionStage<RedisWire.Scan> scanKeys(String cursor, int count) {
+    return bounded(() -> control.scan(cursor, keys.everyLock(), count));
+  }
+
+  private <T extends @Nullable Object> CompletionStage<T> bounded(
+      Supplier<CompletionStage<T>> sending) {
+    if (!control.isOpen()) {
+      return CompletableFuture.failedStage(
+          unavailable(false, new OpLane.NotSentException("There is no connection.")));
+    }
+    return sending
+        .get()
+        .toCompletableFuture()
+        .orTimeout(options.timeout().toMillis(), TimeUnit.MILLISECONDS)
+        .handle(
+            (answer, failure) -> {
+              if (failure == null) {
+                return answer;
+              }
+              Throwable cause = OpLane.unwrap(failure);
+              if (cause instanceof TimeoutException) {
+                control.reset();
+              }
+              throw unavailable(true, cause);
+            });
+  }
+
+  private LockException unavailable(boolean mayHaveRun, Throwable cause) {
+    String reason =
+        cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+    return new StoreUnavailableException(
+        "Redis did not answer (store=%s): %s The request %s."
+            .formatted(
+                profile.display(),
+                reason.endsWith(".") ? reason : reason + ".",
+                mayHaveRun ? "may have been executed" : "was not executed"),
+        cause);
+  }
+
+  @Override
+  public void close() {
+    ops.close();
+    control.close();
+    closing.run();
+  }
+
+  @Override
+  public String toString() {
+    return profile.display();
+  }
+}

@@ -1,0 +1,145 @@
+package io.mortise.redis;
+
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A session: one key with an expiry, a list of news, an inbox channel. */
+final class RedisSession implements StoreSession {
+  private static final Logger log = LoggerFactory.getLogger(RedisSession.class);
+
+  /** How many pieces of news one renewal tells. */
+  private static final int NEWS = 64;
+
+  private final RedisLockStore store;
+  private final SessionSpec spec;
+  private final Consumer<News> hints;
+  private final AtomicBoolean listening = new AtomicBoolean();
+  private volatile boolean closed;
+
+  RedisSession(RedisLockStore store, SessionSpec spec, Consumer<News> hints) {
+    this.store = store;
+    this.spec = spec;
+    this.hints = hints;
+  }
+
+  @Override
+  public SessionId id() {
+    return spec.id();
+  }
+
+  @Override
+  public void submit(Request request, Consumer<Reply> sink) {
+    Reply refusal = closed ? gone(request) : store.profile().refusal(request).orElse(null);
+    if (refusal == null
+        && request instanceof Request.Acquire acquire
+        && acquire.tokenFloor() > LockCodec.MAX_FLOOR) {
+      refusal =
+          new Reply.Refused(
+              request.attempt(),
+              Reply.Why.UNSUPPORTED,
+              "Redis cannot count from token " + acquire.tokenFloor() + " on: it is above 2^53.");
+    }
+    if (refusal == null) {
+      store.submit(request.attempt(), request.name(), LockCodec.encode(request), sink);
+    } else {
+      sink.accept(refusal);
+    }
+  }
+
+  private Reply gone(Request request) {
+    return new Reply.Refused(
+        request.attempt(), Reply.Why.SESSION_GONE, "Session '" + spec.id() + "' was closed.");
+  }
+
+  private void pushed(String text) {
+    try {
+      hints.accept(LockCodec.news(text));
+    } catch (RuntimeException e) {
+      // A hint is only a hint, and whoever may publish in Redis can send anything.
+      log.debug("Passed over a push that cannot be read (store={})", store, e);
+    }
+  }
+
+  @Override
+  public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+    if (listening.compareAndSet(false, true)) {
+      store.subscribe(spec.id(), this::pushed);
+    }
+    long sent = System.nanoTime();
+    CompletionStage<@Nullable Object> renewal =
+        store.call(
+            Script.RENEW,
+            false,
+            List.of(store.keys().session(spec.id())),
+            List.of(
+                LockCodec.digits(previous, 16),
+                LockCodec.digits(next, 16),
+                LockCodec.digits(spec.ttl().toMillis(), 16),
+                spec.client().encoded()));
+    CompletionStage<List<Renewal.Item>> news =
+        store
+            .call(
+                Script.NEWS,
+                true,
+                List.of(store.keys().news(spec.id())),
+                seen.stream().map(id -> LockCodec.digits(id, 16)).toList())
+            // Without news the renewal is good all the same; it is told again next time.
+            .handle((told, failure) -> told instanceof List<?> list ? items(list) : List.of());
+    return renewal
+        .thenCombine(news, (answer, items) -> outcome(String.valueOf(answer), sent, items))
+        .exceptionally(failure -> new Renewal.Unknown(OpLane.unwrap(failure)));
+  }
+
+  private Renewal outcome(String answer, long sent, List<Renewal.Item> items) {
+    if (answer.equals("E")) {
+      return new Renewal.Lost("the session expired in the store");
+    } else if (answer.equals("O")) {
+      return new Renewal.Lost("another process renews the same session");
+    }
+    long storeMicros = Long.parseLong(answer);
+    store.clock().learn(sent, System.nanoTime(), storeMicros);
+    boolean more = items.size() > NEWS;
+    return new Renewal.Renewed(storeMicros, more ? items.subList(0, NEWS) : items, more);
+  }
+
+  private static List<Renewal.Item> items(List<?> told) {
+    List<Renewal.Item> items = new ArrayList<>();
+    for (Object one : told) {
+      String text = String.valueOf(one);
+      items.add(
+          new Renewal.Item(LockCodec.number(text, 0, 16), LockCodec.news(text.substring(16))));
+    }
+    return items;
+  }
+
+  @Override
+  public CompletionStage<Void> close() {
+    closed = true;
+    if (listening.compareAndSet(true, false)) {
+      store.unsubscribe(spec.id());
+    }
+    return store
+        .call(
+            Script.CLOSE,
+            false,
+            List.of(store.keys().session(spec.id()), store.keys().news(spec.id())),
+            List.of())
+        .handle((answer, failure) -> (Void) null)
+        .toCompletableFuture()
+        .thenCompose(CompletableFuture::completedFuture);
+  }
+}

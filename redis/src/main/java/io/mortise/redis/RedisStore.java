@@ -1,0 +1,113 @@
+package io.mortise.redis;
+
+import io.lettuce.core.RedisClient;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import java.time.Duration;
+import java.util.regex.Pattern;
+
+/**
+ * Opens stores in Redis: one server, 6.2 or later, that does not evict.
+ *
+ * <p>What a Redis lock cannot promise: Redis answers before its replicas have written, so a
+ * failover to a replica, or a restart from an old snapshot, can forget a lock that is held. The
+ * holder's fencing token is then still smaller than that of the next holder, so a resource that
+ * checks tokens stays safe.
+ */
+public final class RedisStore {
+  private RedisStore() {}
+
+  /**
+   * Connects to {@code redis://[user:password@]host[:port][/database]}, or {@code rediss://…} for
+   * TLS with a verified certificate. Parameters: {@code namespace}, {@code timeout}, {@code
+   * retention}, {@code accept-eviction}, as in {@link Options}, and for TLS {@code ca}, a file of
+   * trusted certificates in PEM form. Blocks, for two seconds where nobody answers.
+   *
+   * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
+   * @throws io.mortise.StoreUnavailableException if the server cannot be reached
+   * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
+   */
+  public static LockStore open(String url) {
+    return RedisLockStore.connect(RedisTarget.parse(StoreUrl.parse(url)));
+  }
+
+  /**
+   * Uses a ready client, which must be connected to a server by its own URI, and stays open when
+   * the store is closed. Slower than {@link #open} under load, for a client that belongs to
+   * somebody else is not tuned. The client must not be restricted to RESP2. Blocks.
+   *
+   * @throws io.mortise.StoreUnavailableException if the server cannot be reached
+   * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
+   */
+  public static LockStore over(RedisClient client, Options options) {
+    return RedisLockStore.over(client, options);
+  }
+
+  /**
+   * How to use a Redis.
+   *
+   * @param namespace keeps applications apart on one server; up to 64 letters, digits, {@code . _
+   *     -}, or empty
+   * @param timeout how long an answer may take; a request that was not answered by then is not
+   *     executed later either. 100 ms to one minute
+   * @param retention how long the record of an idle lock is kept, for its token counter and its
+   *     last end; at least one minute
+   * @param acceptEviction whether a server that evicts keys, and so may forget locks, is used all
+   *     the same
+   */
+  public record Options(
+      String namespace, Duration timeout, Duration retention, boolean acceptEviction) {
+    private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9._-]{0,64}");
+
+    /** No namespace, 3 s, 10 min, no eviction. */
+    public static final Options DEFAULT =
+        new Options("", Duration.ofSeconds(3), Duration.ofMinutes(10), false);
+
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException if a value is not as described above
+     */
+    public Options {
+      if (!NAMESPACE.matcher(namespace).matches()) {
+        throw new IllegalArgumentException(
+            "'" + namespace + "' is not a namespace. Use up to 64 letters, digits, '.', '_', '-'.");
+      }
+      if (timeout.compareTo(Duration.ofMillis(100)) < 0
+          || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
+        throw new IllegalArgumentException(
+            "The timeout " + timeout + " is not within 100 ms and 1 min.");
+      }
+      if (retention.compareTo(Duration.ofMinutes(1)) < 0
+          || retention.compareTo(Duration.ofDays(3650)) > 0) {
+        throw new IllegalArgumentException(
+            "The retention " + retention + " is not within 1 min and 10 years.");
+      }
+    }
+
+    /** The same with this namespace. */
+    public Options withNamespace(String other) {
+      return new Options(other, timeout, retention, acceptEviction);
+    }
+
+    /** The same with this timeout. */
+    public Options withTimeout(Duration other) {
+      return new Options(namespace, other, retention, acceptEviction);
+    }
+
+    /** The same with this retention. */
+    public Options withRetention(Duration other) {
+      return new Options(namespace, timeout, other, acceptEviction);
+    }
+
+    /** The same, with eviction accepted or not. */
+    public Options withAcceptEviction(boolean other) {
+      return new Options(namespace, timeout, retention, other);
+    }
+
+    /** What every key begins with. A namespace has no colon, so no two of them share keys. */
+    String prefix() {
+      return "m:" + namespace + ":";
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package io.mortise.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.SetArgs;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Looks at a server before any lock is entrusted to it. */
+final class ServerCheck {
+  private static final Logger log = LoggerFactory.getLogger(ServerCheck.class);
+
+  private final RedisPubSubAsyncCommands<String, String> redis;
+  private final RedisStore.Options options;
+  private final String store;
+
+  ServerCheck(
+      RedisPubSubAsyncCommands<String, String> redis, RedisStore.Options options, String store) {
+    this.redis = redis;
+    this.options = options;
+    this.store = store;
+  }
+
+  /**
+   * Checks the server and makes the scripts known to it. Blocks.
+   *
+   * @return how its clock compares with ours
+   */
+  StoreClock run() {
+    Map<String, String> info = new HashMap<>();
+    for (String section : List.of("server", "replication", "memory")) {
+      answer(redis.info(section), "INFO")
+          .lines()
+          .map(line -> line.split(":", 2))
+          .filter(pair -> pair.length == 2)
+          .forEach(pair -> info.put(pair[0], pair[1].trim()));
+    }
+    checkVersion(info.getOrDefault("redis_version", "0"));
+    if (!info.getOrDefault("redis_mode", "standalone").equals("standalone")) {
+      throw unfit(
+          "The server runs as " + info.get("redis_mode") + ", not standalone",
+          "Connect to the Redis server that holds the data; Redis Cluster is not supported yet.");
+    }
+    if (!info.getOrDefault("role", "master").equals("master")) {
+      throw unfit("The server is a replica", "Connect to the primary.");
+    }
+    checkEviction(info.getOrDefault("maxmemory_policy", "noeviction"), info.get("maxmemory"));
+    checkWriting();
+    for (Script script : Script.values()) {
+      answer(redis.scriptLoad(script.text), "SCRIPT LOAD");
+    }
+    List<String> time = answer(redis.time(), "TIME");
+    return new StoreClock(
+        options.timeout(),
+        System.nanoTime(),
+        Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1)));
+  }
+
+  private void checkVersion(String version) {
+    String[] parts = version.split("\\.", 3);
+    int major = Integer.parseInt(parts[0]);
+    int minor = parts.length > 1 ? Integer.parseInt(parts[1]) : 0;
+    if (major < 6 || (major == 6 && minor < 2)) {
+      throw unfit("The server is Redis " + version, "Mortise needs 6.2 or later.");
+    }
+  }
+
+  private void checkEviction(String policy, @Nullable String maxmemory) {
+    if (policy.equals("noeviction") || "0".equals(maxmemory)) {
+      return;
+    }
+    if (!options.acceptEviction()) {
+      throw unfit(
+          "The server may evict locks when its memory is full: maxmemory-policy is " + policy,
+          "Set maxmemory-policy to noeviction, use another server, or accept lost locks by accept-eviction=true.");
+    }
+    log.warn(
+        "Redis may evict locks when its memory is full: maxmemory-policy is {} (store={}). Accepted by accept-eviction.",
+        policy,
+        store);
+  }
+
+  /** A key of its own, gone after a moment; a full server is no reason to refuse. */
+  private void checkWriting() {
+    try {
+      answer(
+          redis.set(options.prefix() + "s:probe", "", SetArgs.Builder.px(1)),
+          "SET of our own keys");
+    } catch (StoreUnfitException e) {
+      if (!isAbout(e.getCause(), "OOM")) {
+        throw e;
+      }
+    }
+  }
+
+  private <T> T answer(Future<T> future, String command) {
+    try {
+      return future.get(options.timeout().toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RedisCommandExecutionException refusal) {
+        throw new StoreUnfitException(
+            "The server refused %s (store=%s): %s. Allow it to this user, or use another server."
+                .formatted(command, store, refusal.getMessage()),
+            refusal);
+      }
+      throw unreachable(e.getCause() == null ? e : e.getCause(), store);
+    } catch (TimeoutException e) {
+      throw unreachable(e, store);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw unreachable(e, store);
+    }
+  }
+
+  private StoreUnfitException unfit(String what, String todo) {
+    return new StoreUnfitException("%s (store=%s). %s".formatted(what, store, todo));
+  }
+
+  /** Says why a connection could not be made, without what stands in the URL. */
+  static LockException cannotConnect(RedisException failure, String store) {
+    for (String refusal :
+        List.of("WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "invalid password")) {
+      if (isAbout(failure, refusal)) {
+        return new StoreUnfitException(
+            "Redis refused the credentials (store=%s): %s. Check user name and password in the store URL."
+                .formatted(store, root(failure).getMessage()));
+      }
+    }
+    if (isAbout(failure, "invalid DB index") || isAbout(failure, "DB index is out of range")) {
+      return new StoreUnfitException(
+          "Redis has no such database (store=%s). Check the number in the store URL."
+              .formatted(store));
+    }
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof javax.net.ssl.SSLException) {
+        return new StoreUnfitException(
+            "The TLS handshake with Redis failed (store=%s): %s. Check the certificate and the parameter 'ca'."
+                .formatted(store, root(failure).getMessage()),
+            cause);
+      }
+    }
+    return unreachable(failure, store);
+  }
+
+  private static StoreUnavailableException unreachable(Throwable failure, String store) {
+    Throwable root = root(failure);
+    String reason = root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
+    return new StoreUnavailableException(
+        "Cannot reach Redis (store=%s): %s. Check host and port, and that the server runs."
+            .formatted(store, reason),
+        root);
+  }
+
+  private static boolean isAbout(@Nullable Throwable failure, String word) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause.getMessage() != null && cause.getMessage().contains(word)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static Throwable root(Throwable failure) {
+    Throwable root = failure;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root;
+  }
+}

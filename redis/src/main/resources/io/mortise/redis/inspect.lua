@@ -1,0 +1,59 @@
+-- Looks at one lock; changes nothing.
+--
+-- KEYS[1] = the record of the lock: <prefix>l:<name>
+-- ARGV[1] = prefix of all keys
+-- ARGV[2] = most waiters and most holders to tell
+--
+-- Returns nothing if nothing is known of the lock; else the server's time (µs, text), the record (see lock.lua), then
+-- for each holder of an inflated record and each waiter in order: attempt, entry. Then '' and for each session met, from
+-- the lone holder on: session, ms that it lives yet (text), its value or ''.
+--
+-- Atomic because Redis runs one script at a time: a snapshot. Lowest server version: 6.2.
+
+local record = redis.call('GET', KEYS[1])
+if not record then
+  return {}
+end
+local prefix, most, name = ARGV[1], tonumber(ARGV[2]), string.sub(KEYS[1], #ARGV[1] + 3)
+local time = redis.call('TIME')
+local told = { string.format('%.0f', time[1] * 1000000 + time[2]), record }
+local sessions, met = {}, {}
+
+local function meet(attempt)
+  local session = string.sub(attempt, 1, 12)
+  if not met[session] then
+    met[session] = true
+    sessions[#sessions + 1] = session
+  end
+end
+
+local function list(key)
+  local attempts = redis.call('ZRANGE', prefix .. key .. name, 0, most - 1)
+  for from = 1, #attempts, 100 do
+    local to = math.min(from + 99, #attempts)
+    local entries = redis.call('HMGET', prefix .. 'd:' .. name, unpack(attempts, from, to))
+    for i = from, to do
+      if entries[i - from + 1] then
+        told[#told + 1] = attempts[i]
+        told[#told + 1] = entries[i - from + 1]
+        meet(attempts[i])
+      end
+    end
+  end
+end
+
+local state = string.sub(record, 1, 1)
+if state == 'h' or state == 'w' then
+  meet(string.sub(record, 18, 39))
+elseif state == 'x' then
+  list('o:')
+end
+list('q:')
+told[#told + 1] = ''
+for _, session in ipairs(sessions) do
+  local key = prefix .. 's:' .. session
+  told[#told + 1] = session
+  told[#told + 1] = tostring(redis.call('PTTL', key))
+  told[#told + 1] = redis.call('GET', key) or ''
+end
+return told

@@ -1,0 +1,14 @@
+-- Tells whether a session has ended.
+--
+-- KEYS[1] = the session: <prefix>s:<session>
+--
+-- Returns nothing if it has ended, for ever, since a renewal never creates a session anew; else
+-- <beat 16><ms that it lives yet>.
+--
+-- Atomic because Redis runs one script at a time. Expiry is by the server's clock. Lowest server version: 6.2.
+
+local session = redis.call('GET', KEYS[1])
+if not session then
+  return false
+end
+return string.sub(session, 1, 16) .. math.max(1, redis.call('PTTL', KEYS[1]))

@@ -1,0 +1,777 @@
+-- Acquire, abandon, adjust, evict and sweep: one operation on each of the given locks, in order.
+--
+-- KEYS[i]     = the record of the i-th operation's lock: <prefix>l:<name>; up to 64 of them
+-- ARGV[1]     = prefix of all keys
+-- ARGV[2]     = deadline (µs since 1970 by the server's clock): no acquire or adjust runs after it
+-- ARGV[3]     = how long the record of an idle lock is kept (ms)
+-- ARGV[i + 3] = the i-th operation, fields of fixed width one after the other, times in µs:
+--   e<attempt 22><queue 0|1><tokens 4>[<proven dead session 12>]                   acquire all of a plain lock
+--   a<attempt 22><queue 0|1><tokens 4><proven dead 12><weight 7><capacity 7><floor 16><at most 16><at least 16><label>
+--   r<attempt 22>                                                                  abandon: release or cancel
+--   j<attempt 22><tokens 4><weight 7><capacity 7><at most 16><at least 16>         adjust a hold
+--   v<attempt 22><C|B>                                                             evict: close or break
+--   s                                                                              sweep: end holds of dead sessions
+--
+-- Returns one text for each operation:
+--   G<token 16><tokens 4><wanted 0|1>[<at most left 16>]                           holds
+--   Q|B<ahead 7><ask again 16>[<holder 22><its token 16><its session's left 16>]   queued, or busy
+--   E<end 1><more 0|1>          ended; end is R X V T (held: released, expired, evicted, taken), r v (waited), - (unknown)
+--   S, D<end 1>, C<capacity 7>, N, W, F                                            refused: session gone, ended already,
+--                                                    capacity differs, not held, would widen, server full; nothing changed
+--   L<now 16>                   too late; nothing changed
+--   X<error>                    a key is not what it should be, or the server takes no writes; nothing changed
+--   #<number 7>                 swept so many
+--
+-- Atomic because Redis runs one script at a time. An error does not undo earlier writes, so an operation reads
+-- everything before it writes, and only its first write can be refused. Expiry is by the server's clock (PX, TIME).
+-- What operations write first is allowed on a full server where it gives locks back (PERSIST, not SET).
+-- Lowest server version: 6.2.
+--
+-- Keys of a lock:
+--   l:<name>  string. First byte: - free, nobody waits; = free, but closed or with a queue; h held alone, nobody told;
+--             w held alone, holder told; x anything else, holders are in o and d. Then last token 16, and for
+--       - =   last end: attempt 22, end 1; = also: closed until 16
+--       h w   attempt 22, tokens 4 [, last end 23 [, since 16, free at 16, shut until 16, evicted 0|1, label ]]
+--       x     last end 23, capacity 7, used 7, holders 7, order 16, closed until 16, first free at 16
+--   q:<name>  sorted set of waiting attempts by ticket (µs)
+--   o:<name>  sorted set of holding attempts by order (x only)
+--   d:<name>  hash by attempt
+--       w     since 16, tokens 4 [, weight 7, floor 16, at most 16, at least 16, label ]
+--       h t   weight 7, token 16, tokens 4, since 16, free at 16, shut until 16, evicted 0|1, label   (t: told; x only)
+-- Keys of a session: s:<session> string <beat 16><ttl ms 16><label>, n:<session> list of news <id 16><news>; inbox
+-- channel i:<session>. News: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>, X<attempt><end><name>.
+
+local PREFIX, DEADLINE, RETENTION = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local try, sub, byte, format = redis.pcall, string.sub, string.byte, string.format
+local now
+
+local function clock()
+  local time = redis.call('TIME')
+  now = time[1] * 1000000 + time[2]
+  return now
+end
+
+-- All but the two commonest paths. Made only when first needed: each closure costs time in every call.
+local function machine()
+  local SHARERS, STEPS, LEAD = 1000000, 64, 1000000
+  local NO_END = string.rep('.', 23)
+
+  local function number(text, from, to)
+    return tonumber(sub(text, from, to))
+  end
+
+  local function wide(x)
+    return format('%016.0f', x)
+  end
+
+  -- Raises an answer's error: as long as nothing is written, the operation has then done nothing.
+  local function sure(answer)
+    if type(answer) == 'table' and answer.err then
+      error(answer.err, 0)
+    end
+    return answer
+  end
+
+  local function read(...)
+    return sure(try(...))
+  end
+
+  -- Milliseconds that a session lives yet, 0 if it has ended, nil if that cannot be known here.
+  local lives = {}
+  local function life(session)
+    local left = lives[session]
+    if left == nil then
+      left = try('PTTL', PREFIX .. 's:' .. session)
+      if type(left) ~= 'number' then
+        return nil
+      end
+      left = left == -2 and 0 or math.max(left, 1)
+      lives[session] = left
+    end
+    return left
+  end
+
+  local function live(attempt)
+    return life(sub(attempt, 1, 12)) ~= 0
+  end
+
+  local function parse_hold(attempt, text)
+    return {
+      attempt = attempt,
+      told = byte(text) == 116,
+      weight = number(text, 2, 8),
+      token = number(text, 9, 24),
+      tokens = number(text, 25, 28),
+      since = number(text, 29, 44),
+      free = number(text, 45, 60),
+      shut = number(text, 61, 76),
+      evicted = sub(text, 77, 77) == '1',
+      label = sub(text, 78),
+    }
+  end
+
+  local function parse_waiter(text)
+    local long = #text > 21
+    return {
+      tokens = number(text, 18, 21),
+      weight = long and number(text, 22, 28) or SHARERS,
+      floor = long and number(text, 29, 44) or 0,
+      most = long and number(text, 45, 60) or 0,
+      least = long and number(text, 61, 76) or 0,
+      label = long and sub(text, 77) or '',
+    }
+  end
+
+  local function load(key)
+    local name = sub(key, #PREFIX + 3)
+    local text = read('GET', key)
+    local lock = {
+      key = key, name = name, text = text,
+      q = PREFIX .. 'q:' .. name, o = PREFIX .. 'o:' .. name, d = PREFIX .. 'd:' .. name,
+      last = 0, capacity = SHARERS, used = 0, count = 0, order = 0, closed = 0, soonest = 0, ending = NO_END,
+      holds = {}, fresh = {}, ended = {}, taken = {}, tells = {}, entries = {},
+    }
+    if not text then
+      return lock
+    end
+    local state = byte(text)
+    lock.last = number(text, 2, 17)
+    if state == 45 or state == 61 then
+      lock.ending = sub(text, 18, 40)
+      lock.closed = number(text, 41, 56) or 0
+    elseif state == 104 or state == 119 then
+      local tokens = number(text, 40, 43)
+      local hold = {
+        attempt = sub(text, 18, 39), told = state == 119, weight = SHARERS, tokens = tokens,
+        token = lock.last - tokens + 1, since = lock.last - tokens + 1, free = 0, shut = 0, evicted = false, label = '',
+      }
+      if #text > 43 then
+        lock.ending = sub(text, 44, 66)
+      end
+      if #text > 66 then
+        hold.since, hold.free, hold.shut = number(text, 67, 82), number(text, 83, 98), number(text, 99, 114)
+        hold.evicted, hold.label = sub(text, 115, 115) == '1', sub(text, 116)
+      end
+      lock.alone, lock.holds[hold.attempt] = hold, hold
+      lock.used, lock.count, lock.soonest = SHARERS, 1, hold.free
+    elseif state == 120 then
+      lock.inflated = true
+      lock.ending = sub(text, 18, 40)
+      lock.capacity, lock.used, lock.count = number(text, 41, 47), number(text, 48, 54), number(text, 55, 61)
+      lock.order, lock.closed, lock.soonest = number(text, 62, 77), number(text, 78, 93), number(text, 94, 109)
+    else
+      error('the record of the lock is not one of ours', 0)
+    end
+    return lock
+  end
+
+  local function entry(lock, attempt)
+    local text = lock.entries[attempt]
+    if text == nil then
+      text = read('HGET', lock.d, attempt)
+      lock.entries[attempt] = text
+    end
+    return text
+  end
+
+  local function hold_of(lock, attempt)
+    local hold = lock.holds[attempt]
+    if hold == nil and lock.inflated then
+      local text = entry(lock, attempt)
+      hold = text and byte(text) ~= 119 and parse_hold(attempt, text) or false
+      lock.holds[attempt] = hold
+    end
+    return hold or nil
+  end
+
+  local function is_waiting(lock, attempt)
+    local text = not lock.taken[attempt] and entry(lock, attempt)
+    return text and byte(text) == 119
+  end
+
+  -- How many wait, without those that this step took from the queue.
+  local function waiting(lock)
+    if not lock.queued then
+      lock.queued = read('ZCARD', lock.q)
+    end
+    return lock.queued - #lock.taken
+  end
+
+  local function take(lock, attempt)
+    waiting(lock)
+    lock.taken[attempt] = true
+    lock.taken[#lock.taken + 1] = attempt
+  end
+
+  local function head(lock)
+    lock.heads = lock.heads or {}
+    lock.at = lock.at or 1
+    while true do
+      local attempt = lock.heads[lock.at]
+      if attempt == nil then
+        local from = #lock.heads
+        local more = read('ZRANGE', lock.q, from, from == 0 and 1 or from + STEPS)
+        if #more == 0 then
+          return nil
+        end
+        for i = 1, #more do
+          lock.heads[from + i] = more[i]
+        end
+      elseif lock.taken[attempt] then
+        lock.at = lock.at + 1
+      else
+        return attempt
+      end
+    end
+  end
+
+  -- The next holders to look at, 64 at most. Where more hold, these go to the end, so that each gets its turn.
+  local function window(lock)
+    if not lock.window then
+      lock.window = {}
+      if lock.alone then
+        lock.window[1] = lock.alone
+      elseif lock.inflated then
+        local attempts = read('ZRANGE', lock.o, 0, STEPS - 1)
+        local texts = #attempts > 0 and read('HMGET', lock.d, unpack(attempts)) or {}
+        for i = 1, #attempts do
+          local attempt = attempts[i]
+          local hold = lock.holds[attempt] or (texts[i] and parse_hold(attempt, texts[i]))
+          if hold then
+            lock.holds[attempt] = hold
+            lock.window[#lock.window + 1] = hold
+          end
+        end
+        lock.rotate = lock.count > STEPS
+      end
+    end
+    local present = {}
+    for _, hold in ipairs(lock.window) do
+      if not hold.over then
+        present[#present + 1] = hold
+      end
+    end
+    for i = 1, math.min(#lock.fresh, STEPS - #present) do
+      present[#present + 1] = lock.fresh[i]
+    end
+    return present
+  end
+
+  local function is_over(hold)
+    return hold.free > 0 and hold.free <= now
+  end
+
+  local function tell(lock, attempt, news)
+    if (life(sub(attempt, 1, 12)) or 0) > 0 then
+      lock.tells[#lock.tells + 1] = { attempt = attempt, news = news .. lock.name }
+    end
+  end
+
+  local function finish(lock, hold, how)
+    hold.over = true
+    lock.holds[hold.attempt] = false
+    if hold == lock.alone then
+      lock.alone = nil
+    else
+      lock.ended[#lock.ended + 1] = hold.attempt
+    end
+    lock.used, lock.count = lock.used - hold.weight, lock.count - 1
+    lock.closed = math.max(lock.closed, hold.shut)
+    lock.ending = hold.attempt .. how
+    if how ~= 'R' and not (how == 'V' and hold.evicted) then
+      tell(lock, hold.attempt, 'X' .. hold.attempt .. how)
+    end
+  end
+
+  local function restart(lock, hold, most, least)
+    if most > 0 then
+      hold.free = now + most
+      lock.soonest = lock.soonest > 0 and math.min(lock.soonest, hold.free) or hold.free
+    end
+    if least > 0 then
+      hold.shut = now + least
+    end
+  end
+
+  local function mint(lock, hold, tokens, floor)
+    hold.token = math.max(lock.last + 1, now, floor)
+    hold.tokens = math.min(tokens, math.max(1, now + LEAD - hold.token))
+    lock.last = hold.token + hold.tokens - 1
+  end
+
+  local function grant(lock, attempt, want)
+    local hold = {
+      attempt = attempt, told = false, weight = want.weight, since = now, free = 0, shut = 0, evicted = false,
+      label = want.label, changed = true,
+    }
+    restart(lock, hold, want.most, want.least)
+    mint(lock, hold, want.tokens, want.floor)
+    lock.used, lock.count = lock.used + hold.weight, lock.count + 1
+    lock.holds[attempt] = hold
+    lock.fresh[#lock.fresh + 1] = hold
+    return hold
+  end
+
+  local function granted(lock, hold)
+    if not hold.told and waiting(lock) > 0 then
+      hold.told, hold.changed = true, true
+    end
+    return 'G' .. wide(hold.token) .. format('%04d', hold.tokens) .. (hold.told and '1' or '0')
+      .. (hold.free > 0 and wide(math.max(0, hold.free - now)) or '')
+  end
+
+  -- Grants to waiters in order for as long as they fit, dropping the dead; tells whether work is left.
+  local function serve(lock)
+    local steps = 0
+    while lock.closed <= now and waiting(lock) > 0 do
+      local attempt = head(lock)
+      if not attempt then
+        return false
+      end
+      if steps == STEPS then
+        return true
+      end
+      steps = steps + 1
+      local left = life(sub(attempt, 1, 12))
+      if not left then
+        return true
+      end
+      local text = left > 0 and entry(lock, attempt)
+      if not text then
+        take(lock, attempt)
+      else
+        local want = parse_waiter(text)
+        if lock.used + want.weight > lock.capacity then
+          return false
+        end
+        take(lock, attempt)
+        local hold = grant(lock, attempt, want)
+        local answer = granted(lock, hold)
+        tell(lock, attempt, 'G' .. attempt .. sub(answer, 2, 22) .. (hold.free > 0 and '1' or '0'))
+      end
+    end
+    return false
+  end
+
+  local function record(lock)
+    local start = wide(lock.last)
+    if lock.capacity == SHARERS and lock.count == 0 then
+      local shut = lock.closed > now and lock.closed or 0
+      if shut == 0 and waiting(lock) == 0 then
+        return '-' .. start .. lock.ending, RETENTION
+      end
+      return '=' .. start .. lock.ending .. wide(shut),
+        waiting(lock) == 0 and format('%.0f', RETENTION + math.ceil((shut - now) / 1000)) or nil
+    end
+    local hold = lock.alone or lock.fresh[1]
+    if hold and lock.count == 1 and hold.weight == SHARERS then
+      local long = hold.since ~= hold.token or hold.free > 0 or hold.shut > 0 or hold.evicted or hold.label ~= ''
+      return (hold.told and 'w' or 'h') .. start .. hold.attempt .. format('%04d', hold.tokens)
+        .. ((long or lock.ending ~= NO_END) and lock.ending or '')
+        .. (long and wide(hold.since) .. wide(hold.free) .. wide(hold.shut) .. (hold.evicted and '1' or '0') .. hold.label or '')
+    end
+    if lock.count == 0 then
+      lock.soonest = 0
+    end
+    local idle = lock.count == 0 and waiting(lock) == 0
+    return 'x' .. start .. lock.ending .. format('%07d%07d%07d', lock.capacity, lock.used, lock.count) .. wide(lock.order) .. wide(lock.closed) .. wide(lock.soonest),
+      idle and format('%.0f', RETENTION + math.max(0, math.ceil((lock.closed - now) / 1000))) or nil
+  end
+
+  -- Writes what has changed. Gives locks back even on a full server if gentle; else the first write may be refused.
+  local function save(lock, gentle, waiter)
+    local started, text, keep = false, nil, nil
+    local function write(...)
+      if gentle and not started then
+        if keep then
+          redis.call('PEXPIRE', lock.key, keep)
+        else
+          redis.call('PERSIST', lock.key)
+        end
+      end
+      if started or gentle then
+        redis.call(...)
+      else
+        sure(try(...))
+      end
+      started = true
+    end
+    -- News is prepared before the first write, for it reads.
+    local news = {}
+    for _, told in ipairs(lock.tells) do
+      local session = sub(told.attempt, 1, 12)
+      local list = news[session]
+      if not list then
+        local latest = try('LINDEX', PREFIX .. 'n:' .. session, -1)
+        local about = try('GET', PREFIX .. 's:' .. session)
+        if type(latest) ~= 'table' and type(about) == 'string' then
+          list = { id = latest and number(latest, 1, 16) or 0, ttl = not latest and number(about, 17, 32) }
+          news[session] = list
+        end
+      end
+      if list then
+        list.id = math.max(list.id + 1, now)
+        list[#list + 1] = wide(list.id) .. told.news
+      end
+    end
+    local holders = {}
+    for _, hold in pairs(lock.holds) do
+      if hold and (hold.changed or hold == lock.alone) then
+        holders[#holders + 1] = hold
+      end
+    end
+    if waiter then
+      waiting(lock)
+      lock.queued = lock.queued + 1
+    end
+    table.sort(lock.fresh, function(a, b) return a.token < b.token end)
+    local places = {}
+    local inflates = not (lock.capacity == SHARERS and (lock.count == 0
+      or (lock.count == 1 and ((lock.alone or lock.fresh[1] or {}).weight == SHARERS))))
+    if inflates then
+      local function place(hold)
+        lock.order = lock.order + 1
+        places[#places + 1] = lock.order
+        places[#places + 1] = hold.attempt
+      end
+      if lock.rotate then
+        for _, hold in ipairs(lock.window) do
+          if not hold.over then
+            place(hold)
+          end
+        end
+      end
+      if lock.alone then
+        place(lock.alone)
+      end
+      for _, hold in ipairs(lock.fresh) do
+        if not hold.over then
+          place(hold)
+        end
+      end
+    end
+    text, keep = record(lock)
+    if text ~= lock.text then
+      if keep then
+        write('SET', lock.key, text, 'PX', keep)
+      else
+        write('SET', lock.key, text)
+      end
+    end
+    if #lock.taken > 0 then
+      write('ZREM', lock.q, unpack(lock.taken))
+      write('HDEL', lock.d, unpack(lock.taken))
+    end
+    if #lock.ended > 0 then
+      write('ZREM', lock.o, unpack(lock.ended))
+      write('HDEL', lock.d, unpack(lock.ended))
+    end
+    if inflates then
+      for _, hold in ipairs(holders) do
+        write('HSET', lock.d, hold.attempt, (hold.told and 't' or 'h') .. format('%07d', hold.weight) .. wide(hold.token)
+          .. format('%04d', hold.tokens) .. wide(hold.since) .. wide(hold.free) .. wide(hold.shut)
+          .. (hold.evicted and '1' or '0') .. hold.label)
+      end
+      if #places > 0 then
+        write('ZADD', lock.o, unpack(places))
+      end
+    end
+    if waiter then
+      write('ZADD', lock.q, waiter.ticket, waiter.attempt)
+      write('HSET', lock.d, waiter.attempt, waiter.text)
+      if text == lock.text then
+        write('PERSIST', lock.key)
+      end
+    end
+    for session, list in pairs(news) do
+      local key = PREFIX .. 'n:' .. session
+      write('RPUSH', key, unpack(list))
+      if list.ttl then
+        write('PEXPIRE', key, list.ttl * 10)
+      end
+      for _, item in ipairs(list) do
+        redis.call('PUBLISH', PREFIX .. 'i:' .. session, sub(item, 17))
+      end
+    end
+  end
+
+  -- Ends holds whose time is over and those of a session that was proven dead.
+  local function end_over(lock, dead)
+    if dead == '' and (lock.soonest == 0 or lock.soonest > now) then
+      return
+    end
+    local soonest = 0
+    for _, hold in ipairs(window(lock)) do
+      if sub(hold.attempt, 1, 12) == dead then
+        finish(lock, hold, 'T')
+      elseif is_over(hold) then
+        finish(lock, hold, hold.evicted and 'V' or 'X')
+      elseif hold.free > 0 then
+        soonest = soonest > 0 and math.min(soonest, hold.free) or hold.free
+      end
+    end
+    if not lock.rotate then
+      lock.soonest = soonest
+    end
+  end
+
+  local function contended(lock, attempt, queue, want)
+    local in_way
+    for _, hold in ipairs(window(lock)) do
+      local left = life(sub(hold.attempt, 1, 12)) or 1
+      if not in_way or (left == 0 and life(sub(in_way.attempt, 1, 12)) ~= 0) then
+        in_way = hold
+      end
+      if not hold.told then
+        hold.told, hold.changed = true, true
+        tell(lock, hold.attempt, 'W' .. hold.attempt)
+      end
+    end
+    local ahead, waiter = -1, nil
+    if is_waiting(lock, attempt) then
+      ahead = math.max(0, (read('ZRANK', lock.q, attempt) or 0) - #lock.taken)
+    elseif queue then
+      ahead = waiting(lock)
+      local latest = ahead > 0 and read('ZRANGE', lock.q, -1, -1, 'WITHSCORES')[2] or 0
+      local plain = want.weight == SHARERS and want.floor == 0 and want.most == 0 and want.least == 0 and want.label == ''
+      waiter = {
+        attempt = attempt,
+        ticket = format('%.0f', math.max(latest + 1, now)),
+        text = 'w' .. wide(now) .. format('%04d', want.tokens) .. (plain and '' or format('%07d', want.weight)
+          .. wide(want.floor) .. wide(want.most) .. wide(want.least) .. want.label),
+      }
+    end
+    save(lock, false, waiter)
+    local left = in_way and (life(sub(in_way.attempt, 1, 12)) or 1) * 1000
+    local wait = left
+    if in_way and in_way.free > 0 then
+      wait = math.min(wait, in_way.free - now)
+    end
+    if lock.closed > now then
+      wait = math.min(wait or lock.closed - now, lock.closed - now)
+    end
+    wait = math.max(0, wait or 0) + 1000 * (1 + math.min(math.max(ahead, 0), 10000))
+    return (ahead < 0 and 'B' or 'Q') .. format('%07d', math.max(ahead, 0)) .. wide(wait)
+      .. (in_way and in_way.attempt .. wide(in_way.token) .. wide(left) or '')
+  end
+
+  local function acquire(key, attempt, queue, dead, capacity, want)
+    if not live(attempt) then
+      return 'S'
+    end
+    if now > DEADLINE then
+      return 'L' .. wide(now)
+    end
+    local lock = load(key)
+    if not lock.text then
+      lock.capacity = capacity
+    elseif lock.capacity ~= capacity then
+      return 'C' .. format('%07d', lock.capacity)
+    end
+    end_over(lock, dead)
+    local hold = hold_of(lock, attempt)
+    local polled = hold ~= nil
+    if not hold and sub(lock.ending, 1, 22) == attempt then
+      local how = sub(lock.ending, 23)
+      save(lock, true)
+      return 'D' .. how
+    end
+    if not hold then
+      serve(lock)
+      hold = hold_of(lock, attempt)
+    end
+    if not hold and waiting(lock) == 0 and lock.used + want.weight <= capacity and lock.closed <= now then
+      hold = grant(lock, attempt, want)
+    end
+    if not hold then
+      return contended(lock, attempt, queue, want)
+    end
+    local answer = granted(lock, hold)
+    save(lock, polled)
+    return answer
+  end
+
+  local function abandon(key, attempt)
+    local lock = load(key)
+    if not lock.text then
+      return 'E-0'
+    end
+    local how = '-'
+    local hold = hold_of(lock, attempt)
+    if hold then
+      how = hold.evicted and 'V' or is_over(hold) and 'X' or 'R'
+      finish(lock, hold, how)
+    elseif is_waiting(lock, attempt) then
+      how = 'r'
+      take(lock, attempt)
+      lock.ending = attempt .. how
+    elseif sub(lock.ending, 1, 22) == attempt then
+      how = sub(lock.ending, 23)
+    end
+    local more = serve(lock)
+    save(lock, true)
+    return 'E' .. how .. (more and '1' or '0')
+  end
+
+  local function adjust(key, attempt, tokens, weight, capacity, most, least)
+    if not live(attempt) then
+      return 'S'
+    end
+    if now > DEADLINE then
+      return 'L' .. wide(now)
+    end
+    local lock = load(key)
+    local hold = lock.text and hold_of(lock, attempt)
+    if not hold or is_over(hold) or hold.evicted then
+      return 'N'
+    elseif lock.capacity ~= capacity then
+      return 'C' .. format('%07d', lock.capacity)
+    elseif weight > hold.weight then
+      return 'W'
+    end
+    lock.used = lock.used - hold.weight + weight
+    hold.weight, hold.changed = weight, true
+    restart(lock, hold, most, least)
+    if tokens > 0 then
+      mint(lock, hold, tokens, 0)
+    end
+    serve(lock)
+    local answer = granted(lock, hold)
+    save(lock, true)
+    return answer
+  end
+
+  local function evict(key, attempt, close)
+    local lock = load(key)
+    local hold = lock.text and hold_of(lock, attempt)
+    local left = life(sub(attempt, 1, 12)) or 1
+    local how, more = '-', false
+    if hold and close and left > 0 then
+      -- The owner is told and gives it up, or its own deadline ends its belief before the session's TTL has passed.
+      how = 'V'
+      local free = now + left * 1000
+      hold.evicted, hold.changed, hold.shut = true, true, 0
+      hold.free = hold.free > 0 and math.min(hold.free, free) or free
+      lock.soonest = lock.soonest > 0 and math.min(lock.soonest, hold.free) or hold.free
+      tell(lock, attempt, 'X' .. attempt .. 'V')
+      save(lock, true)
+      return 'EV0'
+    elseif hold then
+      how = 'V'
+      hold.shut = 0
+      finish(lock, hold, how)
+    elseif lock.text and is_waiting(lock, attempt) then
+      how = 'v'
+      take(lock, attempt)
+      lock.ending = attempt .. how
+      tell(lock, attempt, 'X' .. attempt .. 'V')
+    end
+    if how ~= '-' then
+      more = serve(lock)
+      save(lock, true)
+    end
+    return 'E' .. how .. (more and '1' or '0')
+  end
+
+  local function sweep(key)
+    local lock = load(key)
+    local removed = 0
+    if lock.text then
+      for _, hold in ipairs(window(lock)) do
+        if life(sub(hold.attempt, 1, 12)) == 0 then
+          finish(lock, hold, 'T')
+          removed = removed + 1
+        end
+      end
+      serve(lock)
+      save(lock, true)
+    end
+    return '#' .. format('%07d', removed)
+  end
+
+  local function run(key, arg)
+    now = now or clock()
+    local op, attempt = byte(arg), sub(arg, 2, 23)
+    if op == 101 then
+      return acquire(key, attempt, sub(arg, 24, 24) == '1', sub(arg, 29, 40), SHARERS,
+        { weight = SHARERS, tokens = number(arg, 25, 28), floor = 0, most = 0, least = 0, label = '' })
+    elseif op == 97 then
+      local dead = sub(arg, 29, 40)
+      return acquire(key, attempt, sub(arg, 24, 24) == '1', dead == '............' and '' or dead, number(arg, 48, 54), {
+        tokens = number(arg, 25, 28), weight = number(arg, 41, 47), floor = number(arg, 55, 70),
+        most = number(arg, 71, 86), least = number(arg, 87, 102), label = sub(arg, 103),
+      })
+    elseif op == 114 then
+      return abandon(key, attempt)
+    elseif op == 106 then
+      return adjust(key, attempt, number(arg, 24, 27), number(arg, 28, 34), number(arg, 35, 41), number(arg, 42, 57),
+        number(arg, 58, 73))
+    elseif op == 118 then
+      return evict(key, attempt, sub(arg, 24) == 'C')
+    end
+    return sweep(key)
+  end
+
+  return function(key, arg)
+    local done, answer = pcall(run, key, arg)
+    if done then
+      return answer
+    end
+    local message = tostring(type(answer) == 'table' and answer.err or answer)
+    return message:find('OOM', 1, true) and 'F' or 'X' .. message
+  end
+end
+
+local general
+local mine, lives
+local answers = {}
+for i = 1, #KEYS do
+  local key, arg = KEYS[i], ARGV[i + 3]
+  local op, answer = byte(arg), nil
+  if op == 101 and #arg == 28 then
+    -- A plain lock that is free, or of which nothing is known.
+    local text = try('GET', key)
+    if not text or (type(text) == 'string' and byte(text) == 45) then
+      local attempt = sub(arg, 2, 23)
+      local session = sub(attempt, 1, 12)
+      if session ~= mine then
+        mine, lives = session, try('EXISTS', PREFIX .. 's:' .. session)
+      end
+      now = now or clock()
+      if lives == 1 and now <= DEADLINE and not (text and sub(text, 18, 39) == attempt) then
+        local token = text and math.max(sub(text, 2, 17) + 1, now) or now
+        local tokens = sub(arg, 25, 28)
+        local last = token
+        if tokens ~= '0001' then
+          last = token + math.min(tokens, math.max(1, now + 1000000 - token)) - 1
+          tokens = format('%04d', last - token + 1)
+        end
+        local first = format('%016.0f', token)
+        local record = 'h' .. (last == token and first or format('%016.0f', last)) .. attempt .. tokens
+          .. (text and sub(text, 18, 40) or '')
+        if token ~= now then
+          record = record .. format('%016.0f%032.0f0', now, 0)
+        end
+        local set = try('SET', key, record)
+        if set.ok then
+          answer = 'G' .. first .. tokens .. '0'
+        end
+      end
+    end
+  elseif op == 114 then
+    -- Held alone, nobody told, no times.
+    local text = try('GET', key)
+    if type(text) == 'string' and byte(text) == 104 and #text <= 66 and sub(text, 18, 39) == sub(arg, 2) then
+      local set = try('SET', key, '-' .. sub(text, 2, 39) .. 'R', 'PX', RETENTION)
+      if set.ok then
+        answer = 'ER0'
+      end
+    end
+  end
+  if not answer then
+    general = general or machine()
+    answer = general(key, arg)
+  end
+  answers[i] = answer
+end
+return answers
