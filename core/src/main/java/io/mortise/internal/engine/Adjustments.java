@@ -95,7 +95,7 @@ final class Adjustments {
   }
 
   /** Those who waited for the hold to be passed on ask for themselves. */
-  private void moveWaiters(Stripe stripe, Claim claim) {
+  void moveWaiters(Stripe stripe, Claim claim) {
     if (claim.head == null) {
       return;
     }

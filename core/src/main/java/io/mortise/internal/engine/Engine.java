@@ -10,6 +10,7 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
+import io.mortise.spi.Reply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -201,7 +202,7 @@ public final class Engine {
   void lose(Stripe stripe, Claim claim, String why) {
     LeaseImpl lease = claim.holder;
     claim.holder = null;
-    if (lease == null) {
+    if (lease == null || !lease.isOpen()) {
       return;
     }
     LeaseLostException loss =
@@ -278,12 +279,17 @@ public final class Engine {
     }
   }
 
-  /** The holder has been told of the loss by close(). */
+  /** The holder of a lost lease has stopped, and was told of the loss by its close. */
   void settle(LeaseImpl lease) {
-    Stripe stripe = stripe(lease.claim.name);
+    Claim claim = lease.claim;
+    Stripe stripe = stripe(claim.name);
     stripe.lock();
     try {
       lease.settled();
+      if (claim.holder == lease && claim.phase == Phase.HELD) {
+        claim.holder = null;
+        claims.release(stripe, claim);
+      }
     } finally {
       stripe.unlock();
     }
@@ -396,7 +402,15 @@ public final class Engine {
             case TAKEN -> "the store took the session for dead";
             default -> "the store ended it";
           };
-      if (claim.phase == Phase.HELD) {
+      if (claim.phase == Phase.HELD && gone.how() == Reply.How.EVICTED && claim.holder != null) {
+        // The store keeps the lock shut until the holder has stopped and says so by closing its
+        // lease.
+        LeaseImpl lease = claim.holder;
+        lose(stripe, claim, why);
+        claim.holder = lease;
+        claim.shared = false;
+        adjustments.moveWaiters(stripe, claim);
+      } else if (claim.phase == Phase.HELD) {
         lose(stripe, claim, why);
         claims.release(stripe, claim);
       } else if (claim.phase == Phase.ASKED) {

@@ -143,10 +143,12 @@ final class LeaseImpl implements Lease {
   @Override
   public CompletableFuture<Void> releaseAsync() {
     Ending ending = engine().release(this);
-    if (ending == null) {
-      return isLost()
-          ? CompletableFuture.failedFuture(loss())
-          : CompletableFuture.completedFuture(null);
+    if (ending == null && isLost()) {
+      LeaseLostException loss = loss();
+      engine().settle(this);
+      return CompletableFuture.failedFuture(loss);
+    } else if (ending == null) {
+      return CompletableFuture.completedFuture(null);
     }
     return engine().endings.future(ending).thenAccept(ignored -> checkEnd(ending));
   }
