@@ -20,7 +20,8 @@ import java.util.stream.Stream;
  */
 public final class ContractCoverage {
   /** What each store has to run. */
-  public static final List<Class<?>> CONTRACTS = List.of(LockStoreContract.class);
+  public static final List<Class<?>> CONTRACTS =
+      List.of(LockStoreContract.class, DifferentialContract.class);
 
   private ContractCoverage() {}
 

@@ -8,18 +8,21 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /**
- * Bounded waiting for tests. Every bound is multiplied by {@code -Dmortise.wait.factor}, 1 if it is
- * not set, so that slow machines need no changed test.
+ * Bounded waiting for tests. Every bound is multiplied by {@link #FACTOR}, 1 if it is not set, so
+ * that slow machines need no changed test.
  */
 public final class Waits {
   /** How long an answer may take before a test counts it as missing. */
   public static final Duration ANSWER = Duration.ofSeconds(15);
 
+  /** The system property that multiplies every bound. */
+  public static final String FACTOR = "mortise.wait.factor";
+
   private Waits() {}
 
   /** The bound, scaled for this machine. */
   public static Duration scaled(Duration bound) {
-    double factor = Double.parseDouble(System.getProperty("mortise.wait.factor", "1"));
+    double factor = Double.parseDouble(System.getProperty(FACTOR, "1"));
     return Duration.ofNanos((long) (bound.toNanos() * factor));
   }
 

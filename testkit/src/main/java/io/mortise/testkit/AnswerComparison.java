@@ -1,0 +1,255 @@
+package io.mortise.testkit;
+
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockView;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether two stores answer the same. Tokens are compared by their order within a name, durations
+ * with a tolerance, news without regard to order, and places in the queue as the upper bounds that
+ * they are.
+ */
+final class AnswerComparison {
+  /** Between the same command on one store and on the other, on a busy machine. */
+  private static final Duration TOLERANCE = Waits.scaled(Duration.ofSeconds(20));
+
+  private final boolean tokens;
+  private final Map<LockName, TreeMap<Long, Long>> pairs = new HashMap<>();
+  private final List<String> differences = new ArrayList<>();
+
+  AnswerComparison(Set<Capability> capabilities) {
+    this.tokens = capabilities.contains(Capability.TOKEN);
+  }
+
+  /**
+   * Compares two answers about a lock.
+   *
+   * @param view the lock in the reference after the command; null for commands about no lock
+   * @return what differs; empty if nothing does
+   */
+  List<String> compare(
+      @Nullable LockName name, @Nullable LockView view, Object expected, Object actual) {
+    differences.clear();
+    if (expected instanceof Reply left && actual instanceof Reply right && name != null) {
+      reply(name, view, left, right);
+    } else if (expected instanceof Renewal left && actual instanceof Renewal right) {
+      renewal(left, right);
+    } else if (expected instanceof Verdict.Alive left && actual instanceof Verdict.Alive right) {
+      same("beat", left.beat(), right.beat());
+      near("time left", left.left(), right.left());
+    } else if (expected instanceof LockPage left && actual instanceof LockPage right) {
+      page(left, right);
+    } else {
+      same("answer", expected, actual);
+    }
+    return List.copyOf(differences);
+  }
+
+  private void reply(LockName name, @Nullable LockView view, Reply expected, Reply actual) {
+    same("attempt", expected.attempt(), actual.attempt());
+    if (expected instanceof Reply.Granted left && actual instanceof Reply.Granted right) {
+      token(name, left.token(), right.token());
+      same("tokens", left.tokens(), right.tokens());
+      same("wanted", left.wanted(), right.wanted());
+      near("at most", left.atMostLeft(), right.atMostLeft());
+    } else if (expected instanceof Reply.Queued left && actual instanceof Reply.Queued right) {
+      long place =
+          view == null
+              ? 0
+              : view.waiters().stream()
+                  .takeWhile(waiter -> !waiter.attempt().equals(left.attempt()))
+                  .count();
+      if (right.ahead() < place) {
+        differences.add("ahead: " + place + " are, but at most " + right.ahead() + " was told");
+      }
+      holder(name, view, left.holder(), right.holder());
+      askAgain(left.askAgain(), right.askAgain());
+    } else if (expected instanceof Reply.Busy left && actual instanceof Reply.Busy right) {
+      holder(name, view, left.holder(), right.holder());
+      askAgain(left.askAgain(), right.askAgain());
+    } else if (expected instanceof Reply.Refused left && actual instanceof Reply.Refused right) {
+      same("refused", left.why(), right.why());
+    } else {
+      same("answer", expected, actual);
+    }
+  }
+
+  /** Of several holders any may be named, but one that is to be judged goes first. */
+  private void holder(
+      LockName name,
+      @Nullable LockView view,
+      Reply.@Nullable Holder expected,
+      Reply.@Nullable Holder actual) {
+    if (expected == null || actual == null) {
+      same("holder", expected, actual);
+      return;
+    }
+    if (view == null || view.holders().size() == 1) {
+      same("holder", expected.attempt(), actual.attempt());
+      token(name, expected.token(), actual.token());
+    } else if (view.holders().stream().noneMatch(h -> h.attempt().equals(actual.attempt()))) {
+      differences.add("holder: " + actual.attempt() + " does not hold");
+    }
+    near("session left", expected.sessionLeft(), actual.sessionLeft());
+  }
+
+  /** Sooner does no harm, but later means to sleep while the lock is free. */
+  private void askAgain(Duration expected, Duration actual) {
+    if (actual.isNegative() || actual.isZero()) {
+      differences.add("ask again: in " + actual + ", without a pause");
+    }
+    Duration latest =
+        expected.compareTo(Duration.ofSeconds(1)) < 0
+            ? Duration.ofSeconds(1)
+            : expected.plus(TOLERANCE);
+    if (actual.compareTo(latest) > 0) {
+      differences.add("ask again: in " + actual + ", not in " + expected);
+    }
+  }
+
+  private void renewal(Renewal expected, Renewal actual) {
+    if (expected instanceof Renewal.Renewed left && actual instanceof Renewal.Renewed right) {
+      List<News> missing = news(left);
+      List<News> surplus = new ArrayList<>();
+      for (News told : news(right)) {
+        int match = -1;
+        for (int i = 0; i < missing.size() && match < 0; i++) {
+          match = sameNews(missing.get(i), told) ? i : -1;
+        }
+        if (match < 0) {
+          surplus.add(told);
+        } else if (missing.remove(match) instanceof News.Granted granted) {
+          token(granted.name(), granted.token(), ((News.Granted) told).token());
+        }
+      }
+      if (!missing.isEmpty() || !surplus.isEmpty()) {
+        differences.add("news: missing " + missing + ", surplus " + surplus);
+      }
+      same("more", left.more(), right.more());
+    } else {
+      same("renewal", expected.getClass(), actual.getClass());
+    }
+  }
+
+  private static List<News> news(Renewal.Renewed renewed) {
+    return new ArrayList<>(renewed.news().stream().map(Renewal.Item::news).toList());
+  }
+
+  private static boolean sameNews(News expected, News actual) {
+    if (expected instanceof News.Granted left && actual instanceof News.Granted right) {
+      return left.name().equals(right.name())
+          && left.attempt().equals(right.attempt())
+          && left.tokens() == right.tokens()
+          && left.wanted() == right.wanted()
+          && left.timed() == right.timed();
+    }
+    return expected.equals(actual);
+  }
+
+  private void page(LockPage expected, LockPage actual) {
+    Map<LockName, LockView> left = byName(expected);
+    Map<LockName, LockView> right = byName(actual);
+    same("locks", left.keySet(), right.keySet());
+    left.forEach(
+        (name, view) -> {
+          LockView other = right.get(name);
+          if (other != null) {
+            view(view, other);
+          }
+        });
+  }
+
+  private static Map<LockName, LockView> byName(LockPage page) {
+    Map<LockName, LockView> views = new TreeMap<>();
+    page.locks().forEach(view -> views.put(view.name(), view));
+    return views;
+  }
+
+  private void view(LockView expected, LockView actual) {
+    same("capacity", expected.capacity(), actual.capacity());
+    near("closed for", expected.closedFor(), actual.closedFor());
+    token(expected.name(), expected.lastToken(), actual.lastToken());
+    parties("holder", expected.name(), expected.holders(), actual.holders());
+    parties("waiter", expected.name(), expected.waiters(), actual.waiters());
+  }
+
+  private void parties(
+      String what, LockName name, List<LockView.Party> expected, List<LockView.Party> actual) {
+    same(
+        what + "s",
+        expected.stream().map(LockView.Party::attempt).toList(),
+        actual.stream().map(LockView.Party::attempt).toList());
+    for (int i = 0; i < Math.min(expected.size(), actual.size()); i++) {
+      LockView.Party left = expected.get(i);
+      LockView.Party right = actual.get(i);
+      same(what + " client", left.client(), right.client());
+      same(what + " label", left.label(), right.label());
+      same(what + " weight", left.weight(), right.weight());
+      token(name, left.token(), right.token());
+      near(what + " since", left.since(), right.since(), false);
+      near(what + " session left", left.sessionLeft(), right.sessionLeft());
+      near(what + " at most", left.atMostLeft(), right.atMostLeft());
+    }
+  }
+
+  /** Tokens of one name pair up in one order: equal with equal, greater with greater. */
+  private void token(LockName name, long expected, long actual) {
+    if (!tokens) {
+      return;
+    }
+    TreeMap<Long, Long> pair =
+        pairs.computeIfAbsent(name, unknown -> new TreeMap<>(Map.of(0L, 0L)));
+    Map.Entry<Long, Long> below = pair.lowerEntry(expected);
+    Map.Entry<Long, Long> above = pair.higherEntry(expected);
+    Long same = pair.putIfAbsent(expected, actual);
+    if ((same != null && same != actual)
+        || (below != null && below.getValue() >= actual)
+        || (above != null && above.getValue() <= actual)) {
+      differences.add(
+          "token: "
+              + actual
+              + " stands for "
+              + expected
+              + " of the reference, where "
+              + (same != null && same != actual
+                  ? same + " did before"
+                  : "the order of tokens is "
+                      + pair.headMap(expected)
+                      + " "
+                      + pair.tailMap(expected)));
+    }
+  }
+
+  private void same(String what, @Nullable Object expected, @Nullable Object actual) {
+    if (expected == null ? actual != null : !expected.equals(actual)) {
+      differences.add(what + ": expected " + expected + ", got " + actual);
+    }
+  }
+
+  private void near(String what, @Nullable Duration expected, @Nullable Duration actual) {
+    near(what, expected, actual, true);
+  }
+
+  private void near(
+      String what, @Nullable Duration expected, @Nullable Duration actual, boolean zeroCounts) {
+    if (expected == null || actual == null) {
+      same(what, expected, actual);
+    } else if ((zeroCounts && expected.isZero() != actual.isZero())
+        || expected.minus(actual).abs().compareTo(TOLERANCE) > 0) {
+      differences.add(what + ": expected about " + expected + ", got " + actual);
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package io.mortise.testkit;
+
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+
+/** Drives one store through commands, one at a time, and returns its answers. */
+final class CommandRunner {
+  /** Long enough that no session ends but by a close. */
+  private static final Duration TTL = Duration.ofMinutes(10);
+
+  private final LockStore store;
+  private final Map<SessionId, Driven> sessions = new HashMap<>();
+  private final Set<SessionId> foundDead = new HashSet<>();
+
+  CommandRunner(LockStore store) {
+    this.store = store;
+  }
+
+  private static final class Driven {
+    final StoreSession session;
+
+    /** Closes are sent through this one: what comes later is then a late arrival at the store. */
+    final StoreSession closer;
+
+    long previous;
+    long beat;
+    List<Long> seen = List.of();
+    List<Long> seenBefore = List.of();
+
+    Driven(LockStore store, SessionSpec spec) {
+      this.session = store.open(spec, hint -> {});
+      this.closer = store.open(spec, hint -> {});
+    }
+  }
+
+  private Driven session(SessionId id) {
+    return sessions.computeIfAbsent(
+        id,
+        unknown ->
+            new Driven(store, new SessionSpec(id, TTL, new ClientLabel("host", 1, id.value()))));
+  }
+
+  /** A reply, renewal, verdict, page, or a word. */
+  Object run(Command command) {
+    if (command instanceof Command.Renew renew) {
+      return renew(session(renew.session()));
+    } else if (command instanceof Command.RenewAgain renew) {
+      Driven driven = session(renew.session());
+      return driven.beat == 0
+          ? "nothing to renew again"
+          : Waits.join(driven.session.renew(driven.previous, driven.beat, driven.seenBefore));
+    } else if (command instanceof Command.RenewAsClone renew) {
+      Driven driven = session(renew.session());
+      return Waits.join(driven.session.renew(driven.beat + 1000, driven.beat + 1001, List.of()));
+    } else if (command instanceof Command.Close close) {
+      Waits.join(session(close.session()).closer.close());
+      return "closed";
+    } else if (command instanceof Command.Judge judge) {
+      Verdict verdict = Waits.join(store.judge(judge.session()));
+      if (verdict instanceof Verdict.SessionEnded) {
+        foundDead.add(judge.session());
+      }
+      return verdict;
+    } else if (command instanceof Command.Acquire acquire) {
+      Request.Acquire r = acquire.request();
+      SessionId proof = foundDead.contains(acquire.dead()) ? acquire.dead() : null;
+      return ask(
+          r.attempt().session(),
+          new Request.Acquire(
+              r.name(),
+              r.attempt(),
+              r.mode(),
+              r.queue(),
+              r.terms(),
+              r.tokens(),
+              r.tokenFloor(),
+              proof));
+    } else if (command instanceof Command.Abandon abandon) {
+      return ask(abandon.through(), new Request.Abandon(abandon.name(), abandon.attempt()));
+    } else if (command instanceof Command.Adjust adjust) {
+      return ask(adjust.request().attempt().session(), adjust.request());
+    } else if (command instanceof Command.Evict evict) {
+      return evict(evict);
+    }
+    Command.Inspect inspect = (Command.Inspect) command;
+    return Waits.join(
+        store.inspect(inspect.name() == null ? LockQuery.all() : LockQuery.of(inspect.name())));
+  }
+
+  private static Renewal renew(Driven driven) {
+    Renewal renewal = Waits.join(driven.session.renew(driven.beat, driven.beat + 1, driven.seen));
+    if (renewal instanceof Renewal.Renewed renewed) {
+      driven.previous = driven.beat;
+      driven.beat++;
+      driven.seenBefore = driven.seen;
+      driven.seen = renewed.news().stream().map(Renewal.Item::id).toList();
+    }
+    return renewal;
+  }
+
+  private Reply ask(SessionId through, Request request) {
+    Recorder<Reply> replies = new Recorder<>();
+    session(through).session.submit(request, replies);
+    return replies.await(1).get(0);
+  }
+
+  private Object evict(Command.Evict command) {
+    try {
+      return store
+          .evict(command.name(), command.attempt(), command.how())
+          .toCompletableFuture()
+          .orTimeout(Waits.scaled(Waits.ANSWER).toMillis(), TimeUnit.MILLISECONDS)
+          .join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof UnsupportedByStoreException) {
+        return "cannot evict";
+      }
+      throw e;
+    }
+  }
+
+  void close() {
+    sessions.values().forEach(driven -> Waits.join(driven.closer.close()));
+  }
+}

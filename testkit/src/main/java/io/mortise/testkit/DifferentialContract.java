@@ -1,0 +1,162 @@
+package io.mortise.testkit;
+
+import io.mortise.internal.table.MemStore;
+import io.mortise.internal.table.TableRules;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Ticker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A store and the reference machine are driven by the same random commands and must give the same
+ * answers. A failing run is shortened and printed as a list, with the property that repeats it.
+ *
+ * <p>{@code -Dmortise.seed=…} repeats a run; {@code -Dmortise.diff.steps=…} sets how many commands
+ * a run has, 400 if it is not set; {@code -Dmortise.diff.runs=…} how many runs, 5 if it is not set.
+ *
+ * <p>Sessions end by being closed only and times are minutes: what ends by a clock is left to
+ * {@link LockStoreContract}.
+ */
+public abstract class DifferentialContract {
+  private static final Duration SHRINKING = Duration.ofSeconds(40);
+
+  private final Supplier<? extends StoreUnderTest> stores;
+
+  /** For the store's own test; each store given is opened once, on a namespace of its own. */
+  protected DifferentialContract(Supplier<? extends StoreUnderTest> stores) {
+    this.stores = stores;
+  }
+
+  @Test
+  @Timeout(180)
+  void givenTheSameRandomCommands_thenTheStoreAnswersAsTheReferenceDoes() {
+    int steps = Integer.getInteger("mortise.diff.steps", 400);
+    int runs = Seed.isGiven() ? 1 : Integer.getInteger("mortise.diff.runs", 5);
+    for (int run = 0; run < runs; run++) {
+      Seed seed = Seed.draw();
+      System.out.println(getClass().getSimpleName() + " runs with " + seed);
+      check(seed, steps);
+    }
+  }
+
+  /**
+   * Runs one seed.
+   *
+   * @throws AssertionError if the store answers otherwise than the reference
+   */
+  protected final void check(Seed seed, int steps) {
+    List<Command> commands = CommandSource.draw(seed.random(), steps);
+    Mismatch first = run(commands);
+    if (first == null) {
+      return;
+    }
+    List<Command> shortest = new ArrayList<>(commands.subList(0, first.step() + 1));
+    long end = System.nanoTime() + SHRINKING.toNanos();
+    Mismatch last = first;
+    for (int chunk = Math.max(1, shortest.size() / 2); chunk > 0; chunk /= 2) {
+      for (int from = shortest.size() - chunk;
+          from >= 0 && System.nanoTime() < end;
+          from -= chunk) {
+        List<Command> fewer = new ArrayList<>(shortest);
+        fewer.subList(from, Math.min(fewer.size(), from + chunk)).clear();
+        Mismatch still = run(fewer);
+        if (still != null) {
+          shortest = new ArrayList<>(fewer.subList(0, still.step() + 1));
+          last = still;
+          from = Math.min(from, shortest.size());
+        }
+      }
+    }
+    throw new AssertionError(message(seed, steps, shortest, last));
+  }
+
+  private static String message(Seed seed, int steps, List<Command> commands, Mismatch mismatch) {
+    StringBuilder text = new StringBuilder();
+    text.append("The store answers otherwise than the reference. Repeat with ")
+        .append(seed)
+        .append(" -Dmortise.diff.steps=")
+        .append(steps)
+        .append("\nShortest run found:\n");
+    for (int i = 0; i < commands.size(); i++) {
+      text.append(
+          String.format("  %3d  %s%n         %s%n", i, commands.get(i), mismatch.answers().get(i)));
+    }
+    text.append("  got  ").append(mismatch.actual()).append('\n');
+    mismatch
+        .differences()
+        .forEach(difference -> text.append("  - ").append(difference).append('\n'));
+    return text.toString();
+  }
+
+  /** Where the two part; the answers are those of the reference. */
+  private record Mismatch(
+      int step, List<Object> answers, Object actual, List<String> differences) {}
+
+  private @Nullable Mismatch run(List<Command> commands) {
+    try (StoreUnderTest under = stores.get();
+        LockStore store = under.open();
+        MemStore reference =
+            new MemStore(
+                under.capabilities(),
+                Ticker.SYSTEM,
+                System.currentTimeMillis() * 1000,
+                TableRules.ALL)) {
+      CommandRunner expected = new CommandRunner(reference);
+      CommandRunner actual = new CommandRunner(store);
+      try {
+        return run(
+            commands, reference, expected, actual, new AnswerComparison(under.capabilities()));
+      } finally {
+        actual.close();
+      }
+    }
+  }
+
+  private static @Nullable Mismatch run(
+      List<Command> commands,
+      LockStore reference,
+      CommandRunner expected,
+      CommandRunner actual,
+      AnswerComparison comparison) {
+    List<Object> answers = new ArrayList<>();
+    for (int i = 0; i < commands.size(); i++) {
+      Command command = commands.get(i);
+      Object left = expected.run(command);
+      answers.add(left);
+      Object right = actual.run(command);
+      LockName name = name(command);
+      LockView view = name == null ? null : view(reference, name);
+      List<String> differences = comparison.compare(name, view, left, right);
+      if (!differences.isEmpty()) {
+        return new Mismatch(i, answers, right, differences);
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable LockName name(Command command) {
+    if (command instanceof Command.Acquire acquire) {
+      return acquire.request().name();
+    } else if (command instanceof Command.Abandon abandon) {
+      return abandon.name();
+    } else if (command instanceof Command.Adjust adjust) {
+      return adjust.request().name();
+    } else if (command instanceof Command.Evict evict) {
+      return evict.name();
+    }
+    return null;
+  }
+
+  private static @Nullable LockView view(LockStore store, LockName name) {
+    List<LockView> views = Waits.join(store.inspect(LockQuery.of(name))).locks();
+    return views.isEmpty() ? null : views.get(0);
+  }
+}
