@@ -1,6 +1,15 @@
-/** Locks kept in a relational database, by plain JDBC. Start reading at {@code io.mortise.jdbc}. */
+/**
+ * Locks kept in a relational database, by plain JDBC; the driver is the user's choice. Start
+ * reading at {@code io.mortise.jdbc}.
+ */
 module io.mortise.jdbc {
-  requires io.mortise.core;
-  requires java.sql;
+  requires transitive io.mortise.core;
+  requires transitive java.sql;
+  requires org.slf4j;
   requires static transitive org.jspecify;
+
+  exports io.mortise.jdbc;
+
+  provides io.mortise.spi.LockStoreProvider with
+      io.mortise.jdbc.JdbcStoreProvider;
 }

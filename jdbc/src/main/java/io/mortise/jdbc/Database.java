@@ -1,0 +1,34 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.StoreProfile;
+import java.sql.SQLException;
+
+/** What one kind of database does in its own way, beside its SQL files. Thread-safe. */
+interface Database {
+  /** What it is and can do. */
+  StoreProfile profile();
+
+  /** A new connection, set up; blocks. */
+  Link connect() throws SQLException;
+
+  /** What an error means for those who wait for the answer. */
+  Trouble trouble(SQLException error);
+
+  /** Whether the thread that asks may do the work. */
+  boolean callerRuns();
+
+  /** How many requests may share a transaction. */
+  int batch();
+
+  /** What an error means. */
+  enum Trouble {
+    /** Rolled back because of others; the same may succeed in a moment. */
+    BUSY,
+    /** Rolled back, for want of room. */
+    FULL,
+    /** Rolled back or never begun; trying again does not help. */
+    UNFIT,
+    /** The connection is of no use any more; what was sent may have run. */
+    BROKEN
+  }
+}

@@ -1,0 +1,68 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Terms;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+
+/** A hold, in the lock's own row or in one of its own. */
+final class HoldRow {
+  final String attempt;
+  final long since;
+  final String label;
+  final long place;
+  int weight;
+  long token;
+  int tokens;
+  long freeAt = LockRow.NEVER;
+  long shutUntil;
+  boolean told;
+  boolean evicted;
+
+  HoldRow(String attempt, int weight, String label, long since, long place) {
+    this.attempt = attempt;
+    this.weight = weight;
+    this.label = label;
+    this.since = since;
+    this.place = place;
+  }
+
+  static HoldRow read(ResultSet row, String attempt, int weight, long place) throws SQLException {
+    HoldRow hold =
+        new HoldRow(attempt, weight, row.getString("label"), row.getLong("since_us"), place);
+    hold.token = row.getLong("token");
+    hold.tokens = row.getInt("tokens");
+    hold.freeAt = row.getLong("free_us");
+    hold.shutUntil = row.getLong("shut_us");
+    hold.told = row.getInt("told") != 0;
+    hold.evicted = row.getInt("evicted") != 0;
+    return hold;
+  }
+
+  static HoldRow read(ResultSet row) throws SQLException {
+    return read(row, row.getString("attempt"), row.getInt("weight"), row.getLong("place"));
+  }
+
+  String session() {
+    return attempt.substring(0, SessionId.LENGTH);
+  }
+
+  boolean isOver(long now) {
+    return freeAt <= now;
+  }
+
+  void restart(Terms terms, long now) {
+    if (terms.atMost() != null) {
+      freeAt = now + micros(terms.atMost());
+    }
+    if (terms.atLeast() != null) {
+      shutUntil = now + micros(terms.atLeast());
+    }
+  }
+
+  static long micros(Duration duration) {
+    return Math.addExact(
+        Math.multiplyExact(duration.getSeconds(), 1_000_000L), duration.getNano() / 1000);
+  }
+}

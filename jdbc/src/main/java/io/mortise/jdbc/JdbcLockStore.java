@@ -1,0 +1,175 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Verdict;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store kept in a database: a lane for requests, a lane of its own for renewals and judgements,
+ * each with its connection, and a watch that looks for news.
+ */
+final class JdbcLockStore implements LockStore {
+  /** The most that one sweep does, since it holds up the requests behind it. */
+  private static final int SWEEP = 256;
+
+  private final StoreProfile profile;
+  private final boolean rings;
+  private final Lane requests;
+  private final Lane renewals;
+  private final NewsWatch watch;
+  private final @Nullable Bells bells;
+  private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
+  private volatile String sweptTo = "";
+
+  private JdbcLockStore(
+      Database database, @Nullable Bells bells, boolean oneWriter, Duration poll) {
+    this.profile = database.profile();
+    this.bells = bells;
+    this.rings = bells != null && bells.works();
+    // Fair, so that a renewal waits for one batch of requests at most.
+    ReentrantLock turn = new ReentrantLock(true);
+    ReentrantLock other = oneWriter ? turn : new ReentrantLock();
+    String name = "mortise-" + profile.display();
+    this.requests = new Lane(name, database, turn, this::tell);
+    this.renewals = new Lane(name + "-renewals", database, other, this::tell);
+    NewsWatch.Reader reader =
+        oneWriter
+            ? new NewsWatch.OwnLink(database)
+            : id -> call(renewals, link -> link.rows.news(id.value(), LockSteps.STEPS)).get();
+    this.watch = new NewsWatch(name + "-news", bells, reader, poll);
+  }
+
+  /** A store in a file that one process writes at a time, with bells beside it. */
+  static JdbcLockStore over(SqliteFile file) {
+    return new JdbcLockStore(file, new Bells(file.file()), true, Duration.ofMillis(10));
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+    JdbcSession session = new JdbcSession(this, spec, hints, !rings);
+    sessions.put(spec.id(), session);
+    return session;
+  }
+
+  @Override
+  public CompletionStage<Verdict> judge(SessionId session) {
+    return call(renewals, link -> link.sessions.judge(session, link.now()));
+  }
+
+  @Override
+  public CompletionStage<LockPage> inspect(LockQuery query) {
+    return call(requests, link -> new Inspector(link.rows, link.now()).page(query));
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    // Judged first, in a step of its own: what the eviction reads of the session may be stale.
+    return judge(attempt.session())
+        .thenCompose(
+            verdict -> call(requests, link -> link.locks.evict(name, attempt, how, link.now())));
+  }
+
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    int bounded = Math.min(budget, SWEEP);
+    return call(renewals, link -> link.sessions.sweep(bounded, link.now()))
+        .thenCompose(
+            ended ->
+                call(requests, link -> sweepLocks(link, bounded))
+                    .thenApply(removed -> ended + removed));
+  }
+
+  void submit(Work work) {
+    requests.submit(work);
+  }
+
+  <T> CompletableFuture<T> renewal(Work.Step<T> step) {
+    return call(renewals, step);
+  }
+
+  /** The session holds or waits for the first time. */
+  void watch(JdbcSession session) {
+    watch.add(session);
+  }
+
+  /** A first attempt of a session waits. */
+  void hurry() {
+    watch.hurry();
+  }
+
+  void remove(JdbcSession session) {
+    sessions.remove(session.id());
+    watch.remove(session.id());
+  }
+
+  private int sweepLocks(Link link, int budget) throws SQLException {
+    int removed = 0;
+    List<String> names = link.rows.namesAfter(sweptTo, budget);
+    for (String name : names) {
+      removed += link.locks.sweep(name, link.now());
+    }
+    sweptTo = names.size() < budget ? "" : names.get(names.size() - 1);
+    if (bells != null) {
+      List<SessionId> gone = new ArrayList<>();
+      for (SessionId id : bells.listening()) {
+        if (!sessions.containsKey(id) && link.rows.session(id.value()) == null) {
+          gone.add(id);
+        }
+      }
+      gone.forEach(bells::forget);
+    }
+    return removed;
+  }
+
+  private static <T> CompletableFuture<T> call(Lane lane, Work.Step<T> step) {
+    Work.Call<T> call = new Work.Call<>(step);
+    lane.submit(call);
+    return call.answer;
+  }
+
+  private void tell(List<News> told) {
+    SessionId rung = null;
+    for (News news : told) {
+      SessionId id = news.attempt().session();
+      JdbcSession local = sessions.get(id);
+      if (local != null) {
+        local.hint(news);
+      } else if (bells != null && !id.equals(rung)) {
+        bells.ring(id);
+        rung = id;
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    watch.close();
+    requests.close();
+    renewals.close();
+  }
+}

@@ -1,0 +1,206 @@
+package io.mortise.jdbc;
+
+import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A session of this process, and which of its attempts wait or hold as far as it knows. */
+final class JdbcSession implements StoreSession {
+  private static final Logger LOG = LoggerFactory.getLogger(JdbcSession.class);
+
+  private final JdbcLockStore store;
+  private final SessionSpec spec;
+  private final Consumer<News> hints;
+  private final Set<AttemptId> waiting = ConcurrentHashMap.newKeySet();
+
+  /** Where nothing can ring, holders poll too, but only while they hold. */
+  private final @Nullable Set<AttemptId> holding;
+
+  private volatile boolean watched;
+  private volatile boolean closed;
+  private Set<Long> pushed = new HashSet<>();
+
+  JdbcSession(JdbcLockStore store, SessionSpec spec, Consumer<News> hints, boolean countsHolds) {
+    this.store = store;
+    this.spec = spec;
+    this.hints = hints;
+    this.holding = countsHolds ? ConcurrentHashMap.newKeySet() : null;
+  }
+
+  @Override
+  public SessionId id() {
+    return spec.id();
+  }
+
+  @Override
+  public void submit(Request request, Consumer<Reply> sink) {
+    if (closed) {
+      sink.accept(
+          new Reply.Refused(
+              request.attempt(),
+              Reply.Why.SESSION_GONE,
+              "The session of this attempt has been closed."));
+      return;
+    }
+    store.submit(new RequestWork(request, sink));
+  }
+
+  @Override
+  public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+    if (closed) {
+      return CompletableFuture.completedFuture(new Renewal.Lost("the session has been closed"));
+    }
+    List<Long> known = List.copyOf(seen);
+    return store
+        .renewal(link -> link.sessions.renew(spec, previous, next, known, link.now()))
+        .exceptionally(Renewal.Unknown::new);
+  }
+
+  @Override
+  public CompletionStage<Void> close() {
+    closed = true;
+    store.remove(this);
+    return store
+        .<Boolean>renewal(
+            link -> {
+              link.sessions.close(spec.id());
+              return true;
+            })
+        .handle((done, trouble) -> null);
+  }
+
+  boolean isWaiting() {
+    return !waiting.isEmpty();
+  }
+
+  boolean isHolding() {
+    return holding != null && !holding.isEmpty();
+  }
+
+  /** Hands on news that was not handed on before; called by one thread. */
+  void push(List<Renewal.Item> items) {
+    Set<Long> present = new HashSet<>();
+    for (Renewal.Item item : items) {
+      present.add(item.id());
+      if (!pushed.contains(item.id())) {
+        hint(item.news());
+      }
+    }
+    pushed = present;
+  }
+
+  void hint(News news) {
+    if (closed) {
+      return;
+    }
+    if (news instanceof News.Granted) {
+      holds(news.attempt());
+    } else if (news instanceof News.Gone) {
+      neither(news.attempt());
+    }
+    try {
+      hints.accept(news);
+    } catch (RuntimeException e) {
+      LOG.warn("A receiver of hints threw an exception", e);
+    }
+  }
+
+  private void note(Reply reply) {
+    if (reply instanceof Reply.Granted) {
+      holds(reply.attempt());
+    } else if (reply instanceof Reply.Queued) {
+      boolean first = waiting.isEmpty();
+      waiting.add(reply.attempt());
+      watch();
+      if (first) {
+        store.hurry();
+      }
+    } else if (!(reply instanceof Reply.Failed)) {
+      neither(reply.attempt());
+    }
+  }
+
+  private void holds(AttemptId attempt) {
+    waiting.remove(attempt);
+    if (holding != null) {
+      holding.add(attempt);
+    }
+    watch();
+  }
+
+  private void neither(AttemptId attempt) {
+    waiting.remove(attempt);
+    if (holding != null) {
+      holding.remove(attempt);
+    }
+  }
+
+  private void watch() {
+    if (!watched) {
+      watched = true;
+      store.watch(this);
+    }
+  }
+
+  private final class RequestWork extends Work {
+    private final Request request;
+    private final Consumer<Reply> sink;
+    private @Nullable Reply reply;
+
+    RequestWork(Request request, Consumer<Reply> sink) {
+      this.request = request;
+      this.sink = sink;
+    }
+
+    @Override
+    boolean fast(Link link) throws SQLException {
+      if (!LockSteps.hasFastPath(request)) {
+        return false;
+      }
+      reply = link.locks.fast(request, link.fastNow());
+      return reply != null;
+    }
+
+    @Override
+    void run(Link link) throws SQLException {
+      reply = link.locks.apply(request, link.now());
+    }
+
+    @Override
+    void done() {
+      answer(Objects.requireNonNull(reply));
+    }
+
+    @Override
+    void failed(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {
+      answer(
+          trouble == Trouble.FULL && request instanceof Request.Acquire
+              ? new Reply.Refused(
+                  request.attempt(), Reply.Why.STORE_FULL, String.valueOf(cause.getMessage()))
+              : new Reply.Failed(request.attempt(), mayHaveRun, cause));
+    }
+
+    private void answer(Reply answer) {
+      note(answer);
+      sink.accept(answer);
+    }
+  }
+}

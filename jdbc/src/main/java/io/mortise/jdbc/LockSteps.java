@@ -1,0 +1,553 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore.Eviction;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a lock does with a request: the rules of core's lock table, on rows.
+ *
+ * <p><b>Atomic.</b> Each method runs inside one transaction, and first reads the lock's row under
+ * its lock (SQLite: under the file's write lock). Everything else that it reads or writes of that
+ * name is changed only by whoever has that row, so what it reads after it is fresh. Two short cuts,
+ * {@link #fast}, are one statement each, whose conditions are checked on the row that it changes.
+ *
+ * <p><b>Who is dead.</b> No step judges a holder's session; a take-over compares the id of one that
+ * was proven dead by a judgement before. The session of a waiter is read: a wrong skip costs a
+ * place in the queue only.
+ *
+ * <p><b>Time</b> is read once per step, perhaps a little before the row's lock was got. That errs
+ * to the safe side: what looks alive may be dead, never the reverse, and at-most times are counted
+ * from after the engine sent the request.
+ */
+final class LockSteps {
+  /** The most holders, and the most waiters, that one step touches. */
+  static final int STEPS = 64;
+
+  /** How far a block of tokens may run ahead of the clock; stands in acquire_fast.sql too. */
+  static final long TOKEN_LEAD_MICROS = 1_000_000;
+
+  /** An idle row is kept this long, for its token counter and its remembered end. */
+  static final Duration RETENTION = Duration.ofMinutes(10);
+
+  private static final int CHUNK = 8;
+
+  private final Rows rows;
+  private final Consumer<News> told;
+
+  /**
+   * @param told receives the news that a step left; valid once the transaction has committed
+   */
+  LockSteps(Rows rows, Consumer<News> told) {
+    this.rows = rows;
+    this.told = told;
+  }
+
+  /** Whether {@link #fast} may know an answer. */
+  static boolean hasFastPath(Request request) {
+    if (request instanceof Request.Acquire acquire) {
+      return acquire.mode().isExclusive() && acquire.provenDead() == null;
+    }
+    return request instanceof Request.Abandon;
+  }
+
+  /** The answer of the one-statement path, or null: nothing was changed, {@link #apply} decides. */
+  @Nullable Reply fast(Request request, long now) throws SQLException {
+    if (request instanceof Request.Acquire acquire) {
+      Rows.Block block = rows.acquireFast(acquire, now);
+      return block == null
+          ? null
+          : new Reply.Granted(
+              acquire.attempt(), block.token(), block.tokens(), false, acquire.terms().atMost());
+    }
+    Request.Abandon abandon = (Request.Abandon) request;
+    return rows.abandonFast(abandon, now)
+        ? new Reply.Ended(abandon.attempt(), Was.HELD, How.RELEASED, false)
+        : null;
+  }
+
+  /** Does one request. */
+  Reply apply(Request request, long now) throws SQLException {
+    if (request instanceof Request.Acquire acquire) {
+      return acquire(acquire, now);
+    } else if (request instanceof Request.Abandon abandon) {
+      return abandon(abandon, now);
+    }
+    return adjust((Request.Adjust) request, now);
+  }
+
+  private Reply acquire(Request.Acquire request, long now) throws SQLException {
+    AttemptId attempt = request.attempt();
+    LockRow lock = rows.lock(request.name().value());
+    if (left(attempt.session().value(), now) == 0) {
+      return sessionGone(attempt);
+    }
+    if (lock == null) {
+      lock = new LockRow(request.name().value(), request.mode().capacity(), now);
+      rows.insert(lock);
+    } else if (isForgotten(lock, now)) {
+      lock.capacity = request.mode().capacity();
+      lock.ended = null;
+    }
+    touch(lock, now);
+    if (lock.capacity != request.mode().capacity()) {
+      return new Reply.Refused(
+          attempt, Why.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
+    }
+    String encoded = attempt.encoded();
+    List<HoldRow> seen = window(lock);
+    endHoldsThatAreOver(lock, request.name(), seen, request.provenDead(), now);
+    HoldRow hold = hold(lock, encoded);
+    if (hold == null && encoded.equals(lock.ended)) {
+      save(lock);
+      return new Reply.Refused(attempt, Why.ENDED, "The attempt has ended: " + lock.endedHow + ".");
+    }
+    if (hold == null) {
+      serveQueue(lock, request.name(), now);
+      hold = hold(lock, encoded);
+      if (hold == null
+          && lock.waiters == 0
+          && lock.fits(request.mode())
+          && lock.closedUntil <= now) {
+        hold = grant(lock, request, now);
+      }
+    }
+    Reply reply =
+        hold == null
+            ? contended(lock, request, remaining(lock, seen), now)
+            : granted(lock, hold, now);
+    save(lock);
+    return reply;
+  }
+
+  /** The holders that this step looks at, after some have ended and others were granted. */
+  private List<HoldRow> remaining(LockRow lock, List<HoldRow> seen) throws SQLException {
+    if (seen.size() < STEPS) {
+      return window(lock);
+    }
+    // Not the next 64: else every second 64 would never be told.
+    List<HoldRow> remaining = new ArrayList<>();
+    for (HoldRow hold : seen) {
+      if (hold(lock, hold.attempt) != null) {
+        remaining.add(hold);
+      }
+    }
+    return remaining;
+  }
+
+  private Reply contended(LockRow lock, Request.Acquire request, List<HoldRow> holds, long now)
+      throws SQLException {
+    AttemptId attempt = request.attempt();
+    HoldRow inTheWay = null;
+    long inTheWayLeft = 0;
+    for (HoldRow hold : holds) {
+      long left = left(hold.session(), now);
+      if (inTheWay == null || (left == 0 && inTheWayLeft != 0)) {
+        inTheWay = hold;
+        inTheWayLeft = left;
+      }
+      if (!hold.told) {
+        hold.told = true;
+        saveHold(lock, hold);
+        tell(new News.Wanted(request.name(), AttemptId.parse(hold.attempt)), now);
+      }
+    }
+    Reply.Holder holder =
+        inTheWay == null
+            ? null
+            : new Reply.Holder(
+                AttemptId.parse(inTheWay.attempt), inTheWay.token, micros(inTheWayLeft));
+    WaitRow waiter = lock.waiters == 0 ? null : rows.waiter(lock.name, attempt.encoded());
+    if (waiter == null && request.queue()) {
+      waiter = WaitRow.of(request, lock.nextTicket++, now);
+      rows.insert(lock.name, waiter);
+      lock.waiters++;
+      lock.dirty = true;
+    }
+    if (waiter == null) {
+      return new Reply.Busy(attempt, holder, askAgain(lock, inTheWay, inTheWayLeft, 0, now));
+    }
+    long ahead = waiter.ticket() - rows.heads(lock.name, 1).get(0).ticket();
+    return new Reply.Queued(
+        attempt,
+        (int) Math.min(ahead, Integer.MAX_VALUE),
+        holder,
+        askAgain(lock, inTheWay, inTheWayLeft, ahead, now));
+  }
+
+  /**
+   * When the lock may be free without a hint: session over, at-most time over, closed time over;
+   * one ms per place.
+   */
+  private static Duration askAgain(
+      LockRow lock, @Nullable HoldRow inTheWay, long left, long ahead, long now) {
+    long at = LockRow.NEVER;
+    if (inTheWay != null) {
+      at = Math.min(now + left, inTheWay.freeAt);
+    }
+    if (lock.closedUntil > now) {
+      at = Math.min(at, lock.closedUntil);
+    }
+    long wait = at == LockRow.NEVER ? 0 : Math.max(0, at - now);
+    return micros(wait + 1000 * (1 + Math.min(ahead, 10_000)));
+  }
+
+  private HoldRow grant(LockRow lock, Request.Acquire request, long now) throws SQLException {
+    HoldRow hold =
+        new HoldRow(
+            request.attempt().encoded(),
+            request.mode().weight(),
+            request.terms().label(),
+            now,
+            lock.nextPlace++);
+    hold.restart(request.terms(), now);
+    mint(lock, hold, request.tokens(), request.tokenFloor(), now);
+    lock.used += hold.weight;
+    if (request.mode().isExclusive()) {
+      lock.owner = hold;
+    } else {
+      rows.insert(lock.name, hold);
+    }
+    return hold;
+  }
+
+  private static void mint(LockRow lock, HoldRow hold, int tokens, long floor, long now) {
+    hold.token = Math.max(Math.max(lock.lastToken + 1, now), floor);
+    hold.tokens = (int) Math.min(tokens, Math.max(1, now + TOKEN_LEAD_MICROS - hold.token));
+    lock.lastToken = hold.token + hold.tokens - 1;
+    lock.dirty = true;
+  }
+
+  private Reply.Granted granted(LockRow lock, HoldRow hold, long now) throws SQLException {
+    if (!hold.told && lock.waiters > 0) {
+      hold.told = true;
+      saveHold(lock, hold);
+    }
+    return new Reply.Granted(
+        AttemptId.parse(hold.attempt),
+        hold.token,
+        hold.tokens,
+        hold.told,
+        hold.freeAt == LockRow.NEVER ? null : micros(hold.freeAt - now));
+  }
+
+  private Reply.Ended abandon(Request.Abandon request, long now) throws SQLException {
+    AttemptId attempt = request.attempt();
+    LockRow lock = find(request.name(), now);
+    if (lock == null) {
+      return new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false);
+    }
+    String encoded = attempt.encoded();
+    HoldRow hold = hold(lock, encoded);
+    Was was = Was.ABSENT;
+    How how = How.UNKNOWN;
+    if (hold != null) {
+      was = Was.HELD;
+      how = hold.evicted ? How.EVICTED : hold.isOver(now) ? How.EXPIRED : How.RELEASED;
+      end(lock, request.name(), hold, how, now);
+    } else if (leave(lock, encoded)) {
+      was = Was.WAITING;
+      how = How.RELEASED;
+      lock.remember(encoded, was, how);
+    } else if (encoded.equals(lock.ended)) {
+      was = lock.endedWas;
+      how = lock.endedHow;
+    }
+    boolean more = serveQueue(lock, request.name(), now);
+    save(lock);
+    return new Reply.Ended(attempt, was, how, more);
+  }
+
+  private Reply adjust(Request.Adjust request, long now) throws SQLException {
+    AttemptId attempt = request.attempt();
+    LockRow lock = find(request.name(), now);
+    if (left(attempt.session().value(), now) == 0) {
+      return sessionGone(attempt);
+    }
+    HoldRow hold = lock == null ? null : hold(lock, attempt.encoded());
+    if (lock == null || hold == null || hold.isOver(now) || hold.evicted) {
+      return new Reply.Refused(
+          attempt, Why.NOT_HELD, "The attempt does not hold lock '" + request.name() + "'.");
+    }
+    Mode mode = request.mode();
+    if (lock.capacity != mode.capacity()) {
+      return new Reply.Refused(attempt, Why.CAPACITY_DIFFERS, differs(request.name(), lock, mode));
+    }
+    if (mode.weight() > hold.weight) {
+      return new Reply.Refused(
+          attempt, Why.UNSUPPORTED, "A hold on lock '" + request.name() + "' cannot be widened.");
+    }
+    lock.used -= hold.weight - mode.weight();
+    lock.dirty = true;
+    hold.weight = mode.weight();
+    hold.restart(request.terms(), now);
+    if (request.tokens() > 0) {
+      mint(lock, hold, request.tokens(), 0, now);
+    }
+    if (hold == lock.owner && !mode.isExclusive()) {
+      lock.owner = null;
+      rows.insert(lock.name, hold);
+    } else {
+      saveHold(lock, hold);
+    }
+    serveQueue(lock, request.name(), now);
+    Reply reply = granted(lock, hold, now);
+    save(lock);
+    return reply;
+  }
+
+  /** See {@link io.mortise.spi.LockStore#evict}. */
+  Reply.Ended evict(LockName name, AttemptId attempt, Eviction eviction, long now)
+      throws SQLException {
+    LockRow lock = find(name, now);
+    if (lock == null) {
+      return new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false);
+    }
+    String encoded = attempt.encoded();
+    HoldRow hold = hold(lock, encoded);
+    Was was = Was.ABSENT;
+    boolean more = false;
+    if (hold != null) {
+      was = Was.HELD;
+      long left = left(hold.session(), now);
+      hold.shutUntil = 0;
+      if (eviction == Eviction.CLOSE && left > 0) {
+        // Its owner gives it up when it hears of it; or its session is over by then.
+        hold.evicted = true;
+        hold.freeAt = Math.min(hold.freeAt, now + left);
+        saveHold(lock, hold);
+        tell(new News.Gone(name, attempt, How.EVICTED), now);
+      } else {
+        end(lock, name, hold, How.EVICTED, now);
+        more = serveQueue(lock, name, now);
+      }
+    } else if (leave(lock, encoded)) {
+      was = Was.WAITING;
+      lock.remember(encoded, was, How.EVICTED);
+      tell(new News.Gone(name, attempt, How.EVICTED), now);
+      more = serveQueue(lock, name, now);
+    }
+    save(lock);
+    return new Reply.Ended(attempt, was, was == Was.ABSENT ? How.UNKNOWN : How.EVICTED, more);
+  }
+
+  /** Ends the holds of ended sessions, serves the queue, and forgets the lock if it is idle. */
+  int sweep(String name, long now) throws SQLException {
+    LockRow lock = rows.lock(name);
+    if (lock == null) {
+      return 0;
+    }
+    int removed = 0;
+    LockName lockName = LockName.of(name);
+    for (HoldRow hold : window(lock)) {
+      // Absent only: one that expired may be renewed at this moment, and is judged in its own step.
+      if (rows.session(hold.session()) == null) {
+        end(lock, lockName, hold, How.TAKEN, now);
+        lock.touched = now;
+        removed++;
+      }
+    }
+    serveQueue(lock, lockName, now);
+    if (isForgotten(lock, now)) {
+      rows.delete(lock);
+      return removed + 1;
+    }
+    save(lock);
+    return removed;
+  }
+
+  private void endHoldsThatAreOver(
+      LockRow lock, LockName name, List<HoldRow> holds, @Nullable SessionId provenDead, long now)
+      throws SQLException {
+    for (HoldRow hold : holds) {
+      if (provenDead != null && hold.session().equals(provenDead.value())) {
+        end(lock, name, hold, How.TAKEN, now);
+      } else if (hold.isOver(now)) {
+        end(lock, name, hold, hold.evicted ? How.EVICTED : How.EXPIRED, now);
+      }
+    }
+  }
+
+  private void end(LockRow lock, LockName name, HoldRow hold, How how, long now)
+      throws SQLException {
+    if (hold == lock.owner) {
+      lock.owner = null;
+    } else {
+      rows.deleteHold(lock.name, hold.attempt);
+    }
+    lock.used -= hold.weight;
+    lock.closedUntil = Math.max(lock.closedUntil, hold.shutUntil);
+    lock.remember(hold.attempt, Was.HELD, how);
+    if (how != How.RELEASED && !(how == How.EVICTED && hold.evicted)) {
+      tell(new News.Gone(name, AttemptId.parse(hold.attempt), how), now);
+    }
+  }
+
+  /**
+   * Grants to waiters in order, for as long as they fit, dropping the dead.
+   *
+   * @return whether the bound was met before the end
+   */
+  private boolean serveQueue(LockRow lock, LockName name, long now) throws SQLException {
+    ArrayDeque<WaitRow> heads = new ArrayDeque<>();
+    for (int step = 0; lock.waiters > 0 && lock.closedUntil <= now; step++) {
+      if (step == STEPS) {
+        return true;
+      }
+      if (heads.isEmpty()) {
+        heads.addAll(rows.heads(lock.name, CHUNK));
+        if (heads.isEmpty()) {
+          // Somebody deleted rows by hand: the count must not shut the lock.
+          lock.waiters = 0;
+          lock.dirty = true;
+          return false;
+        }
+      }
+      WaitRow head = heads.remove();
+      boolean dead = left(head.session(), now) == 0;
+      Request.Acquire request = head.request(name, lock.capacity);
+      if (!dead && !lock.fits(request.mode())) {
+        return false;
+      }
+      leave(lock, head.attempt());
+      if (!dead) {
+        Reply.Granted granted = granted(lock, grant(lock, request, now), now);
+        tell(
+            new News.Granted(
+                name,
+                request.attempt(),
+                granted.token(),
+                granted.tokens(),
+                granted.wanted(),
+                granted.atMostLeft() != null),
+            now);
+      }
+    }
+    return false;
+  }
+
+  /**
+   * The next holders to look at; where there are more, they move to the end, so that each gets its
+   * turn.
+   */
+  private List<HoldRow> window(LockRow lock) throws SQLException {
+    if (lock.owner != null) {
+      return List.of(lock.owner);
+    }
+    if (lock.used == 0) {
+      return List.of();
+    }
+    List<HoldRow> holds = rows.holds(lock.name, STEPS + 1);
+    if (holds.size() <= STEPS) {
+      return holds;
+    }
+    List<HoldRow> window = holds.subList(0, STEPS);
+    long first = window.get(0).place;
+    long last = window.get(STEPS - 1).place;
+    rows.rotate(lock.name, last, lock.nextPlace - first);
+    lock.nextPlace += last - first + 1;
+    lock.dirty = true;
+    return window;
+  }
+
+  private @Nullable HoldRow hold(LockRow lock, String attempt) throws SQLException {
+    HoldRow owner = lock.owner;
+    if (owner != null) {
+      return owner.attempt.equals(attempt) ? owner : null;
+    }
+    return lock.used == 0 ? null : rows.hold(lock.name, attempt);
+  }
+
+  private void saveHold(LockRow lock, HoldRow hold) throws SQLException {
+    if (hold == lock.owner) {
+      lock.dirty = true;
+    } else {
+      rows.update(lock.name, hold);
+    }
+  }
+
+  private boolean leave(LockRow lock, String attempt) throws SQLException {
+    if (lock.waiters > 0 && rows.deleteWaiter(lock.name, attempt)) {
+      lock.waiters--;
+      lock.dirty = true;
+      return true;
+    }
+    return false;
+  }
+
+  private @Nullable LockRow find(LockName name, long now) throws SQLException {
+    LockRow lock = rows.lock(name.value());
+    if (lock == null || isForgotten(lock, now)) {
+      return null;
+    }
+    touch(lock, now);
+    return lock;
+  }
+
+  private static boolean isForgotten(LockRow lock, long now) {
+    return lock.isIdle(now) && lock.touched + HoldRow.micros(RETENTION) <= now;
+  }
+
+  /**
+   * Notes the use of an idle lock. One in use is written when its use ends, so a poll writes
+   * nothing.
+   */
+  private static void touch(LockRow lock, long now) {
+    lock.dirty |= lock.isIdle(now);
+    lock.touched = now;
+  }
+
+  private void save(LockRow lock) throws SQLException {
+    if (lock.dirty) {
+      rows.update(lock);
+      lock.dirty = false;
+    }
+  }
+
+  private void tell(News news, long now) throws SQLException {
+    if (rows.tell(news, now)) {
+      told.accept(news);
+    }
+  }
+
+  /** Microseconds that a session lives without a further renewal; 0 if it has ended. */
+  private long left(String session, long now) throws SQLException {
+    Rows.Session found = rows.session(session);
+    return found == null ? 0 : Math.max(0, found.expiresAt() - now);
+  }
+
+  private static Reply.Refused sessionGone(AttemptId attempt) {
+    return new Reply.Refused(
+        attempt, Why.SESSION_GONE, "The session of this attempt is not alive in the store.");
+  }
+
+  private static String differs(LockName name, LockRow lock, Mode mode) {
+    return String.format(
+        "Lock '%s' exists as %s, not as %s. Use it as that, or another name.",
+        name, kind(lock.capacity), kind(mode.capacity()));
+  }
+
+  private static String kind(int capacity) {
+    return capacity == Mode.SHARERS ? "a lock" : "a semaphore of " + capacity + " permits";
+  }
+
+  private static Duration micros(long micros) {
+    return Duration.of(micros, ChronoUnit.MICROS);
+  }
+}

@@ -1,0 +1,188 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings the sessions of this process the news that others leave for them, sooner than the next
+ * renewal does. Its one thread starts with the first session that holds or waits. With bells it
+ * sleeps until one rings, and looks by itself only while somebody waits, in case one was missed;
+ * without, it polls while somebody waits or holds.
+ */
+final class NewsWatch implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NewsWatch.class);
+
+  /** How often to look all the same while somebody waits: a missed bell is rare. */
+  private static final Duration BACKSTOP = Duration.ofMillis(50);
+
+  private static final Duration IDLE = Duration.ofSeconds(1);
+
+  /** A holder that is wanted may take so many times longer to hear of it than a waiter. */
+  private static final int HOLDERS_POLL_FACTOR = 10;
+
+  private final String name;
+  private final @Nullable Bells bells;
+  private final Reader reader;
+  private final Duration poll;
+  private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
+  private final ReentrantLock guard = new ReentrantLock();
+  private volatile @Nullable Thread thread;
+  private volatile boolean closed;
+  private volatile boolean awake;
+
+  NewsWatch(String name, @Nullable Bells bells, Reader reader, Duration poll) {
+    this.name = name;
+    this.bells = bells;
+    this.reader = reader;
+    this.poll = poll;
+  }
+
+  /** Reads the news of a session. */
+  interface Reader {
+    List<Renewal.Item> read(SessionId session) throws Exception;
+
+    /** Called by the thread that read. */
+    default void close() {}
+  }
+
+  /** Reads by a connection of its own, made when it is needed. */
+  static final class OwnLink implements Reader {
+    private final Database database;
+    private @Nullable Link link;
+
+    OwnLink(Database database) {
+      this.database = database;
+    }
+
+    @Override
+    public List<Renewal.Item> read(SessionId session) throws Exception {
+      if (link == null) {
+        link = database.connect();
+      }
+      return link.rows.news(session.value(), LockSteps.STEPS);
+    }
+
+    @Override
+    public void close() {
+      if (link != null) {
+        try {
+          link.close();
+        } catch (java.sql.SQLException e) {
+          LOG.debug("Closing the connection for news failed", e);
+        }
+        link = null;
+      }
+    }
+  }
+
+  /** Watches for a session. */
+  void add(JdbcSession session) {
+    guard.lock();
+    try {
+      if (closed || sessions.containsKey(session.id())) {
+        return;
+      }
+      if (bells != null) {
+        bells.listen(session.id());
+      }
+      sessions.put(session.id(), session);
+      if (thread == null) {
+        Thread started = new Thread(this::run, name);
+        started.setDaemon(true);
+        started.start();
+        thread = started;
+      } else {
+        LockSupport.unpark(thread);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Somebody waits now: a sleeper that no bell wakes must look more often. */
+  void hurry() {
+    if (!awake) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  void remove(SessionId session) {
+    guard.lock();
+    try {
+      if (sessions.remove(session) != null && bells != null) {
+        bells.forget(session);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void run() {
+    // What was left between the first answer and the bell has to be looked for.
+    boolean look = true;
+    try {
+      while (!closed) {
+        boolean waits = false;
+        boolean holds = false;
+        for (JdbcSession session : sessions.values()) {
+          waits |= session.isWaiting();
+          holds |= session.isHolding();
+          if (look || session.isWaiting() || session.isHolding()) {
+            look(session);
+          }
+        }
+        look = sleep(waits, holds);
+      }
+    } catch (InterruptedException e) {
+      LOG.trace("Closed", e);
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** Whether it was woken by a bell. */
+  private boolean sleep(boolean waits, boolean holds) throws InterruptedException {
+    if (bells != null && bells.works()) {
+      return bells.await(waits ? BACKSTOP : IDLE);
+    }
+    awake = waits;
+    Duration pause = waits ? poll : holds ? poll.multipliedBy(HOLDERS_POLL_FACTOR) : IDLE;
+    LockSupport.parkNanos(this, pause.toNanos());
+    return false;
+  }
+
+  private void look(JdbcSession session) {
+    try {
+      session.push(reader.read(session.id()));
+    } catch (Exception e) {
+      // The renewal brings the same news, and tells of an outage.
+      LOG.debug("Cannot read the news of session {}", session.id(), e);
+      LockSupport.parkNanos(poll.toNanos());
+    }
+  }
+
+  @Override
+  public void close() {
+    guard.lock();
+    try {
+      closed = true;
+      if (bells != null) {
+        sessions.keySet().forEach(bells::forget);
+        bells.close();
+      }
+      sessions.clear();
+      LockSupport.unpark(thread);
+    } finally {
+      guard.unlock();
+    }
+  }
+}

@@ -1,0 +1,370 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables as objects: one method per statement, nothing decided. Used by one thread at a time,
+ * inside a transaction, except for the two fast statements, which are one each.
+ */
+final class Rows {
+  private final Connection connection;
+  private final SqlText text;
+  private final String namespace;
+  private final Map<String, Sql> prepared = new HashMap<>();
+
+  Rows(Connection connection, SqlText text, String namespace) {
+    this.connection = connection;
+    this.text = text;
+    this.namespace = namespace;
+  }
+
+  record Session(long beat, long expiresAt, String client) {}
+
+  record Block(long token, int tokens) {}
+
+  @Nullable Block acquireFast(Request.Acquire request, long now) throws SQLException {
+    Duration atMost = request.terms().atMost();
+    Duration atLeast = request.terms().atLeast();
+    AttemptId attempt = request.attempt();
+    Sql sql =
+        of("acquire_fast", request.name().value())
+            .set("attempt", attempt.encoded())
+            .set("session", attempt.session().value())
+            .set("capacity", request.mode().capacity())
+            .set("tokens", request.tokens())
+            .set("token_floor", request.tokenFloor())
+            .set("at_most_us", WaitRow.length(atMost))
+            .set("at_least_us", WaitRow.length(atLeast))
+            .set("free_us", atMost == null ? LockRow.NEVER : now + HoldRow.micros(atMost))
+            .set("shut_us", atLeast == null ? 0 : now + HoldRow.micros(atLeast))
+            .set("label", request.terms().label())
+            .set("now_us", now);
+    try (ResultSet row = sql.query()) {
+      return row.next() ? new Block(row.getLong(1), row.getInt(2)) : null;
+    }
+  }
+
+  boolean abandonFast(Request.Abandon request, long now) throws SQLException {
+    return of("abandon_fast", request.name().value())
+            .set("attempt", request.attempt().encoded())
+            .set("now_us", now)
+            .update()
+        == 1;
+  }
+
+  @Nullable LockRow lock(String name) throws SQLException {
+    try (ResultSet row = of("lock_select", name).query()) {
+      return row.next() ? LockRow.read(row) : null;
+    }
+  }
+
+  void insert(LockRow lock) throws SQLException {
+    of("lock_insert", lock.name)
+        .set("capacity", lock.capacity)
+        .set("now_us", lock.touched)
+        .update();
+  }
+
+  void update(LockRow lock) throws SQLException {
+    HoldRow owner = lock.owner;
+    of("lock_update", lock.name)
+        .set("capacity", lock.capacity)
+        .set("used", lock.used)
+        .set("owner", owner == null ? null : owner.attempt)
+        .set("token", owner == null ? 0 : owner.token)
+        .set("tokens", owner == null ? 0 : owner.tokens)
+        .set("since_us", owner == null ? 0 : owner.since)
+        .set("free_us", owner == null ? 0 : owner.freeAt)
+        .set("shut_us", owner == null ? 0 : owner.shutUntil)
+        .set("label", owner == null ? "" : owner.label)
+        .set("told", owner != null && owner.told)
+        .set("evicted", owner != null && owner.evicted)
+        .set("last_token", lock.lastToken)
+        .set("next_place", lock.nextPlace)
+        .set("next_ticket", lock.nextTicket)
+        .set("waiters", lock.waiters)
+        .set("closed_us", lock.closedUntil)
+        .set("touched_us", lock.touched)
+        .set("ended", lock.ended)
+        .set("ended_was", lock.endedWas.name())
+        .set("ended_how", lock.endedHow.name())
+        .update();
+  }
+
+  void delete(LockRow lock) throws SQLException {
+    of("lock_delete", lock.name).update();
+  }
+
+  List<LockRow> page(String from, boolean idle, long now, int limit) throws SQLException {
+    List<LockRow> locks = new ArrayList<>();
+    Sql sql =
+        of("lock_page")
+            .set("from_name", from)
+            .set("idle", idle)
+            .set("now_us", now)
+            .set("row_limit", limit);
+    try (ResultSet row = sql.query()) {
+      while (row.next()) {
+        locks.add(LockRow.read(row));
+      }
+    }
+    return locks;
+  }
+
+  List<String> namesAfter(String name, int limit) throws SQLException {
+    return strings(of("lock_names").set("after_name", name).set("row_limit", limit));
+  }
+
+  @Nullable HoldRow hold(String name, String attempt) throws SQLException {
+    try (ResultSet row = of("hold_select", name).set("attempt", attempt).query()) {
+      return row.next() ? HoldRow.read(row) : null;
+    }
+  }
+
+  List<HoldRow> holds(String name, int limit) throws SQLException {
+    List<HoldRow> holds = new ArrayList<>();
+    try (ResultSet row = of("hold_window", name).set("row_limit", limit).query()) {
+      while (row.next()) {
+        holds.add(HoldRow.read(row));
+      }
+    }
+    return holds;
+  }
+
+  void rotate(String name, long upTo, long shift) throws SQLException {
+    of("hold_rotate", name).set("up_to", upTo).set("shift", shift).update();
+  }
+
+  void insert(String name, HoldRow hold) throws SQLException {
+    bind(of("hold_insert", name), hold)
+        .set("place", hold.place)
+        .set("since_us", hold.since)
+        .set("label", hold.label)
+        .update();
+  }
+
+  void update(String name, HoldRow hold) throws SQLException {
+    bind(of("hold_update", name), hold).update();
+  }
+
+  private static Sql bind(Sql sql, HoldRow hold) throws SQLException {
+    return sql.set("attempt", hold.attempt)
+        .set("weight", hold.weight)
+        .set("token", hold.token)
+        .set("tokens", hold.tokens)
+        .set("free_us", hold.freeAt)
+        .set("shut_us", hold.shutUntil)
+        .set("told", hold.told)
+        .set("evicted", hold.evicted);
+  }
+
+  void deleteHold(String name, String attempt) throws SQLException {
+    of("hold_delete", name).set("attempt", attempt).update();
+  }
+
+  @Nullable WaitRow waiter(String name, String attempt) throws SQLException {
+    try (ResultSet row = of("wait_select", name).set("attempt", attempt).query()) {
+      return row.next() ? WaitRow.read(row) : null;
+    }
+  }
+
+  List<WaitRow> heads(String name, int limit) throws SQLException {
+    List<WaitRow> heads = new ArrayList<>();
+    try (ResultSet row = of("wait_heads", name).set("row_limit", limit).query()) {
+      while (row.next()) {
+        heads.add(WaitRow.read(row));
+      }
+    }
+    return heads;
+  }
+
+  void insert(String name, WaitRow waiter) throws SQLException {
+    of("wait_insert", name)
+        .set("ticket", waiter.ticket())
+        .set("attempt", waiter.attempt())
+        .set("session", waiter.session())
+        .set("weight", waiter.weight())
+        .set("tokens", waiter.tokens())
+        .set("token_floor", waiter.tokenFloor())
+        .set("at_most_us", waiter.atMost())
+        .set("at_least_us", waiter.atLeast())
+        .set("label", waiter.label())
+        .set("now_us", waiter.since())
+        .update();
+  }
+
+  boolean deleteWaiter(String name, String attempt) throws SQLException {
+    return of("wait_delete", name).set("attempt", attempt).update() > 0;
+  }
+
+  @Nullable Session session(String id) throws SQLException {
+    try (ResultSet row = of("session_select").set("session", id).query()) {
+      return row.next()
+          ? new Session(row.getLong("beat"), row.getLong("expires_us"), row.getString("client"))
+          : null;
+    }
+  }
+
+  void insertSession(String id, long beat, long expiresAt, String client) throws SQLException {
+    of("session_insert")
+        .set("session", id)
+        .set("beat", beat)
+        .set("expires_us", expiresAt)
+        .set("client", client)
+        .update();
+  }
+
+  boolean renewSession(String id, long previous, long beat, long expiresAt, long now)
+      throws SQLException {
+    return of("session_renew")
+            .set("session", id)
+            .set("previous", previous)
+            .set("beat", beat)
+            .set("expires_us", expiresAt)
+            .set("now_us", now)
+            .update()
+        > 0;
+  }
+
+  boolean judgeSession(String id, long now) throws SQLException {
+    return of("session_judge").set("session", id).set("now_us", now).update() > 0;
+  }
+
+  void deleteSession(String id) throws SQLException {
+    of("session_delete").set("session", id).update();
+  }
+
+  List<String> expiredSessions(long now, int limit) throws SQLException {
+    return strings(of("session_expired").set("now_us", now).set("row_limit", limit));
+  }
+
+  /** Leaves news, unless the session has ended. */
+  boolean tell(News news, long now) throws SQLException {
+    Sql sql =
+        of("news_insert", news.name().value())
+            .set("session", news.attempt().session().value())
+            .set("attempt", news.attempt().encoded())
+            .set("now_us", now);
+    if (news instanceof News.Granted granted) {
+      sql.set("kind", "granted")
+          .set("token", granted.token())
+          .set("tokens", granted.tokens())
+          .set("flag", granted.wanted())
+          .set("timed", granted.timed())
+          .set("how", "");
+    } else {
+      sql.set("kind", news instanceof News.Wanted ? "wanted" : "gone")
+          .set("token", 0)
+          .set("tokens", 0)
+          .set("flag", 0)
+          .set("timed", 0)
+          .set("how", news instanceof News.Gone gone ? gone.how().name() : "");
+    }
+    return sql.update() > 0;
+  }
+
+  List<Renewal.Item> news(String session, int limit) throws SQLException {
+    List<Renewal.Item> items = new ArrayList<>();
+    try (ResultSet row =
+        of("news_select").set("session", session).set("row_limit", limit).query()) {
+      while (row.next()) {
+        items.add(new Renewal.Item(row.getLong("id"), news(row)));
+      }
+    }
+    return items;
+  }
+
+  private static News news(ResultSet row) throws SQLException {
+    LockName name = LockName.of(row.getString("name"));
+    AttemptId attempt = AttemptId.parse(row.getString("attempt"));
+    return switch (row.getString("kind")) {
+      case "granted" ->
+          new News.Granted(
+              name,
+              attempt,
+              row.getLong("token"),
+              row.getInt("tokens"),
+              row.getInt("flag") != 0,
+              row.getInt("timed") != 0);
+      case "wanted" -> new News.Wanted(name, attempt);
+      default -> new News.Gone(name, attempt, Reply.How.valueOf(row.getString("how")));
+    };
+  }
+
+  void forget(String session, long news) throws SQLException {
+    of("news_delete").set("session", session).set("id", news).update();
+  }
+
+  void forgetAll(String session) throws SQLException {
+    of("news_delete_all").set("session", session).update();
+  }
+
+  int forgetOrphans(int limit) throws SQLException {
+    return of("news_orphaned").set("row_limit", limit).update();
+  }
+
+  Map<String, String> facts() throws SQLException {
+    Map<String, String> facts = new HashMap<>();
+    try (ResultSet row = of("meta_select").query()) {
+      while (row.next()) {
+        facts.put(row.getString("fact"), row.getString("value"));
+      }
+    }
+    return facts;
+  }
+
+  void putFact(String fact, String value, boolean isNew) throws SQLException {
+    of(isNew ? "meta_insert" : "meta_update").set("fact", fact).set("value", value).update();
+  }
+
+  void clearSessions() throws SQLException {
+    of("session_clear").update();
+    of("news_clear").update();
+  }
+
+  /** The latest moment at which any lock was used; 0 if there is none. */
+  long latest() throws SQLException {
+    try (ResultSet row = of("lock_latest").query()) {
+      return row.next() ? row.getLong(1) : 0;
+    }
+  }
+
+  private static List<String> strings(Sql sql) throws SQLException {
+    List<String> strings = new ArrayList<>();
+    try (ResultSet row = sql.query()) {
+      while (row.next()) {
+        strings.add(row.getString(1));
+      }
+    }
+    return strings;
+  }
+
+  private Sql of(String statement, String name) throws SQLException {
+    return of(statement).set("name", name);
+  }
+
+  private Sql of(String statement) throws SQLException {
+    Sql sql = prepared.get(statement);
+    if (sql == null) {
+      sql = new Sql(connection, text.statement(statement));
+      prepared.put(statement, sql);
+      // Never changes, and parameters stay bound.
+      sql.set("namespace", namespace);
+    }
+    return sql;
+  }
+}

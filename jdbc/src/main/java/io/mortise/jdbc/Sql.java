@@ -1,0 +1,62 @@
+package io.mortise.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A prepared statement whose parameters are set by name; a name that it lacks is passed over. */
+final class Sql {
+  private static final int[] NONE = {};
+
+  private final PreparedStatement statement;
+  private final Map<String, int[]> positions = new HashMap<>();
+
+  Sql(Connection connection, SqlText.Statement text) throws SQLException {
+    this.statement = connection.prepareStatement(text.sql());
+    List<String> names = text.parameters();
+    for (int i = 0; i < names.size(); i++) {
+      int[] before = positions.getOrDefault(names.get(i), NONE);
+      int[] after = java.util.Arrays.copyOf(before, before.length + 1);
+      after[before.length] = i + 1;
+      positions.put(names.get(i), after);
+    }
+  }
+
+  Sql set(String name, long value) throws SQLException {
+    for (int position : positions.getOrDefault(name, NONE)) {
+      statement.setLong(position, value);
+    }
+    return this;
+  }
+
+  Sql set(String name, boolean value) throws SQLException {
+    return set(name, value ? 1 : 0);
+  }
+
+  Sql set(String name, @Nullable String value) throws SQLException {
+    for (int position : positions.getOrDefault(name, NONE)) {
+      if (value == null) {
+        statement.setNull(position, Types.VARCHAR);
+      } else {
+        statement.setString(position, value);
+      }
+    }
+    return this;
+  }
+
+  /** Runs it; the number of rows that it changed. */
+  int update() throws SQLException {
+    return statement.executeUpdate();
+  }
+
+  /** Runs it; on SQLite the statement ends only when the result is closed. */
+  ResultSet query() throws SQLException {
+    return statement.executeQuery();
+  }
+}

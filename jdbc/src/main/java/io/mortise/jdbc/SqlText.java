@@ -1,0 +1,83 @@
+package io.mortise.jdbc;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The SQL files of one dialect, with the user's table prefix; read once. */
+final class SqlText {
+  /** The prefix that stands in the files. */
+  static final String DEFAULT_PREFIX = "mortise_";
+
+  private static final Pattern COMMENT = Pattern.compile("(?m)^\\s*--.*$");
+  private static final Pattern PARAMETER = Pattern.compile(":([a-z_]+)");
+
+  private final String dialect;
+  private final String prefix;
+  private final Map<String, Statement> statements = new ConcurrentHashMap<>();
+
+  SqlText(String dialect, String prefix) {
+    if (!prefix.matches("[A-Za-z][A-Za-z0-9_]{0,29}")) {
+      throw new IllegalArgumentException(
+          "Table prefix '"
+              + prefix
+              + "' is not 1 to 30 letters, digits and underscores, with a letter first.");
+    }
+    this.dialect = dialect;
+    this.prefix = prefix;
+  }
+
+  /** A statement with question marks, and which parameter each of them stands for. */
+  record Statement(String name, String sql, List<String> parameters) {}
+
+  /** The name of a table with the user's prefix. */
+  String table(String name) {
+    return prefix + name;
+  }
+
+  Statement statement(String name) {
+    return statements.computeIfAbsent(name, this::load);
+  }
+
+  /** The statements that make the tables, in order. */
+  List<String> schema() {
+    List<String> ddl = new ArrayList<>();
+    for (String part : read("/META-INF/mortise/" + dialect + "/schema.sql").split(";", -1)) {
+      if (!part.isBlank()) {
+        ddl.add(part.strip());
+      }
+    }
+    return ddl;
+  }
+
+  private Statement load(String name) {
+    Matcher parameter = PARAMETER.matcher(read(dialect + "/" + name + ".sql"));
+    List<String> parameters = new ArrayList<>();
+    String sql =
+        parameter.replaceAll(
+            found -> {
+              parameters.add(found.group(1));
+              return "?";
+            });
+    return new Statement(name, sql.strip(), List.copyOf(parameters));
+  }
+
+  private String read(String resource) {
+    try (InputStream in = SqlText.class.getResourceAsStream(resource)) {
+      if (in == null) {
+        throw new IllegalStateException("The jar lacks its resource " + resource + ".");
+      }
+      String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      return COMMENT.matcher(text).replaceAll("").replace(DEFAULT_PREFIX, prefix);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,378 @@
+package io.mortise.jdbc;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.Capability;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreUrl;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A SQLite database file that keeps the locks of one host.
+ *
+ * <p>Write-ahead log, {@code synchronous=NORMAL}: a crash of any process loses nothing; a power cut
+ * may lose the last grants, together with every holder. One connection per lane and no driver-side
+ * waiting: SQLite's own back-off grows to 100 ms and starves, so busy is answered at once and the
+ * lane tries again.
+ */
+final class SqliteFile implements Database {
+  static final String SCHEME = "jdbc:sqlite";
+
+  private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
+  private static final String VERSION = "1";
+  private static final Set<String> NETWORK =
+      Set.of(
+          "9p",
+          "afs",
+          "beegfs",
+          "ceph",
+          "cifs",
+          "davfs",
+          "gcsfuse",
+          "glusterfs",
+          "gpfs",
+          "lustre",
+          "ncpfs",
+          "rclone",
+          "s3fs",
+          "sshfs",
+          "virtiofs");
+
+  private final Path file;
+  private final SqlText text;
+  private final String namespace;
+  private final StoreProfile profile;
+  private final HostClock clock;
+
+  private SqliteFile(Path file, SqlText text, String namespace, boolean create) {
+    this.file = file;
+    this.text = text;
+    this.namespace = namespace;
+    this.profile =
+        new StoreProfile(
+            SCHEME + ":" + file,
+            EnumSet.allOf(Capability.class),
+            MAX_IN_FLIGHT,
+            Duration.ofMillis(100),
+            Duration.ofMillis(10));
+    this.clock = prepare(create);
+  }
+
+  /** Checks the place, makes the file and the tables if they are missing. Blocks. */
+  static SqliteFile open(StoreUrl url, SqlText text, String namespace, boolean create) {
+    String name = url.base().substring(SCHEME.length() + 1);
+    if (name.isEmpty()
+        || name.startsWith(":")
+        || name.startsWith("file:")
+        || name.indexOf('?') >= 0) {
+      throw new IllegalArgumentException(
+          "Store URL '"
+              + url
+              + "' names no plain file. Write jdbc:sqlite:/path/to/locks.db; a database in memory is mem:.");
+    }
+    Path file;
+    try {
+      file = Path.of(name).toAbsolutePath().normalize();
+    } catch (InvalidPathException e) {
+      throw new IllegalArgumentException(
+          "Store URL '" + url + "' names no file: " + e.getMessage(), e);
+    }
+    makeFile(file, create);
+    return new SqliteFile(file, text, namespace, create);
+  }
+
+  Path file() {
+    return file;
+  }
+
+  private static void makeFile(Path file, boolean create) {
+    Path directory = file.getParent();
+    if (directory == null || Files.isDirectory(file)) {
+      throw new StoreUnfitException("'" + file + "' is a directory. Name a file in it.");
+    }
+    try {
+      if (!Files.isDirectory(directory)) {
+        Path above = directory.getParent();
+        if (!create || above == null || !Files.isDirectory(above)) {
+          throw new StoreUnfitException(
+              "Directory '" + directory + "' for the lock file does not exist. Make it first.");
+        }
+        createIfMissing(() -> Files.createDirectory(directory, rights(directory, "rwx------")));
+      }
+      refuseNetwork(Files.getFileStore(directory), file);
+      if (!Files.exists(file)) {
+        if (!create) {
+          throw new StoreUnfitException(
+              "Lock file '"
+                  + file
+                  + "' does not exist, and create=false forbids to make it. Make it from "
+                  + "META-INF/mortise/sqlite/schema.sql of the jdbc module, or leave create=false out.");
+        }
+        createIfMissing(() -> Files.createFile(file, rights(directory, "rw-------")));
+      }
+      if (!Files.isWritable(file) || !Files.isWritable(directory)) {
+        throw new StoreUnfitException(
+            "Lock file '"
+                + file
+                + "' or its directory is read-only for this process. A lock needs to write both.");
+      }
+    } catch (IOException e) {
+      throw new StoreUnfitException(
+          "Lock file '" + file + "' cannot be made or reached: " + e + ".", e);
+    }
+  }
+
+  private interface Making {
+    void make() throws IOException;
+  }
+
+  private static void createIfMissing(Making making) throws IOException {
+    try {
+      making.make();
+    } catch (FileAlreadyExistsException e) {
+      // Another process was faster.
+    }
+  }
+
+  private static FileAttribute<?>[] rights(Path near, String rights) {
+    return near.getFileSystem().supportedFileAttributeViews().contains("posix")
+        ? new FileAttribute<?>[] {
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(rights))
+        }
+        : new FileAttribute<?>[0];
+  }
+
+  private static void refuseNetwork(FileStore store, Path file) {
+    if (isNetwork(store.type()) || file.toString().startsWith("\\\\")) {
+      throw new StoreUnfitException(
+          "Lock file '"
+              + file
+              + "' lies on a network or shared file system ("
+              + store.type()
+              + "), where SQLite's locks do not hold between machines. Use a local disk, or a store "
+              + "that is a server.");
+    }
+  }
+
+  /** Whether a type of file system may be shared with another machine. */
+  static boolean isNetwork(String type) {
+    String lower = type.toLowerCase(Locale.ROOT);
+    String kind = lower.startsWith("fuse.") ? lower.substring(5) : lower;
+    return kind.startsWith("nfs") || kind.startsWith("smb") || NETWORK.contains(kind);
+  }
+
+  private HostClock prepare(boolean create) {
+    long limit = System.nanoTime() + MAX_IN_FLIGHT.toNanos();
+    while (true) {
+      try (Connection connection = connection();
+          Statement statement = connection.createStatement()) {
+        return prepare(connection, statement, create);
+      } catch (SQLException e) {
+        if (trouble(e) == Trouble.BUSY && System.nanoTime() < limit) {
+          LockSupport.parkNanos(
+              TimeUnit.MICROSECONDS.toNanos(ThreadLocalRandom.current().nextInt(500, 3000)));
+          continue;
+        }
+        throw refusal(e);
+      }
+    }
+  }
+
+  private HostClock prepare(Connection connection, Statement statement, boolean create)
+      throws SQLException {
+    try (ResultSet mode = statement.executeQuery("PRAGMA journal_mode=WAL")) {
+      if (!mode.next() || !mode.getString(1).equalsIgnoreCase("wal")) {
+        throw new StoreUnfitException(
+            "Lock file '" + file + "' cannot use a write-ahead log here. Use a local disk.");
+      }
+    }
+    statement.execute("BEGIN IMMEDIATE");
+    try {
+      if (create) {
+        for (String ddl : text.schema()) {
+          statement.execute(ddl);
+        }
+      } else {
+        requireTable(statement);
+      }
+      Rows rows = new Rows(connection, text, namespace);
+      String version = rows.facts().get("schema");
+      if (version == null) {
+        rows.putFact("schema", VERSION, true);
+      } else if (!version.equals(VERSION)) {
+        throw new StoreUnfitException(
+            "The tables in lock file '"
+                + file
+                + "' have version "
+                + version
+                + ", this Mortise needs "
+                + VERSION
+                + ". Use one release for all processes.");
+      }
+      HostClock agreed = HostClock.agree(rows, profile.display());
+      statement.execute("COMMIT");
+      return agreed;
+    } catch (SQLException | RuntimeException e) {
+      try {
+        statement.execute("ROLLBACK");
+      } catch (SQLException second) {
+        e.addSuppressed(second);
+      }
+      throw e;
+    }
+  }
+
+  private void requireTable(Statement statement) throws SQLException {
+    try (ResultSet row =
+        statement.executeQuery(
+            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '"
+                + text.table("lock")
+                + "'")) {
+      if (!row.next()) {
+        throw new StoreUnfitException(
+            "Table '"
+                + text.table("lock")
+                + "' is missing in lock file '"
+                + file
+                + "', and create=false forbids to make it. Make the tables from "
+                + "META-INF/mortise/sqlite/schema.sql of the jdbc module, or set prefix.");
+      }
+    }
+  }
+
+  private RuntimeException refusal(SQLException e) {
+    return switch (code(e)) {
+      case 26, 11 ->
+          new StoreUnfitException("'" + file + "' is not a SQLite database. Name another file.", e);
+      case 8, 14 ->
+          new StoreUnfitException(
+              "Lock file '" + file + "' cannot be opened for writing: " + e.getMessage() + ".", e);
+      case 13 ->
+          new StoreUnfitException(
+              "There is no room for lock file '" + file + "'. Free space on its disk.", e);
+      case 5 ->
+          new StoreUnavailableException(
+              "Lock file '"
+                  + file
+                  + "' was locked by another process for "
+                  + MAX_IN_FLIGHT.toSeconds()
+                  + " s. Look for one that was stopped or has a transaction open.",
+              e);
+      default ->
+          e.getMessage() != null && e.getMessage().contains("No suitable driver")
+              ? new StoreUnfitException(
+                  "There is no SQLite driver on the class path. Add org.xerial:sqlite-jdbc.", e)
+              : new StoreUnavailableException(
+                  "Lock file '" + file + "' cannot be used: " + e.getMessage() + ".", e);
+    };
+  }
+
+  private Connection connection() throws SQLException {
+    Properties settings = new Properties();
+    settings.setProperty("busy_timeout", "0");
+    settings.setProperty("synchronous", "NORMAL");
+    return DriverManager.getConnection(SCHEME + ":" + file, settings);
+  }
+
+  @Override
+  public Link connect() throws SQLException {
+    Connection connection = connection();
+    return new Link(connection, text, namespace, new Immediate(connection));
+  }
+
+  /** Transactions that have the write lock from the start, so that none of them fails half-way. */
+  private final class Immediate implements Link.Transactions {
+    private final PreparedStatement begin;
+    private final PreparedStatement commit;
+    private final PreparedStatement rollback;
+    private boolean open;
+
+    Immediate(Connection connection) throws SQLException {
+      begin = connection.prepareStatement("BEGIN IMMEDIATE");
+      commit = connection.prepareStatement("COMMIT");
+      rollback = connection.prepareStatement("ROLLBACK");
+    }
+
+    @Override
+    public void begin() throws SQLException {
+      begin.executeUpdate();
+      open = true;
+    }
+
+    @Override
+    public void commit() throws SQLException {
+      commit.executeUpdate();
+      open = false;
+    }
+
+    @Override
+    public void rollback() throws SQLException {
+      if (open) {
+        open = false;
+        rollback.executeUpdate();
+      }
+    }
+
+    @Override
+    public long now() {
+      return clock.micros();
+    }
+
+    @Override
+    public long fastNow() {
+      return clock.micros();
+    }
+  }
+
+  @Override
+  public Trouble trouble(SQLException error) {
+    return switch (code(error)) {
+      case 5, 6 -> Trouble.BUSY;
+      case 13 -> Trouble.FULL;
+      case 8, 11, 14, 26 -> Trouble.UNFIT;
+      case 10 -> Trouble.BROKEN;
+      default -> Trouble.UNFIT;
+    };
+  }
+
+  /** The primary result code of SQLite. */
+  private static int code(SQLException error) {
+    return error.getErrorCode() & 0xff;
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public boolean callerRuns() {
+    return true;
+  }
+
+  @Override
+  public int batch() {
+    return 128;
+  }
+}

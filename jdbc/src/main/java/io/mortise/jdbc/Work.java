@@ -1,0 +1,64 @@
+package io.mortise.jdbc;
+
+import io.mortise.jdbc.Database.Trouble;
+import java.sql.SQLException;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Something to be done on a lane. */
+abstract class Work {
+  /** When it was handed in, by {@link System#nanoTime()}. */
+  final long since = System.nanoTime();
+
+  /**
+   * Tries to do it by one statement, which is its own transaction or part of one. May be called
+   * again after a failure.
+   *
+   * @return false if nothing was changed and {@link #run} is needed
+   */
+  boolean fast(Link link) throws SQLException {
+    return false;
+  }
+
+  /** Does it, inside a transaction. May be called again after a failure. */
+  abstract void run(Link link) throws SQLException;
+
+  /** It is committed. Called once, with nothing held. */
+  abstract void done();
+
+  /** It is not, or nobody knows. Called once, with nothing held. */
+  abstract void failed(Trouble trouble, boolean mayHaveRun, RuntimeException cause);
+
+  /** What a step computes. */
+  @FunctionalInterface
+  interface Step<T> {
+    T apply(Link link) throws SQLException;
+  }
+
+  /** Work whose answer is a value. */
+  static final class Call<T> extends Work {
+    final CompletableFuture<T> answer = new CompletableFuture<>();
+    private final Step<T> step;
+    private @Nullable T value;
+
+    Call(Step<T> step) {
+      this.step = step;
+    }
+
+    @Override
+    void run(Link link) throws SQLException {
+      value = step.apply(link);
+    }
+
+    @Override
+    void done() {
+      answer.complete(Objects.requireNonNull(value));
+    }
+
+    @Override
+    void failed(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {
+      answer.completeExceptionally(cause);
+    }
+  }
+}

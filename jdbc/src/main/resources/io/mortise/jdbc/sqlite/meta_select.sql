@@ -1,0 +1,2 @@
+-- The facts about the tables.
+SELECT fact, value FROM mortise_meta

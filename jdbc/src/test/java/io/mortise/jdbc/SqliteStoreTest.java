@@ -1,0 +1,318 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Verdict;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SqliteStoreTest {
+  private static final Duration TTL = Duration.ofSeconds(30);
+
+  @TempDir Path directory;
+
+  private Path file() {
+    return directory.resolve("locks.db");
+  }
+
+  private LockStore open() {
+    return open("");
+  }
+
+  private LockStore open(String parameters) {
+    return JdbcStore.open("jdbc:sqlite:" + file() + parameters);
+  }
+
+  @Test
+  void givenHolder_whenAnotherStoreWaits_thenReleaseHandsOverAndRingsItsBell() throws Exception {
+    try (LockStore one = open();
+        LockStore two = open()) {
+      TestSession holder = new TestSession(one, TTL);
+      TestSession waiter = new TestSession(two, TTL);
+      AttemptId held = holder.attempt();
+      AttemptId waits = waiter.attempt();
+      long token = holder.granted("a", held).token();
+
+      assertThat(waiter.acquire("a", waits)).isInstanceOf(Reply.Queued.class);
+      assertThat(holder.hints.poll(5, TimeUnit.SECONDS))
+          .isInstanceOf(News.Wanted.class)
+          .extracting(News::attempt)
+          .isEqualTo(held);
+      assertThat(holder.abandon("a", held))
+          .isEqualTo(new Reply.Ended(held, Reply.Was.HELD, Reply.How.RELEASED, false));
+
+      News.Granted granted = (News.Granted) waiter.hints.poll(5, TimeUnit.SECONDS);
+      assertThat(granted.attempt()).isEqualTo(waits);
+      assertThat(granted.token()).isGreaterThan(token);
+      assertThat(waiter.granted("a", waits).token()).isEqualTo(granted.token());
+    }
+  }
+
+  @Test
+  void givenDeadHolder_whenContenderProvesIt_thenItTakesOverWithAHigherToken() {
+    try (LockStore one = open();
+        LockStore two = open()) {
+      TestSession dead = new TestSession(one, Duration.ofMillis(150));
+      TestSession alive = new TestSession(two, TTL);
+      AttemptId held = dead.attempt();
+      AttemptId next = alive.attempt();
+      long token = dead.granted("a", held).token();
+
+      assertThat(alive.acquire("a", next)).isInstanceOf(Reply.Queued.class);
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(5))
+          .until(() -> TestSession.get(two.judge(dead.id())) instanceof Verdict.SessionEnded);
+      Reply taken =
+          alive.submit(
+              TestSession.request(
+                  "a", next, Mode.EXCLUSIVE, true, TestSession.NO_TERMS, dead.id()));
+
+      assertThat(taken).isInstanceOf(Reply.Granted.class);
+      assertThat(((Reply.Granted) taken).token()).isGreaterThan(token);
+      assertThat(dead.renew()).isInstanceOf(Renewal.Lost.class);
+      assertThat(dead.abandon("a", held).how()).isNotEqualTo(Reply.How.RELEASED);
+      assertThat(alive.granted("a", next).token()).isEqualTo(((Reply.Granted) taken).token());
+    }
+  }
+
+  @Test
+  void givenExpiredSession_whenItAcquires_thenItIsRefused() {
+    try (LockStore store = open()) {
+      TestSession session = new TestSession(store, Duration.ofMillis(100));
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(5))
+          .untilAsserted(
+              () -> {
+                Reply reply = session.acquire("a", session.attempt(), Mode.EXCLUSIVE, false);
+                assertThat(reply).isInstanceOf(Reply.Refused.class);
+                assertThat(((Reply.Refused) reply).why()).isEqualTo(Reply.Why.SESSION_GONE);
+              });
+    }
+  }
+
+  @Test
+  void givenStoreThatEndedOnAnotherBoot_whenOpened_thenItsSessionsAreDeadAndTokensGoOn()
+      throws Exception {
+    long token;
+    try (LockStore store = open()) {
+      TestSession session = new TestSession(store, TTL);
+      token = session.granted("a", session.attempt()).token();
+      try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
+          Statement statement = connection.createStatement()) {
+        statement.execute("UPDATE mortise_meta SET value = 'x time' WHERE fact = 'boot'");
+      }
+      try (LockStore next = open()) {
+        assertThat(TestSession.get(next.judge(session.id())))
+            .isInstanceOf(Verdict.SessionEnded.class);
+        TestSession other = new TestSession(next, TTL);
+        Reply taken =
+            other.submit(
+                TestSession.request(
+                    "a",
+                    other.attempt(),
+                    Mode.EXCLUSIVE,
+                    true,
+                    TestSession.NO_TERMS,
+                    session.id()));
+        assertThat(((Reply.Granted) taken).token()).isGreaterThan(token);
+      }
+    }
+  }
+
+  @Test
+  void givenTwoNamespaces_whenBothLockOneName_thenBothHold() {
+    try (LockStore one = open("?namespace=billing");
+        LockStore two = open("?namespace=shipping")) {
+      TestSession first = new TestSession(one, TTL);
+      TestSession second = new TestSession(two, TTL);
+      first.granted("a", first.attempt());
+      second.granted("a", second.attempt());
+    }
+  }
+
+  @Test
+  void givenNewFile_whenMade_thenOnlyItsOwnerMayReadIt() throws Exception {
+    try (LockStore store = open()) {
+      TestSession session = new TestSession(store, TTL);
+      session.granted("a", session.attempt());
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
+          .isEqualTo("rw-------");
+      Path bells = directory.resolve("locks.db.bells");
+      Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> Files.isDirectory(bells));
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(bells)))
+          .isEqualTo("rwx------");
+    }
+  }
+
+  @Test
+  void givenCreateForbidden_whenTablesAreMissing_thenTheMessageSaysWhatToDo() throws Exception {
+    assertThatThrownBy(() -> open("?create=false"))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("schema.sql");
+    Files.createFile(file());
+    assertThatThrownBy(() -> open("?create=false"))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("mortise_lock")
+        .hasMessageContaining("schema.sql");
+  }
+
+  @Test
+  void givenShippedSchema_whenLoadedByHand_thenAStoreThatMustNotCreateWorks() throws Exception {
+    String ddl;
+    try (var in = ClassLoader.getSystemResourceAsStream("META-INF/mortise/sqlite/schema.sql")) {
+      ddl = new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+    }
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
+        Statement statement = connection.createStatement()) {
+      for (String part : ddl.replaceAll("(?m)^--.*$", "").split(";", -1)) {
+        if (!part.isBlank()) {
+          statement.execute(part);
+        }
+      }
+    }
+    try (LockStore store = open("?create=false")) {
+      TestSession session = new TestSession(store, TTL);
+      session.granted("a", session.attempt());
+    }
+  }
+
+  @Test
+  void givenPrefix_whenOpened_thenTablesCarryIt() throws Exception {
+    open("?prefix=app_").close();
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
+        Statement statement = connection.createStatement();
+        ResultSet row =
+            statement.executeQuery(
+                "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name LIKE 'app!_%' ESCAPE '!'")) {
+      row.next();
+      assertThat(row.getInt(1)).isEqualTo(6);
+    }
+    assertThatThrownBy(() -> open("?prefix=a;b")).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void givenFileThatIsNoDatabase_whenOpened_thenItIsUnfit() throws Exception {
+    Files.writeString(
+        file(), "this is not a database, but long enough to look like one ".repeat(20));
+    assertThatThrownBy(this::open)
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("not a SQLite database");
+  }
+
+  @Test
+  void givenNoDirectory_whenOpened_thenOnlyTheLastOneIsMade() {
+    JdbcStore.open("jdbc:sqlite:" + directory.resolve("one/locks.db")).close();
+    assertThatThrownBy(() -> JdbcStore.open("jdbc:sqlite:" + directory.resolve("x/y/locks.db")))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("does not exist");
+    assertThatThrownBy(() -> JdbcStore.open("jdbc:sqlite:" + directory))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("is a directory");
+  }
+
+  @Test
+  void givenUrlThatIsNoFile_whenOpened_thenItIsRefused() {
+    for (String url :
+        new String[] {"jdbc:sqlite::memory:", "jdbc:sqlite:", "jdbc:sqlite:file:x?mode=memory"}) {
+      assertThatThrownBy(() -> JdbcStore.open(url)).isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThatThrownBy(() -> open("?namspace=x")).hasMessageContaining("namespace");
+  }
+
+  @Test
+  void givenFileSystemTypes_whenAsked_thenSharedOnesAreKnown() {
+    assertThat(
+            java.util.stream.Stream.of("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p", "ext4")
+                .filter(SqliteFile::isNetwork))
+        .containsExactly("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p");
+  }
+
+  @Test
+  void givenFileHeldByAForeignTransaction_whenItEnds_thenTheRequestIsDoneLate() throws Exception {
+    try (LockStore store = open();
+        Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
+        Statement statement = connection.createStatement()) {
+      TestSession session = new TestSession(store, TTL);
+      statement.execute("BEGIN IMMEDIATE");
+      java.util.concurrent.CompletableFuture<Reply> reply =
+          new java.util.concurrent.CompletableFuture<>();
+      session.session.submit(
+          TestSession.request(
+              "a", session.attempt(), Mode.EXCLUSIVE, true, TestSession.NO_TERMS, null),
+          reply::complete);
+      assertThat(reply).isNotDone();
+      statement.execute("COMMIT");
+      assertThat(TestSession.get(reply)).isInstanceOf(Reply.Granted.class);
+    }
+  }
+
+  @Test
+  void givenFileLockedForLong_whenAsked_thenTheAnswerSaysThatNothingRan() throws Exception {
+    try (LockStore store = open();
+        Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
+        Statement statement = connection.createStatement()) {
+      TestSession session = new TestSession(store, TTL);
+      statement.execute("BEGIN IMMEDIATE");
+      Reply.Failed failed = (Reply.Failed) session.acquire("a", session.attempt());
+      assertThat(failed.mayHaveRun()).isFalse();
+      assertThat(failed.cause()).hasMessageContaining("was busy for 5000 ms");
+      statement.execute("ROLLBACK");
+      session.granted("a", session.attempt());
+    }
+  }
+
+  @Test
+  void givenClosedSession_whenAsked_thenItIsGoneAndItsBellToo() {
+    try (LockStore store = open()) {
+      TestSession session = new TestSession(store, TTL);
+      session.granted("a", session.attempt());
+      Path bell = directory.resolve("locks.db.bells").resolve(session.id().value());
+      assertThat(bell).isDirectory();
+      TestSession.get(session.session.close());
+      assertThat(bell).doesNotExist();
+      Reply.Refused refused = (Reply.Refused) session.acquire("a", session.attempt());
+      assertThat(refused.why()).isEqualTo(Reply.Why.SESSION_GONE);
+    }
+  }
+
+  @Test
+  void givenMoreReadersThanOneStepTouches_whenWriterWaits_thenAllAreToldAndItIsServed() {
+    try (LockStore store = open()) {
+      TestSession readers = new TestSession(store, TTL);
+      TestSession writer = new TestSession(store, TTL);
+      AttemptId[] reads = new AttemptId[150];
+      for (int i = 0; i < reads.length; i++) {
+        reads[i] = readers.attempt();
+        assertThat(readers.acquire("a", reads[i], Mode.SHARED, true))
+            .isInstanceOf(Reply.Granted.class);
+      }
+      AttemptId write = writer.attempt();
+      for (int i = 0; i < 4; i++) {
+        assertThat(writer.acquire("a", write)).isInstanceOf(Reply.Queued.class);
+      }
+      assertThat(readers.hints).hasSize(reads.length);
+      for (AttemptId read : reads) {
+        assertThat(readers.abandon("a", read).was()).isEqualTo(Reply.Was.HELD);
+      }
+      assertThat(writer.granted("a", write).wanted()).isFalse();
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Terms;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** A session that blocks for its answers. */
+final class TestSession {
+  static final Terms NO_TERMS = Terms.NONE;
+
+  final StoreSession session;
+  final LinkedBlockingQueue<News> hints = new LinkedBlockingQueue<>();
+  private long beat;
+  private long attempts;
+
+  TestSession(LockStore store, Duration ttl) {
+    this(store, SessionId.random(new Random(System.nanoTime())), ttl);
+  }
+
+  TestSession(LockStore store, SessionId id, Duration ttl) {
+    session = store.open(new SessionSpec(id, ttl, new ClientLabel("host", 1, "test")), hints::add);
+    assertThat(renew()).isInstanceOf(Renewal.Renewed.class);
+  }
+
+  SessionId id() {
+    return session.id();
+  }
+
+  AttemptId attempt() {
+    return new AttemptId(id(), ++attempts);
+  }
+
+  Renewal renew(Long... seen) {
+    long next = beat + 10;
+    Renewal renewal = get(session.renew(beat, next, List.of(seen)));
+    beat = next;
+    return renewal;
+  }
+
+  List<News> news() {
+    Renewal.Renewed renewed = (Renewal.Renewed) renew();
+    renew(renewed.news().stream().map(Renewal.Item::id).toArray(Long[]::new));
+    return renewed.news().stream().map(Renewal.Item::news).toList();
+  }
+
+  Reply acquire(String name, AttemptId attempt) {
+    return acquire(name, attempt, Mode.EXCLUSIVE, true);
+  }
+
+  Reply acquire(String name, AttemptId attempt, Mode mode, boolean queue) {
+    return submit(request(name, attempt, mode, queue, NO_TERMS, null));
+  }
+
+  static Request.Acquire request(
+      String name, AttemptId attempt, Mode mode, boolean queue, Terms terms, SessionId dead) {
+    return new Request.Acquire(LockName.of(name), attempt, mode, queue, terms, 1, 0, dead);
+  }
+
+  Reply.Granted granted(String name, AttemptId attempt) {
+    Reply reply = acquire(name, attempt);
+    assertThat(reply).isInstanceOf(Reply.Granted.class);
+    return (Reply.Granted) reply;
+  }
+
+  Reply.Ended abandon(String name, AttemptId attempt) {
+    return (Reply.Ended) submit(new Request.Abandon(LockName.of(name), attempt));
+  }
+
+  Reply submit(Request request) {
+    CompletableFuture<Reply> reply = new CompletableFuture<>();
+    session.submit(request, reply::complete);
+    return get(reply);
+  }
+
+  static <T> T get(CompletionStage<T> stage) {
+    try {
+      return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    } catch (InterruptedException | TimeoutException e) {
+      throw new AssertionError("no answer", e);
+    } catch (java.util.concurrent.ExecutionException e) {
+      throw new AssertionError(e.getCause());
+    }
+  }
+}
