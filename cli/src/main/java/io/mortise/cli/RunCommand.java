@@ -134,6 +134,7 @@ final class RunCommand implements Callable<Integer> {
           spec.commandLine(), "No command given. Write: mortise run " + name + " -- COMMAND");
     }
     LockName.of(name);
+    checkEncoding();
     String url = store.url();
     StoreUrl.parse(url); // a wrong one is refused before the command is looked for
     Duration session = ttl == null ? LockClientBuilder.DEFAULT_TTL : ttl;
@@ -189,6 +190,20 @@ final class RunCommand implements Callable<Integer> {
               + " or lower --grace.");
     }
     return notice;
+  }
+
+  /** Java replaces bytes that it cannot decode: better no command than one with other arguments. */
+  private void checkEncoding() {
+    for (String word : command) {
+      if (word.indexOf('\uFFFD') >= 0) {
+        throw new Failure(
+            ExitStatus.USAGE,
+            "Argument '"
+                + Safe.text(word)
+                + "' of the command cannot be read in the character set of this locale. Set LC_ALL to one that fits,"
+                + " like C.UTF-8, or call a script that holds the argument.");
+      }
+    }
   }
 
   private LockOptions options() {
@@ -317,6 +332,12 @@ final class RunCommand implements Callable<Integer> {
   }
 
   private void prepare(Map<String, String> environment, String token, String url) {
+    String locale = environment.remove("MORTISE_LC_ALL"); // what the launcher script replaced
+    if (locale != null && locale.isEmpty()) {
+      environment.remove("LC_ALL");
+    } else if (locale != null) {
+      environment.put("LC_ALL", locale);
+    }
     environment.put("MORTISE_LOCK", name);
     environment.put(StoreOptions.VARIABLE, Safe.url(url));
     if (token.isEmpty()) {

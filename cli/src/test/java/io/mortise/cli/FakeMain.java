@@ -5,10 +5,12 @@ final class FakeMain {
   private FakeMain() {}
 
   public static void main(String[] args) {
+    FakeClient client = new FakeClient();
+    client.views.add(Samples.held("held"));
     System.exit(
         Main.execute(
             new Surroundings(
-                System.getenv(), (url, ttl) -> new FakeClient(), System.in, System.out, System.err),
+                System.getenv(), (url, ttl) -> client, System.in, System.out, System.err),
             args));
   }
 }

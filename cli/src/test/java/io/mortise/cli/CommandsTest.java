@@ -1,0 +1,265 @@
+package io.mortise.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.UnsupportedByStoreException;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Everything that needs no process of its own: looking, evicting, and what is refused. */
+class CommandsTest {
+  private final FakeClient client = new FakeClient();
+  private final List<String> urls = new ArrayList<>();
+  private final Map<String, String> variables =
+      new HashMap<>(Map.of("MORTISE_STORE", "fake:", "PATH", "/bin:/usr/bin"));
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '^',
+      value = {
+        "^^                                 | No command given",
+        "bogus                              | 'bogus'",
+        "run                                | Missing required parameter: 'NAME'",
+        "run job                            | Write: mortise run job -- COMMAND",
+        "run job true                       | like: mortise run NAME -- COMMAND",
+        "run --wait 3 job -- true           | '3' is not a duration",
+        "run --wait=-1s job -- true         | '-1s' is not a duration",
+        "run --bogus job -- true            | '--bogus'",
+        "run --ttl 4s --grace 2s job -- true| Raise --ttl or lower --grace",
+        "run --at-most 1s --grace 1s job -- true | Raise --ttl and --at-most or lower --grace",
+        "run --at-most 1s --at-least 2s job -- true | longer than the at-most time",
+        "run --store nonsense job -- true   | 'nonsense' is not a store URL",
+        "evict job                          | Add --yes",
+        "evict --yes --attempt short job    | Not an attempt id",
+        "show                               | Missing required parameter: 'NAME'",
+      })
+  void givenWrongUsage_whenExecuted_thenStatusIs64AndMessageHelps(String words, String message) {
+    assertThat(execute(words.isEmpty() ? new String[0] : words.split(" ", -1)))
+        .isEqualTo(ExitStatus.USAGE);
+    assertThat(err()).contains(message).contains("mortise: ");
+    assertThat(out()).isEmpty();
+  }
+
+  @Test
+  void givenLockNameWithControlCharacter_whenExecuted_thenStatusIs64() {
+    assertThat(execute("run", "a\nb", "--", "true")).isEqualTo(ExitStatus.USAGE);
+    assertThat(err()).contains("control character U+000A").hasLineCount(1);
+  }
+
+  @Test
+  void givenStoreThatIsDown_whenExecuted_thenStatusIs69AndPasswordIsHidden() {
+    int status =
+        executeFailing(
+            new StoreUnavailableException("No answer from redis://me:hun@ter2@cache:6379."),
+            "--verbose",
+            "ls");
+    assertThat(status).isEqualTo(ExitStatus.STORE);
+    assertThat(err()).contains("redis://me:***@cache:6379").doesNotContain("ter2");
+    assertThat(err()).contains("at io.mortise");
+  }
+
+  @Test
+  void givenTrouble_whenExecuted_thenOneLineAndItsStatus() {
+    assertThat(executeFailing(new StoreUnfitException("Too old."), "ls"))
+        .isEqualTo(ExitStatus.STORE);
+    assertThat(executeFailing(new UnsupportedByStoreException("No queue."), "ls"))
+        .isEqualTo(ExitStatus.USAGE);
+    assertThat(executeFailing(new IllegalStateException("boom"), "ls"))
+        .isEqualTo(ExitStatus.DEFECT);
+    assertThat(err()).hasLineCount(3);
+  }
+
+  @Test
+  void givenMissingProgram_whenRun_thenShellStatusAndStoreIsNotAsked() {
+    assertThat(execute("run", "job", "--", "no-such-program")).isEqualTo(ExitStatus.NOT_FOUND);
+    assertThat(execute("run", "job", "--", "/no/such/program")).isEqualTo(ExitStatus.NOT_FOUND);
+    assertThat(execute("run", "job", "--", "/")).isEqualTo(ExitStatus.NOT_EXECUTABLE);
+    assertThat(urls).isEmpty();
+  }
+
+  @Test
+  void givenTakenLock_whenTriedOnce_thenStatusIs75AndHolderIsTold() {
+    client.views.add(Samples.held("taken"));
+    assertThat(execute("run", "--wait", "0", "taken", "--", "true")).isEqualTo(ExitStatus.NOT_HAD);
+    assertThat(err())
+        .isEqualTo(
+            "mortise: Lock 'taken' was not had: held by db1:4711 for 3m (report.sh), 1 waiting. Try later, or give a"
+                + " longer --wait.\n");
+    assertThat(client.done).containsExactly("close");
+  }
+
+  @Test
+  @DisabledOnOs(OS.WINDOWS)
+  void givenNoStore_whenExecuted_thenPrivateFileOfThisHostIsUsedAndSaid(@TempDir Path home)
+      throws Exception {
+    variables.remove("MORTISE_STORE");
+    variables.put("HOME", home.toString());
+    assertThat(execute("ls")).isZero();
+    Path folder = home.resolve(".local/state/mortise");
+    assertThat(urls).containsExactly("jdbc:sqlite:" + folder.resolve("locks.db"));
+    assertThat(Files.getPosixFilePermissions(folder))
+        .isEqualTo(PosixFilePermissions.fromString("rwx------"));
+    assertThat(err()).contains("Other hosts do not see them");
+
+    err.reset();
+    assertThat(execute("ls", "--quiet")).isZero();
+    assertThat(err()).isEmpty();
+  }
+
+  @Test
+  void givenStoreInFile_whenExecuted_thenItIsRead(@TempDir Path folder) throws Exception {
+    Path file = Files.writeString(folder.resolve("url"), "redis://:secret@cache\n");
+    assertThat(execute("ls", "--store", "@" + file)).isZero();
+    assertThat(urls).containsExactly("redis://:secret@cache");
+    assertThat(execute("ls", "--store", "@" + folder.resolve("none"))).isEqualTo(ExitStatus.USAGE);
+  }
+
+  @Test
+  void givenLocks_whenListed_thenTableHasNothingThatTerminalObeys() {
+    client.views.addAll(
+        List.of(Samples.held("invoice/42"), Samples.shared("readers"), Samples.closed("shut")));
+    assertThat(execute("ls")).isZero();
+    assertThat(out())
+        .isEqualTo(
+            """
+            NAME        HOLDER            TOKEN             AGE  WAITING  LABEL
+            invoice/42  db1:4711          9007199254740993  3m   1        report.sh
+            readers     db1:4711 +1       11                5s   0
+            shut        (closed for 40s)  -                 -    0
+            """);
+  }
+
+  @Test
+  void givenLock_whenShown_thenWaiterIsThereAndItsLabelIsHarmless() {
+    client.views.add(Samples.held("invoice/42"));
+    assertThat(execute("show", "invoice/42")).isZero();
+    assertThat(out())
+        .contains("invoice/42: held by 1, 1 waiting\n")
+        .contains("holder       db1:4711, exclusive, for 3m, token 9007199254740993")
+        .contains("waiter 1     db2:4711, exclusive, for 12s")
+        .contains("label '\\x1b[2Jevil'", "attempt " + Samples.SECOND.encoded())
+        .doesNotContain("\u001b");
+  }
+
+  @Test
+  void givenUnknownLock_whenShown_thenItIsFree() {
+    assertThat(execute("show", "x")).isZero();
+    assertThat(out()).isEqualTo("x: free\n");
+    out.reset();
+    assertThat(execute("show", "--json", "x")).isZero();
+    assertThat(out()).contains("\"state\" : \"free\"", "\"lastToken\" : null");
+  }
+
+  @Test
+  void givenLocks_whenListedAsJson_thenTokensAreStrings() {
+    client.views.add(Samples.held("invoice/42"));
+    assertThat(execute("ls", "--json")).isZero();
+    assertThat(out())
+        .startsWith("[")
+        .contains("\"token\" : \"9007199254740993\"", "\"sinceMillis\" : 180000", "\"pid\" : 4711")
+        .contains("\\u001B[2Jevil");
+  }
+
+  @Test
+  void givenHolder_whenEvicted_thenGentlyUnlessNowIsSaid() {
+    client.views.add(Samples.held("invoice/42"));
+    assertThat(execute("evict", "--yes", "invoice/42")).isZero();
+    assertThat(err()).contains("Told db1:4711 to let go of lock 'invoice/42'");
+    assertThat(execute("evict", "--yes", "--now", "invoice/42")).isZero();
+    assertThat(execute("evict", "--yes", "nobody")).isZero();
+    assertThat(client.done)
+        .containsExactly(
+            "CLOSE invoice/42 " + Samples.FIRST.encoded(),
+            "close",
+            "BREAK invoice/42 " + Samples.FIRST.encoded(),
+            "close",
+            "close");
+  }
+
+  @Test
+  void givenSeveralHolders_whenEvicted_thenOneMustBeChosen() {
+    client.views.add(Samples.shared("readers"));
+    assertThat(execute("evict", "--yes", "readers")).isEqualTo(ExitStatus.USAGE);
+    assertThat(err()).contains("has 2 holders");
+    assertThat(execute("evict", "--yes", "--attempt", Samples.SECOND.encoded(), "readers"))
+        .isZero();
+    assertThat(client.done).contains("CLOSE readers " + Samples.SECOND.encoded());
+  }
+
+  @Test
+  void givenVersionOrHelp_whenAsked_thenItIsOnStandardOutput() {
+    assertThat(execute("--version")).isZero();
+    assertThat(execute("run", "--help")).isZero();
+    assertThat(execute("help", "run")).isZero();
+    assertThat(execute("generate-completion")).isZero();
+    assertThat(out()).contains("mortise ", "Not covered:", "_complete_mortise");
+    assertThat(err()).isEmpty();
+  }
+
+  @Test
+  void givenText_whenMadeSafe_thenControlsBecomeEscapes() {
+    assertThat(Safe.text("a\u001b\u0085\u202eé\u2028")).isEqualTo("a\\x1b\\x85\\u{202e}é\\u{2028}");
+    assertThat(Set.of(Safe.hide("jdbc:x?user=a&password=b&c=d")))
+        .containsExactly("jdbc:x?user=a&password=***&c=d");
+  }
+
+  private int execute(String... args) {
+    return execute(
+        (url, ttl) -> {
+          urls.add(url);
+          return client;
+        },
+        args);
+  }
+
+  private int executeFailing(RuntimeException trouble, String... args) {
+    // Options of a command stand behind it.
+    List<String> words = new ArrayList<>(List.of(args));
+    words.sort((a, b) -> Boolean.compare(a.startsWith("-"), b.startsWith("-")));
+    return execute(
+        (url, ttl) -> {
+          throw trouble;
+        },
+        words.toArray(String[]::new));
+  }
+
+  private int execute(Surroundings.Connector connector, String... args) {
+    return Main.execute(
+        new Surroundings(
+            variables,
+            connector,
+            InputStream.nullInputStream(),
+            new PrintStream(out, true, UTF_8),
+            new PrintStream(err, true, UTF_8)),
+        args);
+  }
+
+  private String out() {
+    return out.toString(UTF_8);
+  }
+
+  private String err() {
+    return err.toString(UTF_8);
+  }
+}
