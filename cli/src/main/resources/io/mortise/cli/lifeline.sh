@@ -28,6 +28,7 @@ mortise=$2
 grace=$3
 shift 3
 target=$$
+roots=" $target "
 folder=${pipe%/*}
 
 terminal=no
@@ -48,7 +49,8 @@ processes() {
   fi
 }
 
-# Sets $found to the command, all of its session, and the descendants of either: those that are alive.
+# Sets $found to those that are alive of: $roots (the command, until it is being ended), its session, and the descendants
+# of all these.
 find_members() {
   table=$(processes)
   found=' '
@@ -57,9 +59,14 @@ find_members() {
     added=
     while read -r pid parent session; do
       case $found in *" $pid "*) continue ;; esac
-      case "$found$target " in
-        *" $parent "*) ;;
-        *) [ "$pid" = "$target" ] || [ "$session" = "$target" ] || continue ;;
+      case $roots in
+        *" $pid "*) ;;
+        *)
+          case $found in
+            *" $parent "*) ;;
+            *) [ "$session" = "$target" ] || continue ;;
+          esac
+          ;;
       esac
       found="$found$pid "
       added=yes
@@ -84,6 +91,7 @@ kill_all() {
     # shellcheck disable=SC2086 # several ids
     [ "$found" = ' ' ] || kill -s STOP $found 2>/dev/null
     before=$found
+    roots=$found
     rounds=$((rounds + 1))
     find_members
   done
@@ -91,14 +99,17 @@ kill_all() {
   [ "$found" = ' ' ] || kill -s KILL $found 2>/dev/null
 }
 
-# SIGTERM, then up to $1 tenths of a second, then SIGKILL. What is stopped cannot end by itself, so it is woken.
+# SIGTERM, then up to $1 tenths of a second, then SIGKILL. What is stopped cannot end by itself, so it is woken. Whoever
+# has been found stays so when its parent ends first.
 end_all() {
   left=$1
   send TERM
+  roots=$found
   # shellcheck disable=SC2086 # several ids
   [ "$found" = ' ' ] || kill -s CONT $found 2>/dev/null
   while [ "$left" -gt 0 ]; do
     find_members
+    roots=$found
     [ "$found" != ' ' ] || break
     if sleep 0.1 2>/dev/null; then
       left=$((left - 1))

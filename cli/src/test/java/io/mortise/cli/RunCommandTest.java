@@ -96,7 +96,7 @@ class RunCommandTest {
     try (ToolProcess tool =
         run(
             "job",
-            "trap 'echo told; exit 5' TERM; (trap '' TERM; sleep 100) & echo $!; while :; do sleep 0.1; done")) {
+            "trap 'echo told; exit 5' TERM; sh -c 'trap : TERM; sleep 100; sleep 100' & echo $!; while :; do sleep 0.1; done")) {
       long grandchild = awaitPid(tool);
       tool.signal("TERM");
       assertThat(tool.status()).isEqualTo(5);
@@ -136,7 +136,7 @@ class RunCommandTest {
     try (ToolProcess tool =
         run(
             "job",
-            "(trap '' TERM; sleep 100; sleep 100) & echo $!; exec sleep 100",
+            "sh -c 'trap : TERM; sleep 100; sleep 100' & echo $!; exec sleep 100",
             "--ttl",
             "4s",
             "--grace",

@@ -2,7 +2,6 @@ package io.mortise.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -10,7 +9,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -56,17 +54,17 @@ class TerminalTest {
 
   @Test
   void givenTerminal_whenToolIsKilled_thenCommandAndGrandchildEnd() throws Exception {
+    Path pid = folder.resolve("pid");
     Result result =
         atTerminal(
             "run --ttl 2s job -- sh -c",
-            "(trap '' TERM HUP; echo $$ >"
-                + folder
-                + "/pid; sleep 100; sleep 100) & echo ready; sleep 100",
+            "sh -c 'trap : TERM HUP; echo $$ >"
+                + pid
+                + "; sleep 100; sleep 100' & sleep 0.2; echo ready; wait",
             "await ready",
-            "kill KILL");
+            "kill KILL",
+            "gone " + pid);
     assertThat(result.status()).isEqualTo(128 + 9);
-    long child = Long.parseLong(Files.readString(folder.resolve("pid")).strip());
-    await().atMost(Duration.ofSeconds(4)).until(() -> !ToolProcess.isAlive(child));
   }
 
   @Test

@@ -1,28 +1,55 @@
 """Runs a command on a terminal of its own: terminal.py OUTPUT-FILE COMMAND...
 
-Lines of the standard input are orders: "type TEXT" types it (with escapes), "await TEXT" waits until the terminal
-has shown it, "kill SIGNAL" sends a signal to the command's process alone. Then the end of the command is awaited; its
-status, or 128 + signal, is ours."""
-import os, pty, select, signal, sys, time
+Between the terminal and the command stands a process that outlives it, as the shell of a person would. Lines of the
+standard input are orders: "type TEXT" types it (with escapes), "await TEXT" waits until the terminal has shown it,
+"kill SIGNAL" sends a signal to the command's process alone, "gone FILE" waits until the process whose id is in the file
+is gone. Then the end of the command is awaited; its status, or 128 + signal, is ours."""
+import os, pty, select, signal, struct, sys, time
 
 out = open(sys.argv[1], "wb", buffering=0)
+told, tell = os.pipe()
+hold, release = os.pipe()
 pid, fd = pty.fork()
 if pid == 0:
-    os.execvp(sys.argv[2], sys.argv[2:])
+    command = os.fork()
+    if command == 0:
+        os.execvp(sys.argv[2], sys.argv[2:])
+    for name in ("INT", "QUIT", "TSTP"):
+        signal.signal(getattr(signal, "SIG" + name), lambda *_: None)
+    os.write(tell, struct.pack("i", command))
+    _, status = os.waitpid(command, 0)
+    os.write(tell, struct.pack("i", status))
+    os.close(release)
+    os.read(hold, 1)
+    os._exit(0)
 
+command = struct.unpack("i", os.read(told, 4))[0]
 seen = b""
 
-def pump(timeout):
+
+def pump(seconds):
     global seen
-    if not select.select([fd], [], [], timeout)[0]:
-        return True
-    try:
+    if select.select([fd], [], [], seconds)[0]:
         data = os.read(fd, 4096)
-    except OSError:
-        return False
-    seen += data
-    out.write(data)
-    return bool(data)
+        seen += data
+        out.write(data)
+
+
+def until(what, done):
+    end = time.time() + 20
+    while not done():
+        if time.time() > end:
+            sys.exit("waited in vain: " + what)
+        pump(0.05)
+
+
+def gone(file):
+    try:
+        with open("/proc/%d/stat" % int(open(file).read())) as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
 
 for line in sys.stdin:
     order, _, text = line.rstrip("\n").partition(" ")
@@ -30,20 +57,15 @@ for line in sys.stdin:
     if order == "type":
         os.write(fd, data)
     elif order == "await":
-        end = time.time() + 20
-        while data not in seen:
-            if time.time() > end or not pump(0.1):
-                sys.exit("not seen: " + text)
+        until(line, lambda: data in seen)
         seen = seen[seen.index(data) + len(data):]
     elif order == "kill":
-        os.kill(pid, getattr(signal, "SIG" + text))
+        os.kill(command, getattr(signal, "SIG" + text))
+    elif order == "gone":
+        until(line, lambda: gone(text))
 
-while pump(0.5):
-    done, status = os.waitpid(pid, os.WNOHANG)
-    if done:
-        break
-else:
-    _, status = os.waitpid(pid, 0)
-while pump(0.1) and select.select([fd], [], [], 0)[0]:
-    pass
+until("the end", lambda: select.select([told], [], [], 0)[0])
+status = struct.unpack("i", os.read(told, 4))[0]
+pump(0)
+os.close(release)
 sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
