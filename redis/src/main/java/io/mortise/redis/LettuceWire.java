@@ -1,6 +1,7 @@
 package io.mortise.redis;
 
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScanArgs;
@@ -8,6 +9,7 @@ import io.lettuce.core.ScanCursor;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -39,6 +41,7 @@ final class LettuceWire implements RedisWire {
   private final ChannelHolder channel;
   private final EventExecutor fallback;
   private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
+  private volatile boolean closed;
 
   private LettuceWire(
       StatefulRedisPubSubConnection<String, String> connection,
@@ -72,7 +75,10 @@ final class LettuceWire implements RedisWire {
             .socketOptions(SocketOptions.builder().connectTimeout(uri.getTimeout()).build())
             .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
             // True means: do not send this command again after a reconnect.
-            .replayFilter(command -> true);
+            .replayFilter(command -> true)
+            // Time is watched by who sends: once for a batch, not for every command.
+            .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+            .maintNotificationsConfig(MaintNotificationsConfig.disabled());
     if (trusted != null) {
       options.sslOptions(SslOptions.builder().trustManager(trusted).build());
     }
@@ -129,7 +135,9 @@ final class LettuceWire implements RedisWire {
 
   @Override
   public boolean isOpen() {
-    return connection.isOpen();
+    // The channel knows of its end before Lettuce has told the connection.
+    Channel current = channel.current;
+    return !closed && connection.isOpen() && (current == null || current.isActive());
   }
 
   @Override
@@ -159,12 +167,14 @@ final class LettuceWire implements RedisWire {
   @Override
   public void subscribe(String inbox, Consumer<String> listener) {
     listeners.put(inbox, listener);
-    var unused = commands.subscribe(inbox);
+    if (!closed) {
+      var unused = commands.subscribe(inbox);
+    }
   }
 
   @Override
   public void unsubscribe(String inbox) {
-    if (listeners.remove(inbox) != null) {
+    if (listeners.remove(inbox) != null && !closed) {
       var unused = commands.unsubscribe(inbox);
     }
   }
@@ -179,6 +189,10 @@ final class LettuceWire implements RedisWire {
 
   @Override
   public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     connection.close();
     if (ownClient != null) {
       shutDown(ownClient);

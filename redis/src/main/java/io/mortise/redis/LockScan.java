@@ -4,9 +4,11 @@ import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -26,8 +28,11 @@ final class LockScan {
   private final RedisLockStore store;
   private final KeySpace keys;
 
+  /** Found by SCAN but not swept yet; guards {@link #sweepCursor} too. */
+  private final Queue<String> unswept = new ArrayDeque<>();
+
   /** Where the next sweep goes on. */
-  private volatile String sweepCursor = "0";
+  private String sweepCursor = "0";
 
   LockScan(RedisLockStore store, KeySpace keys) {
     this.store = store;
@@ -140,12 +145,33 @@ final class LockScan {
 
   /** Sessions, news and idle records expire by themselves; holds of the dead do not. */
   CompletionStage<Integer> sweep(int budget) {
+    return found(budget, 0).thenCompose(store::sweep);
+  }
+
+  /** The next records to look at: as many as the budget allows, or what is left of this walk. */
+  private CompletionStage<List<String>> found(int budget, int round) {
+    List<String> records = new ArrayList<>();
+    String cursor;
+    synchronized (unswept) {
+      cursor = sweepCursor;
+      boolean enough =
+          unswept.size() >= budget || round == ROUNDS || (round > 0 && cursor.equals("0"));
+      while (enough && records.size() < budget && !unswept.isEmpty()) {
+        records.add(unswept.remove());
+      }
+      if (enough) {
+        return CompletableFuture.completedFuture(records);
+      }
+    }
     return store
-        .scanKeys(sweepCursor, Math.max(1, budget))
+        .scanKeys(cursor, Math.min(budget, KEYS_PER_SCAN))
         .thenCompose(
-            found -> {
-              sweepCursor = found.cursor();
-              return store.sweep(found.keys());
+            next -> {
+              synchronized (unswept) {
+                sweepCursor = next.cursor();
+                unswept.addAll(next.keys());
+              }
+              return found(budget, round + 1);
             });
   }
 }

@@ -1,6 +1,7 @@
 package io.mortise.redis;
 
 import io.lettuce.core.RedisBusyException;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisLoadingException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.RedisReadOnlyException;
@@ -187,7 +188,12 @@ final class OpLane {
     if (known && !unknownScript) {
       tell(batch, answers, failure);
     }
-    pump();
+    if (failure == null || unwrap(failure) instanceof RedisCommandExecutionException) {
+      pump();
+    } else {
+      // The connection breaks; it knows of it when this event was dealt with.
+      wire.schedule(this::pump, Duration.ofMillis(1));
+    }
   }
 
   private static void tell(Batch batch, @Nullable Object answers, @Nullable Throwable failure) {

@@ -38,7 +38,7 @@ public final class RedisServer implements AutoCloseable {
   private final Path folder;
   private final int port;
   private final List<String> command;
-  private final Thread atExit = new Thread(this::destroy, "redis-server-end");
+  private final Thread atExit = new Thread(this::end, "redis-server-end");
   private @Nullable Process process;
 
   private RedisServer(Path binary, Path folder, int port, List<String> arguments) {
@@ -245,18 +245,18 @@ public final class RedisServer implements AutoCloseable {
     }
   }
 
-  @Override
-  public void close() {
+  private void end() {
     destroy();
-    try {
-      Runtime.getRuntime().removeShutdownHook(atExit);
-    } catch (IllegalStateException e) {
-      // The JVM ends: this is the hook's own work.
-    }
     try (Stream<Path> files = Files.walk(folder)) {
       files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  @Override
+  public void close() {
+    Runtime.getRuntime().removeShutdownHook(atExit);
+    end();
   }
 }

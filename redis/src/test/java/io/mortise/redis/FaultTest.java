@@ -1,0 +1,316 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What becomes of requests and sessions while server and wires fail. */
+class FaultTest {
+  private static final LockName LOCK = LockName.of("invoice/42");
+
+  private final List<AutoCloseable> opened = new ArrayList<>();
+
+  private <T extends AutoCloseable> T open(T resource) {
+    opened.add(0, resource);
+    return resource;
+  }
+
+  @AfterEach
+  void closeAll() throws Exception {
+    for (AutoCloseable resource : opened) {
+      resource.close();
+    }
+  }
+
+  private RedisCommands<String, String> admin(RedisServer server) {
+    RedisClient client = RedisClient.create(server.url());
+    open(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(2)));
+    return client.connect().sync();
+  }
+
+  private LockStore store(RedisServer server) {
+    return open(RedisStore.open(server.url() + "?timeout=500ms"));
+  }
+
+  private static void awaitGrant(Party party, LockName name) {
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .until(() -> party.acquire(name, party.attempt(), false) instanceof Reply.Granted);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Servers.class)
+  void givenScriptsAreFlushedMidway_thenAllRequestsAreAnswered_inOrder(Servers version) {
+    RedisServer server = open(version.start());
+    LockStore store = store(server);
+    RedisCommands<String, String> admin = admin(server);
+    Party party = new Party(store);
+    for (int round = 0; round < 20; round++) {
+      List<CompletableFuture<Reply>> grants = new ArrayList<>();
+      List<CompletableFuture<Reply>> ends = new ArrayList<>();
+      for (int i = 0; i < 200; i++) {
+        AttemptId attempt = party.attempt();
+        grants.add(party.send(Party.acquiring(LOCK, attempt, false)));
+        ends.add(party.send(new Request.Abandon(LOCK, attempt)));
+        if (i == 100) {
+          admin.scriptFlush();
+        }
+      }
+      long last = 0;
+      for (CompletableFuture<Reply> grant : grants) {
+        Reply reply = Party.join(grant);
+        assertThat(reply).isInstanceOf(Reply.Granted.class);
+        assertThat(((Reply.Granted) reply).token()).isGreaterThan(last);
+        last = ((Reply.Granted) reply).token();
+      }
+      ends.forEach(end -> assertThat(Party.join(end)).isInstanceOf(Reply.Ended.class));
+    }
+    admin.scriptFlush();
+    assertThat(party.renew()).isInstanceOf(Renewal.Renewed.class);
+    assertThat(Party.join(store.inspect(LockQuery.of(LOCK))).locks()).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"normal", "pubsub"})
+  void givenConnectionsAreCut_thenTheStoreComesBack_withItsInbox(String type) {
+    RedisServer server = open(Servers.any());
+    LockStore store = store(server);
+    RedisCommands<String, String> admin = admin(server);
+    Party holder = new Party(store);
+    Party waiter = new Party(store);
+    AttemptId held = holder.attempt();
+    assertThat(holder.acquire(LOCK, held, false)).isInstanceOf(Reply.Granted.class);
+    kill(admin, type);
+    awaitGrant(holder, LockName.of("other"));
+    AttemptId waits = waiter.attempt();
+    await().until(() -> waiter.acquire(LOCK, waits, true) instanceof Reply.Queued);
+    await().until(() -> holder.abandon(LOCK, held) instanceof Reply.Ended);
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .until(() -> waiter.hints.stream().anyMatch(News.Granted.class::isInstance));
+    assertThat(waiter.renew()).isInstanceOf(Renewal.Renewed.class);
+  }
+
+  private static void kill(RedisCommands<String, String> admin, String type) {
+    KillArgs all =
+        type.equals("pubsub") ? KillArgs.Builder.typePubsub() : KillArgs.Builder.typeNormal();
+    admin.clientKill(all.skipme(true));
+  }
+
+  @Test
+  void givenPushIsLost_whenTheWaiterPolls_thenItLearnsOfItsGrant_andRenewalTellsItToo() {
+    RedisServer server = open(Servers.any());
+    LockStore store = store(server);
+    RedisCommands<String, String> admin = admin(server);
+    Party holder = new Party(open(RedisStore.open(server.url())));
+    Party waiter = new Party(store);
+    AttemptId held = holder.attempt();
+    AttemptId waits = waiter.attempt();
+    holder.acquire(LOCK, held, false);
+    assertThat(waiter.acquire(LOCK, waits, true)).isInstanceOf(Reply.Queued.class);
+    admin.clientKill(KillArgs.Builder.typePubsub().skipme(true));
+    await().until(() -> holder.abandon(LOCK, held) instanceof Reply.Ended);
+    await().until(() -> waiter.acquire(LOCK, waits, true) instanceof Reply.Granted);
+    assertThat(waiter.news()).anyMatch(news -> news instanceof News.Granted);
+  }
+
+  @Test
+  void givenServerIsKilled_thenWaitingRequestsFailAtOnce_andComesBackAfterARestart() {
+    RedisServer server = open(Servers.any("--appendonly", "yes"));
+    LockStore store = store(server);
+    Party party = new Party(store);
+    AttemptId held = party.attempt();
+    assertThat(party.acquire(LOCK, held, false)).isInstanceOf(Reply.Granted.class);
+    server.kill();
+    await().until(() -> party.acquire(LOCK, held, false) instanceof Reply.Failed);
+    long start = System.nanoTime();
+    Reply reply = party.acquire(LOCK, held, false);
+    assertThat(reply)
+        .isInstanceOfSatisfying(
+            Reply.Failed.class,
+            failed -> {
+              assertThat(failed.mayHaveRun()).isFalse();
+              assertThat(failed.cause()).isInstanceOf(StoreUnavailableException.class);
+            });
+    assertThat(party.renew()).isInstanceOf(Renewal.Unknown.class);
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(400));
+    server.restart();
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .until(() -> party.acquire(LOCK, held, false) instanceof Reply.Granted);
+    await().until(() -> party.renew() instanceof Renewal.Renewed);
+  }
+
+  @Test
+  void givenServerIsKilledWithRequestsUnderWay_thenEachIsAnsweredOnce() {
+    RedisServer server = open(Servers.any());
+    Party party = new Party(store(server));
+    server.pause();
+    List<CompletableFuture<Reply>> replies = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      replies.add(party.send(Party.acquiring(LockName.of("n" + i), party.attempt(), false)));
+    }
+    server.kill();
+    long mayHaveRun =
+        replies.stream()
+            .map(Party::join)
+            .map(Reply.Failed.class::cast)
+            .filter(Reply.Failed::mayHaveRun)
+            .count();
+    assertThat(mayHaveRun).isBetween(1L, 2L * OpLane.BATCH);
+  }
+
+  @Test
+  void givenServerStandsStill_thenRequestsFailInTime_andAreNotExecutedLater() {
+    RedisServer server = open(Servers.any());
+    LockStore store = store(server);
+    Party party = new Party(store);
+    awaitGrant(party, LockName.of("other"));
+    server.pause();
+    long start = System.nanoTime();
+    AttemptId late = party.attempt();
+    Reply reply = party.acquire(LOCK, late, false);
+    Duration took = Duration.ofNanos(System.nanoTime() - start);
+    assertThat(reply)
+        .isInstanceOfSatisfying(
+            Reply.Failed.class, failed -> assertThat(failed.mayHaveRun()).isTrue());
+    assertThat(took).isBetween(Duration.ofMillis(400), Duration.ofMillis(1500));
+    server.resume();
+    awaitGrant(party, LockName.of("another"));
+    assertThat(Party.join(store.inspect(LockQuery.of(LOCK))).locks()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(Servers.class)
+  void givenFullMemory_thenNobodyIsLetIn_butRenewalReleaseAndHandOverGoOn(Servers version) {
+    RedisServer server = open(version.start());
+    LockStore store = store(server);
+    RedisCommands<String, String> admin = admin(server);
+    Party holder = new Party(store);
+    Party waiter = new Party(store);
+    AttemptId held = holder.attempt();
+    AttemptId waits = waiter.attempt();
+    AttemptId alone = holder.attempt();
+    LockName other = LockName.of("other");
+    holder.acquire(LOCK, held, false);
+    holder.acquire(other, alone, false);
+    assertThat(waiter.acquire(LOCK, waits, true)).isInstanceOf(Reply.Queued.class);
+    admin.configSet("maxmemory", "10kb");
+    assertThat(admin.info("memory")).contains("maxmemory_policy:noeviction");
+
+    for (LockName name : List.of(LockName.of("new"), LOCK, other)) {
+      Reply reply = holder.acquire(name, holder.attempt(), true);
+      assertThat(reply)
+          .isInstanceOfSatisfying(
+              Reply.Refused.class,
+              refused -> assertThat(refused.why()).isEqualTo(Reply.Why.STORE_FULL));
+    }
+    assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class);
+    assertThat(waiter.renew()).isInstanceOf(Renewal.Renewed.class);
+    assertThat(holder.acquire(LOCK, held, false)).isInstanceOf(Reply.Granted.class);
+    assertThat(holder.abandon(other, alone))
+        .isEqualTo(new Reply.Ended(alone, Reply.Was.HELD, Reply.How.RELEASED, false));
+    assertThat(holder.abandon(LOCK, held))
+        .isEqualTo(new Reply.Ended(held, Reply.Was.HELD, Reply.How.RELEASED, false));
+    assertThat(waiter.acquire(LOCK, waits, true)).isInstanceOf(Reply.Granted.class);
+    assertThat(waiter.news()).anyMatch(news -> news instanceof News.Granted);
+    assertThat(waiter.abandon(LOCK, waits)).isInstanceOf(Reply.Ended.class);
+    RedisStore.open(server.url()).close();
+
+    admin.configSet("maxmemory", "0");
+    assertThat(holder.acquire(LOCK, holder.attempt(), false)).isInstanceOf(Reply.Granted.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"l", "q", "d"})
+  void givenSomebodyElsesKeyUnderOurName_thenRequestsFail_andNothingIsChanged(String kind) {
+    RedisServer server = open(Servers.any());
+    LockStore store = store(server);
+    RedisCommands<String, String> admin = admin(server);
+    Party holder = new Party(store);
+    Party contender = new Party(store);
+    AttemptId held = holder.attempt();
+    if (!kind.equals("l")) {
+      holder.acquire(LOCK, held, false);
+    }
+    String key = "m::" + kind + ":" + LOCK;
+    admin.lpush(key, "theirs");
+    Reply reply = contender.acquire(LOCK, contender.attempt(), true);
+    assertThat(reply)
+        .isInstanceOfSatisfying(
+            Reply.Failed.class,
+            failed -> {
+              assertThat(failed.mayHaveRun()).isFalse();
+              assertThat(failed.cause())
+                  .isInstanceOf(StoreUnfitException.class)
+                  .hasMessageContaining(LOCK.value());
+            });
+    assertThat(admin.lrange(key, 0, -1)).containsExactly("theirs");
+    admin.del(key);
+    if (!kind.equals("l")) {
+      assertThat(holder.acquire(LOCK, held, false))
+          .isInstanceOfSatisfying(
+              Reply.Granted.class, granted -> assertThat(granted.wanted()).isFalse());
+    }
+  }
+
+  @Test
+  void givenStringOfSomebodyElse_thenRequestsFail_andItStays() {
+    RedisServer server = open(Servers.any());
+    Party party = new Party(store(server));
+    RedisCommands<String, String> admin = admin(server);
+    admin.set("m::l:" + LOCK, "theirs");
+    assertThat(party.acquire(LOCK, party.attempt(), true)).isInstanceOf(Reply.Failed.class);
+    assertThat(party.abandon(LOCK, party.attempt())).isInstanceOf(Reply.Failed.class);
+    assertThat(admin.get("m::l:" + LOCK)).isEqualTo("theirs");
+  }
+
+  @Test
+  void givenRubbishIsPublished_thenTheInboxGoesOn() {
+    RedisServer server = open(Servers.any());
+    LockStore store = store(server);
+    Party holder = new Party(store);
+    Party contender = new Party(store);
+    admin(server).publish("m::i:" + holder.spec.id(), "rubbish");
+    holder.acquire(LOCK, holder.attempt(), false);
+    contender.acquire(LOCK, contender.attempt(), false);
+    await().until(() -> holder.hints.stream().anyMatch(News.Wanted.class::isInstance));
+  }
+
+  @Test
+  void givenClosedStore_whenUsed_thenEveryRequestIsAnswered() {
+    RedisServer server = open(Servers.any());
+    LockStore store = store(server);
+    Party party = new Party(store);
+    store.close();
+    assertThat(party.acquire(LOCK, party.attempt(), false))
+        .isInstanceOfSatisfying(
+            Reply.Failed.class, failed -> assertThat(failed.mayHaveRun()).isFalse());
+    assertThat(party.renew()).isInstanceOf(Renewal.Unknown.class);
+    Party.join(party.session.close());
+    store.close();
+  }
+}

@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.LockStoreContract;
+
+/** The oldest server that is supported keeps the contract. */
+@ContractFor({"redis", "rediss"})
+class Redis6ContractTest extends LockStoreContract {
+  Redis6ContractTest() {
+    super(new RedisUnderTest(Servers.REDIS_6));
+  }
+}

@@ -1,0 +1,72 @@
+package io.mortise.redis;
+
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.testkit.StoreUnderTest;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** One server of each version serves all tests of the JVM; each has a namespace of its own. */
+final class RedisUnderTest implements StoreUnderTest {
+  private static final Map<Servers, RedisServer> SERVERS = new EnumMap<>(Servers.class);
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
+  private final Servers version;
+  private final String namespace = "contract" + NAMESPACES.incrementAndGet();
+  private @Nullable LockStore store;
+
+  RedisUnderTest(Servers version) {
+    this.version = version;
+  }
+
+  private RedisServer server() {
+    return SERVERS.computeIfAbsent(
+        version, missing -> missing.start("--appendonly", "yes", "--appendfsync", "everysec"));
+  }
+
+  @Override
+  public LockStore open() {
+    return RedisStore.open(server().url() + "?namespace=" + namespace);
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return Set.of(
+        Capability.QUEUE,
+        Capability.SHARED,
+        Capability.PERMITS,
+        Capability.AT_MOST,
+        Capability.AT_LEAST,
+        Capability.TOKEN,
+        Capability.TOKEN_FLOOR,
+        Capability.DOWNGRADE,
+        Capability.EVICT,
+        Capability.PUSH);
+  }
+
+  @Override
+  public Duration shortTtl() {
+    return Duration.ofMillis(400);
+  }
+
+  @Override
+  public Optional<LockStore> restart(LockStore before) {
+    before.close();
+    server().restart();
+    store = open();
+    return Optional.of(store);
+  }
+
+  @Override
+  public void close() {
+    if (store != null) {
+      store.close();
+    }
+  }
+}

@@ -1,0 +1,237 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.lettuce.core.RedisClient;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockStoreProvider;
+import io.mortise.spi.Reply;
+import io.mortise.spi.StoreUrl;
+import io.mortise.testkit.server.RedisServer;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.ServiceLoader;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ServerCheckTest {
+  private static final LockName LOCK = LockName.of("invoice/42");
+  private static final String SECRET = "s3cr3t-w0rd";
+
+  @Test
+  void givenNobodyListens_whenOpened_thenStoreIsUnavailable_soon() {
+    int port = RedisServer.freePort();
+    long start = System.nanoTime();
+    assertThatThrownBy(() -> RedisStore.open("redis://127.0.0.1:" + port))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("127.0.0.1:" + port)
+        .hasMessageContaining("refused");
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+  }
+
+  @Test
+  void givenServerThatDoesNotAnswer_whenOpened_thenStoreIsUnavailable_soon() {
+    try (RedisServer server = Servers.any()) {
+      server.pause();
+      long start = System.nanoTime();
+      assertThatThrownBy(() -> RedisStore.open(server.url()))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("Cannot reach Redis");
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Servers.class)
+  void givenPassword_whenItIsRight_thenStoreOpens_andWhenNot_thenItIsUnfitAndKeepsTheSecret(
+      Servers version) {
+    try (RedisServer server = version.start("--requirepass", SECRET)) {
+      String place = "127.0.0.1:" + server.port();
+      try (LockStore store = RedisStore.open("redis://:" + SECRET + "@" + place)) {
+        assertThat(store.toString()).doesNotContain(SECRET);
+        assertThat(store.profile().toString()).doesNotContain(SECRET);
+      }
+      for (String user : new String[] {":x" + SECRET + "@", "joe:x" + SECRET + "@", ""}) {
+        Throwable refusal = catchThrowable(() -> RedisStore.open("redis://" + user + place));
+        assertThat(refusal)
+            .isInstanceOf(StoreUnfitException.class)
+            .hasMessageContaining("credentials");
+        assertThat(everything(refusal)).doesNotContain(SECRET);
+      }
+    }
+  }
+
+  @Test
+  void givenServerWithoutPassword_whenOneIsSent_thenItIsUnfitAndKeepsTheSecret() {
+    try (RedisServer server = Servers.any()) {
+      Throwable refusal =
+          catchThrowable(
+              () -> RedisStore.open("redis://joe:" + SECRET + "@127.0.0.1:" + server.port()));
+      assertThat(refusal).isInstanceOf(StoreUnfitException.class);
+      assertThat(everything(refusal)).doesNotContain(SECRET);
+    }
+  }
+
+  @Test
+  void givenSecretInBrokenUrl_thenNoMessageShowsIt() {
+    for (String url :
+        new String[] {
+          "redis://joe:" + SECRET + "@ho st:6379",
+          "redis://joe:" + SECRET + "@host:6379/x",
+          "redis://joe:" + SECRET + "@host:6379?namespase=a",
+          "redis://joe:" + SECRET + "@host:6379?timeout=fast"
+        }) {
+      Throwable refusal = catchThrowable(() -> RedisStore.open(url));
+      assertThat(refusal).isInstanceOf(IllegalArgumentException.class);
+      assertThat(everything(refusal)).doesNotContain(SECRET);
+    }
+  }
+
+  private static String everything(Throwable failure) {
+    StringWriter text = new StringWriter();
+    failure.printStackTrace(new PrintWriter(text, true));
+    return text.toString();
+  }
+
+  @Test
+  void givenReplica_whenOpened_thenItIsUnfit() {
+    try (RedisServer primary = Servers.any();
+        RedisServer replica =
+            Servers.any(
+                "--replicaof", "127.0.0.1 " + primary.port(), "--replica-read-only", "no")) {
+      assertThatThrownBy(() -> RedisStore.open(replica.url()))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("replica")
+          .hasMessageContaining("primary");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"allkeys-lru", "volatile-ttl"})
+  void givenServerThatEvicts_whenOpened_thenItIsUnfit_unlessThatIsAccepted(String policy) {
+    try (RedisServer server = Servers.any("--maxmemory", "100mb", "--maxmemory-policy", policy)) {
+      assertThatThrownBy(() -> RedisStore.open(server.url()))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining(policy)
+          .hasMessageContaining("noeviction");
+      RedisStore.open(server.url() + "?accept-eviction=true").close();
+    }
+  }
+
+  @Test
+  void givenClusterNode_whenOpened_thenItIsUnfit() {
+    try (RedisServer server = Servers.any("--cluster-enabled", "yes")) {
+      assertThatThrownBy(() -> RedisStore.open(server.url()))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("cluster");
+    }
+  }
+
+  @Test
+  void givenUserWithoutConfig_whenOpened_thenThatIsEnough_andWithoutScripts_thenItIsUnfit() {
+    try (RedisServer server =
+        Servers.any(
+            ("--user plain on >pw ~m:* &m:* +@all -config"
+                    + " --user noscript on >pw ~m:* &m:* +@all -@scripting"
+                    + " --user other on >pw ~other:* &* +@all")
+                .split(" "))) {
+      String place = "127.0.0.1:" + server.port();
+      try (LockStore store = RedisStore.open("redis://plain:pw@" + place)) {
+        Party party = new Party(store);
+        assertThat(party.acquire(LOCK, party.attempt(), false)).isInstanceOf(Reply.Granted.class);
+      }
+      assertThatThrownBy(() -> RedisStore.open("redis://noscript:pw@" + place))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("NOPERM");
+      assertThatThrownBy(() -> RedisStore.open("redis://other:pw@" + place))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("NOPERM");
+    }
+  }
+
+  @Test
+  void givenDatabaseNumber_thenLocksAreKeptThere_andWhenThereIsNone_thenItIsUnfit() {
+    try (RedisServer server = Servers.any()) {
+      try (LockStore one = RedisStore.open(server.url() + "/1");
+          LockStore two = RedisStore.open(server.url() + "/2")) {
+        assertThat(one.profile().display()).endsWith("/1");
+        Party first = new Party(one);
+        Party second = new Party(two);
+        assertThat(first.acquire(LOCK, first.attempt(), false)).isInstanceOf(Reply.Granted.class);
+        assertThat(second.acquire(LOCK, second.attempt(), false)).isInstanceOf(Reply.Granted.class);
+      }
+      assertThatThrownBy(() -> RedisStore.open(server.url() + "/99"))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("database");
+    }
+  }
+
+  @Test
+  void givenUnknownParameter_whenOpened_thenItIsRefusedByName() {
+    assertThatThrownBy(() -> RedisStore.open("redis://localhost?namespase=billing"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("namespase");
+    assertThatThrownBy(() -> RedisStore.open("redis://localhost?namespace=a:b"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("a:b");
+    assertThatThrownBy(() -> RedisStore.open("redis://localhost?ca=/etc/ca.pem"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("ca");
+  }
+
+  @Test
+  void givenTwoNamespaces_thenLocksOfOneNameAreTwoLocks() {
+    try (RedisServer server = Servers.any();
+        LockStore billing = RedisStore.open(server.url() + "?namespace=billing");
+        LockStore plain = RedisStore.open(server.url())) {
+      Party one = new Party(billing);
+      Party other = new Party(plain);
+      assertThat(one.acquire(LOCK, one.attempt(), false)).isInstanceOf(Reply.Granted.class);
+      assertThat(other.acquire(LOCK, other.attempt(), false)).isInstanceOf(Reply.Granted.class);
+    }
+  }
+
+  @Test
+  void givenUrl_whenLookedUpAsService_thenThisModuleOpensIt() {
+    try (RedisServer server = Servers.any()) {
+      LockStoreProvider provider =
+          ServiceLoader.load(LockStoreProvider.class).stream()
+              .map(ServiceLoader.Provider::get)
+              .filter(found -> found.schemes().contains("redis"))
+              .findFirst()
+              .orElseThrow();
+      provider.open(StoreUrl.parse(server.url())).close();
+    }
+  }
+
+  @Test
+  void givenClientHandedIn_whenTheStoreIsClosed_thenTheClientStillWorks() {
+    try (RedisServer server = Servers.any()) {
+      RedisClient client = RedisClient.create(server.url());
+      try {
+        try (LockStore store = RedisStore.over(client, RedisStore.Options.DEFAULT)) {
+          Party party = new Party(store);
+          var attempt = party.attempt();
+          assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+          Party waiter = new Party(store);
+          assertThat(waiter.acquire(LOCK, waiter.attempt(), true)).isInstanceOf(Reply.Queued.class);
+          party.abandon(LOCK, attempt);
+          org.awaitility.Awaitility.await().until(() -> waiter.hints.size() == 1);
+        }
+        try (var connection = client.connect()) {
+          assertThat(connection.sync().ping()).isEqualTo("PONG");
+        }
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    }
+  }
+}
