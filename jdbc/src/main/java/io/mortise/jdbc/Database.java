@@ -4,7 +4,7 @@ import io.mortise.spi.StoreProfile;
 import java.sql.SQLException;
 
 /** What one kind of database does in its own way, beside its SQL files. Thread-safe. */
-interface Database {
+interface Database extends AutoCloseable {
   /** What it is and can do. */
   StoreProfile profile();
 
@@ -19,6 +19,10 @@ interface Database {
 
   /** How many requests may share a transaction. */
   int batch();
+
+  /** Closes what no {@link Link} has taken over. */
+  @Override
+  default void close() {}
 
   /** What an error means. */
   enum Trouble {

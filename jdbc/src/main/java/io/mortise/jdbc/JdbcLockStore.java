@@ -32,6 +32,7 @@ final class JdbcLockStore implements LockStore {
   /** The most that one sweep does, since it holds up the requests behind it. */
   private static final int SWEEP = 256;
 
+  private final Database database;
   private final StoreProfile profile;
   private final boolean rings;
   private final Lane requests;
@@ -43,6 +44,7 @@ final class JdbcLockStore implements LockStore {
 
   private JdbcLockStore(
       Database database, @Nullable Bells bells, boolean oneWriter, Duration poll) {
+    this.database = database;
     this.profile = database.profile();
     this.bells = bells;
     this.rings = bells != null && bells.works();
@@ -62,6 +64,13 @@ final class JdbcLockStore implements LockStore {
   /** A store in a file that one process writes at a time, with bells beside it. */
   static JdbcLockStore over(SqliteFile file) {
     return new JdbcLockStore(file, new Bells(file.file()), true, Duration.ofMillis(10));
+  }
+
+  /**
+   * A store in a database that serves many connections, where nothing but a look tells the news.
+   */
+  static JdbcLockStore over(H2Database h2) {
+    return new JdbcLockStore(h2, null, false, Duration.ofMillis(20));
   }
 
   @Override
@@ -171,5 +180,6 @@ final class JdbcLockStore implements LockStore {
     watch.close();
     requests.close();
     renewals.close();
+    database.close();
   }
 }

@@ -175,7 +175,7 @@ final class JdbcSession implements StoreSession {
       if (!LockSteps.hasFastPath(request)) {
         return false;
       }
-      reply = link.locks.fast(request, link.fastNow());
+      reply = link.locks.fast(request, link.now());
       return reply != null;
     }
 

@@ -35,9 +35,6 @@ final class Link implements AutoCloseable {
 
     /** The store's time in microseconds. */
     long now() throws SQLException;
-
-    /** The same, for the fast statements; 0 if they know it by themselves. */
-    long fastNow();
   }
 
   void begin() throws SQLException {
@@ -55,10 +52,6 @@ final class Link implements AutoCloseable {
 
   long now() throws SQLException {
     return transactions.now();
-  }
-
-  long fastNow() {
-    return transactions.fastNow();
   }
 
   /** The news that the transaction which has just committed left for sessions. */

@@ -47,8 +47,6 @@ final class Rows {
             .set("capacity", request.mode().capacity())
             .set("tokens", request.tokens())
             .set("token_floor", request.tokenFloor())
-            .set("at_most_us", WaitRow.length(atMost))
-            .set("at_least_us", WaitRow.length(atLeast))
             .set("free_us", atMost == null ? LockRow.NEVER : now + HoldRow.micros(atMost))
             .set("shut_us", atLeast == null ? 0 : now + HoldRow.micros(atLeast))
             .set("label", request.terms().label())
@@ -321,14 +319,14 @@ final class Rows {
     Map<String, String> facts = new HashMap<>();
     try (ResultSet row = of("meta_select").query()) {
       while (row.next()) {
-        facts.put(row.getString("fact"), row.getString("value"));
+        facts.put(row.getString("fact"), row.getString("content"));
       }
     }
     return facts;
   }
 
   void putFact(String fact, String value, boolean isNew) throws SQLException {
-    of(isNew ? "meta_insert" : "meta_update").set("fact", fact).set("value", value).update();
+    of(isNew ? "meta_insert" : "meta_update").set("fact", fact).set("content", value).update();
   }
 
   void clearSessions() throws SQLException {

@@ -338,11 +338,6 @@ final class SqliteFile implements Database {
     public long now() {
       return clock.micros();
     }
-
-    @Override
-    public long fastNow() {
-      return clock.micros();
-    }
   }
 
   @Override

@@ -4,8 +4,8 @@
 
 -- Facts about the whole set of tables: schema (its version), clock, boot, offset_us.
 CREATE TABLE IF NOT EXISTS mortise_meta (
-  fact  TEXT NOT NULL PRIMARY KEY,
-  value TEXT NOT NULL
+  fact    TEXT NOT NULL PRIMARY KEY,
+  content TEXT NOT NULL
 ) WITHOUT ROWID;
 
 -- One row per live process; a missing or expired row means that the process is dead.

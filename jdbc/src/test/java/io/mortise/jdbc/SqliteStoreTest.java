@@ -117,7 +117,7 @@ class SqliteStoreTest {
       token = session.granted("a", session.attempt()).token();
       try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
           Statement statement = connection.createStatement()) {
-        statement.execute("UPDATE mortise_meta SET value = 'x time' WHERE fact = 'boot'");
+        statement.execute("UPDATE mortise_meta SET content = 'x time' WHERE fact = 'boot'");
       }
       try (LockStore next = open()) {
         assertThat(TestSession.get(next.judge(session.id())))

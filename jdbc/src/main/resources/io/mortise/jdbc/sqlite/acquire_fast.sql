@@ -1,6 +1,6 @@
 -- Grants a whole lock that is free and that nobody waits for. One statement, hence atomic.
 -- :namespace :name = the lock; :attempt :session = who; :capacity = of the lock, all of it is taken
--- :tokens :token_floor = block wished for, least token; :at_most_us = length or -1
+-- :tokens :token_floor = block wished for, least token
 -- :free_us :shut_us = ends of the at-most and at-least times; :label = for people; :now_us = host clock
 -- Returns token, tokens; no row: the slow path decides.
 UPDATE mortise_lock
@@ -19,6 +19,6 @@ SET owner      = :attempt,
     touched_us = :now_us
 WHERE namespace = :namespace AND name = :name
   AND used = 0 AND waiters = 0 AND closed_us <= :now_us AND capacity = :capacity
-  AND ended IS NOT :attempt
+  AND ended IS DISTINCT FROM :attempt
   AND EXISTS (SELECT 1 FROM mortise_session WHERE id = :session AND expires_us > :now_us)
 RETURNING token, tokens

@@ -1,3 +1,3 @@
 -- A new fact about the tables.
--- :fact :value
-INSERT INTO mortise_meta (fact, value) VALUES (:fact, :value)
+-- :fact :content
+INSERT INTO mortise_meta (fact, content) VALUES (:fact, :content)

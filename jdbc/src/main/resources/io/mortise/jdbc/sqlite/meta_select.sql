@@ -1,2 +1,2 @@
 -- The facts about the tables.
-SELECT fact, value FROM mortise_meta
+SELECT fact, content FROM mortise_meta

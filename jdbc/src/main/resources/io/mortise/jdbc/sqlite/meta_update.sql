@@ -1,3 +1,3 @@
 -- Changes a fact about the tables.
--- :fact :value
-UPDATE mortise_meta SET value = :value WHERE fact = :fact
+-- :fact :content
+UPDATE mortise_meta SET content = :content WHERE fact = :fact

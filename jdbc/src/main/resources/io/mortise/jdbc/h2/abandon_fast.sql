@@ -1,0 +1,13 @@
+-- Releases a whole lock that nobody waits for. One statement, hence atomic.
+-- :namespace :name = the lock; :attempt = who; :now_us = database clock
+-- Changes one row, or none: the slow path decides.
+UPDATE mortise_lock
+SET owner      = NULL,
+    used       = 0,
+    closed_us  = greatest(closed_us, shut_us),
+    touched_us = :now_us,
+    ended      = :attempt,
+    ended_was  = 'HELD',
+    ended_how  = 'RELEASED'
+WHERE namespace = :namespace AND name = :name
+  AND owner = :attempt AND waiters = 0 AND evicted = 0 AND free_us > :now_us

@@ -1,0 +1,2 @@
+-- The facts about the tables.
+SELECT fact, content FROM mortise_meta

@@ -1,0 +1,3 @@
+-- Ends a session.
+-- :session
+DELETE FROM mortise_session WHERE id = :session

@@ -1,0 +1,3 @@
+-- Sessions to be swept.
+-- :now_us = database clock; :row_limit
+SELECT id FROM mortise_session WHERE expires_us <= :now_us LIMIT :row_limit

@@ -1,0 +1,3 @@
+-- One session, dead or alive.
+-- :session
+SELECT beat, expires_us, client FROM mortise_session WHERE id = :session

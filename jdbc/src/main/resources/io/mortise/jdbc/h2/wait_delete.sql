@@ -1,0 +1,3 @@
+-- Leaves the queue.
+-- :namespace :name :attempt
+DELETE FROM mortise_wait WHERE namespace = :namespace AND name = :name AND attempt = :attempt

@@ -1,0 +1,3 @@
+-- The place of one attempt in the queue.
+-- :namespace :name :attempt
+SELECT * FROM mortise_wait WHERE namespace = :namespace AND name = :name AND attempt = :attempt

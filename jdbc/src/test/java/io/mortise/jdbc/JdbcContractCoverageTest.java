@@ -1,0 +1,11 @@
+package io.mortise.jdbc;
+
+import io.mortise.testkit.ContractCoverage;
+import org.junit.jupiter.api.Test;
+
+class JdbcContractCoverageTest {
+  @Test
+  void givenProvider_whenItsSchemesAreAsked_thenEachRunsEachContract() {
+    ContractCoverage.verify(new JdbcStoreProvider(), JdbcContractCoverageTest.class);
+  }
+}
