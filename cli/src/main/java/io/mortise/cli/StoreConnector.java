@@ -2,17 +2,54 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the stores that are on the class path. */
 final class StoreConnector implements Surroundings.Connector {
+  private static final String SQLITE_FOLDER = "org.sqlite.tmpdir";
+
   @Override
   public LockClient connect(String url, @Nullable Duration ttl) {
     LockClientBuilder builder = LockClient.builder().url(url).name("mortise");
     if (ttl != null) {
       builder.ttl(ttl);
     }
-    return builder.build();
+    boolean unpacks = url.startsWith("jdbc:sqlite:") && System.getProperty(SQLITE_FOLDER) == null;
+    return unpacks ? buildWithOwnFolder(builder) : builder.build();
+  }
+
+  /**
+   * The SQLite driver unpacks its native library into the common temporary folder and tidies up
+   * after others there. Many tools that start at the same time get into each other's way, and one
+   * that is killed leaves a megabyte behind; so each gets a folder, needed only until the library
+   * is loaded.
+   */
+  private static LockClient buildWithOwnFolder(LockClientBuilder builder) {
+    Path folder;
+    try {
+      folder = Files.createTempDirectory("mortise-sqlite-");
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot make a temporary folder.", e);
+    }
+    System.setProperty(SQLITE_FOLDER, folder.toString());
+    try {
+      return builder.build();
+    } finally {
+      try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+        for (Path file : files) {
+          Files.delete(file);
+        }
+        Files.delete(folder);
+      } catch (IOException e) {
+        // A system that keeps files in use: the driver deletes them at the end of the process.
+        folder.toFile().deleteOnExit();
+      }
+    }
   }
 }

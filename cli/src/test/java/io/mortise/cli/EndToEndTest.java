@@ -1,0 +1,169 @@
+package io.mortise.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The tool as users run it, on the embedded store. */
+@DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs sh")
+class EndToEndTest {
+  private static final int PROCESSES = 8;
+  private static final int RUNS = 3;
+  private static final int INCREMENTS = 5;
+
+  @TempDir private Path folder;
+
+  @Test
+  void givenManyProcesses_whenEachIncrementsUnderTheLock_thenNoIncrementIsLostAndTokensRise()
+      throws Exception {
+    Path counter = Files.writeString(folder.resolve("counter"), "0\n");
+    Path tokens = folder.resolve("tokens");
+    String increment =
+        "echo $MORTISE_TOKEN >>%s; for i in %s; do read n <%s; echo $((n+1)) >%s; done"
+            .formatted(tokens, "x ".repeat(INCREMENTS), counter, counter);
+    String java =
+        String.join(" ", ToolProcess.words(Main.class, "run", "-q", "counter", "--", "sh", "-c"));
+    String loop =
+        "for r in %s; do %s '%s' || exit 1; done".formatted("x ".repeat(RUNS), java, increment);
+    List<Process> shells = new ArrayList<>();
+    try {
+      for (int i = 0; i < PROCESSES; i++) {
+        ProcessBuilder builder =
+            new ProcessBuilder("sh", "-c", loop).redirectOutput(folder.resolve("log" + i).toFile());
+        builder.redirectErrorStream(true).environment().putAll(variables());
+        shells.add(builder.start());
+      }
+      for (int i = 0; i < PROCESSES; i++) {
+        int status = shells.get(i).waitFor();
+        assertThat(Files.readString(folder.resolve("log" + i))).isEmpty();
+        assertThat(status).isZero();
+      }
+    } finally {
+      shells.forEach(shell -> shell.descendants().forEach(ProcessHandle::destroyForcibly));
+      shells.forEach(Process::destroyForcibly);
+    }
+    assertThat(Files.readString(counter).strip())
+        .isEqualTo(Integer.toString(PROCESSES * RUNS * INCREMENTS));
+    assertThat(Files.readAllLines(tokens).stream().map(Long::valueOf).toList())
+        .hasSize(PROCESSES * RUNS)
+        .isSorted()
+        .doesNotHaveDuplicates();
+    assertOnlyTheStoreIsLeft();
+  }
+
+  @Test
+  void givenHolderAndWaiter_whenHolderIsKilled_thenWaiterHasTheLockWithinTheTtl() throws Exception {
+    try (ToolProcess holder =
+            tool(
+                "run",
+                "--ttl",
+                "3s",
+                "--label",
+                "night job",
+                "job",
+                "--",
+                "sh",
+                "-c",
+                "echo $MORTISE_TOKEN; exec sleep 100");
+        ToolProcess waiter =
+            startAfter(holder, "run", "job", "--", "sh", "-c", "echo $MORTISE_TOKEN")) {
+      long holderPid = holder.process().pid();
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .untilAsserted(
+              () -> {
+                try (ToolProcess ls = tool("ls")) {
+                  assertThat(ls.status()).isZero();
+                  assertThat(ls.out().lines().skip(1))
+                      .singleElement()
+                      .asString()
+                      .matches(
+                          "job +\\S+:"
+                              + holderPid
+                              + " +"
+                              + holder.out().strip()
+                              + " +\\S+ +1 +night job");
+                }
+              });
+      holder.process().destroyForcibly();
+      long killed = System.nanoTime();
+      assertThat(waiter.status()).isZero();
+      assertThat(Duration.ofNanos(System.nanoTime() - killed)).isLessThan(Duration.ofSeconds(4));
+      assertThat(Long.parseLong(waiter.out().strip()))
+          .isGreaterThan(Long.parseLong(holder.out().strip()));
+    }
+  }
+
+  @Test
+  void givenHolder_whenEvicted_thenItsCommandEndsAndTheLockIsFree() throws Exception {
+    try (ToolProcess holder =
+        tool("run", "--ttl", "4s", "job", "--", "sh", "-c", "echo on; exec sleep 100")) {
+      await().atMost(Duration.ofSeconds(10)).until(() -> !holder.out().isEmpty());
+      try (ToolProcess evict = tool("evict", "--yes", "job")) {
+        assertThat(evict.status()).isZero();
+        assertThat(evict.err()).contains("to let go of lock 'job'");
+      }
+      assertThat(holder.status()).isEqualTo(ExitStatus.LOST);
+      try (ToolProcess next = tool("run", "--wait", "5s", "job", "--", "true")) {
+        assertThat(next.status()).isZero();
+      }
+    }
+  }
+
+  @Test
+  void givenWaiter_whenInterrupted_thenNothingOfItStaysInTheQueue() throws Exception {
+    try (ToolProcess holder = tool("run", "job", "--", "sh", "-c", "echo on; exec sleep 100");
+        ToolProcess waiter = startAfter(holder, "run", "job", "--", "true")) {
+      await().atMost(Duration.ofSeconds(10)).until(() -> show().contains("waiter 1"));
+      waiter.signal("INT");
+      assertThat(waiter.status()).isEqualTo(130);
+      assertThat(show()).contains("held by 1, 0 waiting");
+      holder.signal("TERM");
+      assertThat(holder.status()).isEqualTo(128 + 15);
+      assertThat(show()).startsWith("job: free");
+    }
+  }
+
+  private ToolProcess startAfter(ToolProcess holder, String... args) throws IOException {
+    await().atMost(Duration.ofSeconds(10)).until(() -> !holder.out().isEmpty());
+    return tool(args);
+  }
+
+  private String show() throws Exception {
+    try (ToolProcess show = tool("show", "job")) {
+      assertThat(show.status()).isZero();
+      return show.out();
+    }
+  }
+
+  private ToolProcess tool(String... args) throws IOException {
+    return ToolProcess.start(
+        folder, Main.class, variables(), Redirect.from(new File("/dev/null")), args);
+  }
+
+  private Map<String, String> variables() {
+    return Map.of(
+        "MORTISE_STORE", "jdbc:sqlite:" + folder.resolve("locks.db"), "TMPDIR", folder.toString());
+  }
+
+  private void assertOnlyTheStoreIsLeft() throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      assertThat(files.map(file -> file.getFileName().toString()))
+          .allMatch(name -> name.matches("locks\\.db.*|counter|tokens|log\\d"));
+    }
+  }
+}
