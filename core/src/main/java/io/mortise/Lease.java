@@ -83,6 +83,19 @@ public interface Lease extends AutoCloseable {
   void extend(Duration atMost);
 
   /**
+   * Restarts the at-least time from now, longer or shorter than it was: the lock stays shut until
+   * then, also when it is released or this process dies. Blocks for one round trip.
+   *
+   * @throws IllegalArgumentException if it is not within 1 ms and 10 years
+   * @throws LeaseLostException if the lease is lost
+   * @throws IllegalStateException if it was closed
+   * @throws UnsupportedByStoreException if the store keeps no at-least times
+   * @throws StoreUnavailableException if the store does not answer; the old time, or the new one,
+   *     is in force
+   */
+  void keepShut(Duration atLeast);
+
+  /**
    * Turns an exclusive hold of a read/write lock into a shared one, so that waiting readers enter
    * now. The token stays. Blocks for one round trip. Does nothing if the hold is shared already.
    *

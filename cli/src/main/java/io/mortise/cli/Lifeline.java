@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts the command through {@code lifeline.sh}, which ends it when this process dies: the named
@@ -41,13 +42,14 @@ final class Lifeline implements Child {
    *
    * @param command the program and its arguments
    * @param environment changes what the command inherits of the environment
-   * @param grace how long the command has between SIGTERM and SIGKILL if this process dies
+   * @param grace how long the command has between SIGTERM and SIGKILL if this process dies; null if
+   *     it shall live on
    * @param onExit told the exit status, 128 + n for signal n, on another thread
    */
   static Lifeline start(
       List<String> command,
       Consumer<Map<String, String>> environment,
-      Duration grace,
+      @Nullable Duration grace,
       IntConsumer onExit)
       throws IOException {
     ProcessBuilder builder = new ProcessBuilder().inheritIO();
@@ -70,7 +72,7 @@ final class Lifeline implements Child {
       words.add(script.toString());
       words.add(pipe.toString());
       words.add(Long.toString(ProcessHandle.current().pid()));
-      words.add(Long.toString(tenths(grace)));
+      words.add(grace == null ? "never" : Long.toString(tenths(grace)));
       addForeignVariables(words, builder.environment());
       words.addAll(command);
       Lifeline lifeline = new Lifeline(pipe, life, builder.command(words).start());

@@ -103,6 +103,14 @@ final class RunCommand implements Callable<Integer> {
       description = "Give the lock up after so long; a command that still runs is ended before.")
   private @Nullable Duration atMost;
 
+  @Option(
+      names = "--hold-on-crash",
+      paramLabel = "DURATION",
+      description =
+          "If mortise or this host dies, let the command live and keep the lock shut for so long after it was had,"
+              + " instead of ending the command. For what must rather not run twice than run again soon.")
+  private @Nullable Duration holdOnCrash;
+
   @Option(names = "--shared", description = "Hold it together with others that say --shared.")
   private boolean shared;
 
@@ -192,6 +200,13 @@ final class RunCommand implements Callable<Integer> {
     return notice;
   }
 
+  private static @Nullable Duration longer(@Nullable Duration a, @Nullable Duration b) {
+    if (a == null || b == null) {
+      return a == null ? b : a;
+    }
+    return a.compareTo(b) >= 0 ? a : b;
+  }
+
   /** Java replaces bytes that it cannot decode: better no command than one with other arguments. */
   private void checkEncoding() {
     for (String word : command) {
@@ -214,7 +229,10 @@ final class RunCommand implements Callable<Integer> {
       shown = program == null ? "" : Safe.text(program.toString());
       shown = shown.substring(0, Math.min(shown.length(), 100));
     }
-    return LockOptions.DEFAULTS.withAtMost(atMost).withAtLeast(atLeast).withLabel(shown);
+    return LockOptions.DEFAULTS
+        .withAtMost(atMost)
+        .withAtLeast(longer(atLeast, holdOnCrash))
+        .withLabel(shown);
   }
 
   /**
@@ -285,6 +303,7 @@ final class RunCommand implements Callable<Integer> {
   private int hold(Lease lease, List<String> words, Duration notice, boolean tokens, String url)
       throws InterruptedException {
     String token = tokens && !shared ? Long.toString(lease.token()) : "";
+    long had = System.nanoTime();
     Supervisor.End end;
     try {
       lease.onLost(loss -> events.add(new Event.Lost()));
@@ -295,13 +314,16 @@ final class RunCommand implements Callable<Integer> {
           Lifeline.start(
               words,
               environment -> prepare(environment, token, url),
-              notice,
+              holdOnCrash == null ? notice : null,
               status -> events.add(new Event.Exited(status)));
       end = new Supervisor(lease, child, events, notice).supervise();
     } catch (IOException e) {
       release(lease);
       throw new Failure(
           ExitStatus.FAILED, "The command could not be started: " + e.getMessage(), e);
+    }
+    if (!end.lost()) {
+      reopen(lease, Duration.ofNanos(System.nanoTime() - had));
     }
     boolean released = release(lease);
     if (end.lost() || !released) {
@@ -319,6 +341,29 @@ final class RunCommand implements Callable<Integer> {
       return ExitStatus.LOST;
     }
     return end.status();
+  }
+
+  /** Takes back what {@code --hold-on-crash} demanded: there was no crash. */
+  private void reopen(Lease lease, Duration held) {
+    if (holdOnCrash == null || (atLeast != null && atLeast.compareTo(holdOnCrash) >= 0)) {
+      return;
+    }
+    Duration left = atLeast == null ? Duration.ZERO : atLeast.minus(held);
+    try {
+      lease.keepShut(left.toMillis() < 1 ? Duration.ofMillis(1) : left);
+    } catch (LeaseLostException e) {
+      return; // told when it is released
+    } catch (LockException e) {
+      surroundings
+          .err()
+          .println(
+              "mortise: Lock '"
+                  + name
+                  + "' stays shut until "
+                  + DurationText.format(holdOnCrash)
+                  + " after it was had: "
+                  + Safe.text(Safe.hide(String.valueOf(e.getMessage()))));
+    }
   }
 
   /** False if it was lost before. */

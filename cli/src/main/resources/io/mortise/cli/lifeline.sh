@@ -3,7 +3,7 @@
 #
 #   $1   a named pipe whose write end mortise holds open: its end of file means that mortise has died
 #   $2   process id of mortise
-#   $3   tenths of a second between SIGTERM and SIGKILL if mortise dies
+#   $3   tenths of a second between SIGTERM and SIGKILL if mortise dies; "never" to let the command live on then
 #   $4…  the command
 #
 # Lines that mortise writes to the pipe:
@@ -142,7 +142,7 @@ watch() {
       *) send "$word" ;;
     esac
   done
-  end_all "$grace"
+  if [ "$grace" = never ]; then rm -rf -- "$folder"; else end_all "$grace"; fi
 }
 
 # Opened for both ways first: opening the read end alone would wait for ever had mortise died before.

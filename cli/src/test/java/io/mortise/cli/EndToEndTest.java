@@ -125,6 +125,46 @@ class EndToEndTest {
   }
 
   @Test
+  void givenHoldOnCrash_whenToolIsKilled_thenCommandLivesAndLockStaysShut() throws Exception {
+    try (ToolProcess holder =
+        tool(
+            "run",
+            "--ttl",
+            "1s",
+            "--hold-on-crash",
+            "10s",
+            "job",
+            "--",
+            "sh",
+            "-c",
+            "echo $$; exec sleep 30")) {
+      await().atMost(Duration.ofSeconds(10)).until(() -> holder.out().endsWith("\n"));
+      long command = Long.parseLong(holder.out().strip());
+      try {
+        holder.process().destroyForcibly();
+        try (ToolProcess next = tool("run", "--wait", "3s", "job", "--", "true")) {
+          assertThat(next.status()).isEqualTo(ExitStatus.NOT_HAD);
+          assertThat(next.err()).contains("closed for ");
+        }
+        assertThat(ToolProcess.isAlive(command)).isTrue();
+      } finally {
+        ToolProcess.signal("KILL", command);
+      }
+    }
+  }
+
+  @Test
+  void givenHoldOnCrash_whenCommandEnds_thenLockIsFreeAtOnce() throws Exception {
+    try (ToolProcess first = tool("run", "--hold-on-crash", "1h", "job", "--", "true")) {
+      assertThat(first.status()).isZero();
+      assertThat(first.err()).isEmpty();
+    }
+    try (ToolProcess next = tool("run", "--wait", "2s", "job", "--", "true")) {
+      assertThat(next.status()).isZero();
+    }
+  }
+
+  @Test
   void givenWaiter_whenInterrupted_thenNothingOfItStaysInTheQueue() throws Exception {
     try (ToolProcess holder = tool("run", "job", "--", "sh", "-c", "echo on; exec sleep 100");
         ToolProcess waiter = startAfter(holder, "run", "job", "--", "true")) {

@@ -236,6 +236,11 @@ final class FakeClient implements LockClient {
     }
 
     @Override
+    public void keepShut(Duration atLeast) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public void downgrade() {
       throw new UnsupportedOperationException();
     }

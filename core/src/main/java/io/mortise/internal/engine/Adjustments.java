@@ -27,6 +27,10 @@ final class Adjustments {
     adjust(lease, null, terms);
   }
 
+  void keepShut(LeaseImpl lease, Duration atLeast) {
+    adjust(lease, null, new Terms(null, atLeast, ""));
+  }
+
   void downgrade(LeaseImpl lease) {
     Mode mode = lease.claim.mode;
     if (mode.capacity() != Mode.SHARERS) {

@@ -95,6 +95,11 @@ final class LeakWatch {
     }
 
     @Override
+    public void keepShut(Duration atLeast) {
+      lease.keepShut(atLeast);
+    }
+
+    @Override
     public void downgrade() {
       lease.downgrade();
     }

@@ -136,6 +136,11 @@ final class LeaseImpl implements Lease {
   }
 
   @Override
+  public void keepShut(Duration atLeast) {
+    engine().adjustments.keepShut(this, atLeast);
+  }
+
+  @Override
   public void downgrade() {
     engine().adjustments.downgrade(this);
   }
