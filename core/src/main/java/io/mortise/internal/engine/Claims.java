@@ -38,9 +38,9 @@ import org.jspecify.annotations.Nullable;
  * go by before the lock goes back to the store, with the remaining waiters as a new attempt at the
  * queue's end.
  *
- * <p><b>Fair.</b> Once it is known that another process waits, each fair waiter gets an attempt of
- * its own, so that the store's queue decides. Those who already waited when the note arrived go
- * first: they came before it, or while it travelled.
+ * <p><b>Fair.</b> While this process itself waits, and once it is known that another does, each
+ * fair waiter gets an attempt of its own, so that the store's queue decides. Those who already
+ * waited when the note arrived go first: they came before it, or while it travelled.
  */
 final class Claims {
   private static final int BARGES = 8;

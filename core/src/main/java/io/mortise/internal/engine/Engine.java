@@ -90,7 +90,8 @@ public final class Engine {
       }
       boolean common = waiter.mode.equals(Mode.EXCLUSIVE) && !waiter.options.terms().isTimed();
       Claim claim = common ? stripe.common(waiter.name) : null;
-      if (claim == null || (waiter.options.fair() && claim.wanted)) {
+      boolean contended = claim != null && (claim.wanted || claim.phase != Phase.HELD);
+      if (claim == null || (waiter.options.fair() && contended)) {
         claim =
             new Claim(waiter.name, waiter.mode, waiter.options.terms(), common && claim == null);
         claim.add(waiter);
