@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 public final class ContractCoverage {
   /** What each store has to run. */
   public static final List<Class<?>> CONTRACTS =
-      List.of(LockStoreContract.class, DifferentialContract.class);
+      List.of(LockStoreContract.class, DifferentialContract.class, LockClientContract.class);
 
   private ContractCoverage() {}
 

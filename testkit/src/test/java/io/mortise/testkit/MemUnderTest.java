@@ -4,6 +4,7 @@ import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
@@ -21,6 +22,22 @@ final class MemUnderTest implements StoreUnderTest {
   MemUnderTest(Set<Capability> capabilities, TableRules rules) {
     this.capabilities = capabilities;
     this.rules = rules;
+  }
+
+  /** Everything, on real time: for an engine, which waits by it. */
+  static StoreUnderTest onRealTime(Set<Capability> capabilities) {
+    return new StoreUnderTest() {
+      @Override
+      public LockStore open() {
+        return new MemStore(
+            capabilities, Ticker.SYSTEM, System.currentTimeMillis() * 1000, TableRules.ALL);
+      }
+
+      @Override
+      public Set<Capability> capabilities() {
+        return capabilities;
+      }
+    };
   }
 
   static MemUnderTest without(Capability lacking) {

@@ -1,0 +1,338 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LockOptions;
+import io.mortise.LockTimeoutException;
+import io.mortise.spi.Capability;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Every way to ask for a lock, and that ending a wait in any way leaves nothing behind. */
+class AcquireSuite extends ClientSuite {
+  AcquireSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @Test
+  @Tag("exclusion")
+  void givenHolder_whenAnotherProcessTries_thenItGetsNothing_untilTheHolderCloses()
+      throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+
+    assertThat(b.lock().tryAcquire()).isEmpty();
+    assertThat(b.lock().tryAcquire(Duration.ZERO)).isEmpty();
+    assertThat(b.lock().tryAcquire(BRIEF)).isEmpty();
+    assertThat(a.lock().tryAcquire()).isEmpty();
+    lease.close();
+
+    Lease next = b.lock().tryAcquire().orElseThrow();
+    next.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenHolder_whenAnotherWaitsWithALimit_thenTheWaitEndsOnTime_andLeavesNothing()
+      throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    long began = System.nanoTime();
+
+    assertThatThrownBy(() -> b.lock().acquireWithin(Duration.ofMillis(300)))
+        .isInstanceOf(LockTimeoutException.class)
+        .hasMessageContaining("'" + LOCK + "'")
+        .hasMessageContaining("300");
+
+    assertThat(elapsed(began))
+        .isBetween(Duration.ofMillis(295), Waits.scaled(Duration.ofSeconds(3)));
+    Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
+    assertThat(holders(LOCK)).hasSize(1);
+    lease.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenWaiter_whenTheHolderReleases_thenItHoldsSoonAfter() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    Future<Lease> waiting = acquiring(b.lock());
+    if (can(Capability.QUEUE)) {
+      awaitWaiters(LOCK, 1);
+    }
+    lease.close();
+    Lease next = get(waiting);
+    assertThat(next.isValid()).isTrue();
+    next.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenThreadsOfOneProcess_thenTheyExcludeEachOther_alsoThroughDifferentLockObjects()
+      throws Exception {
+    Peer a = peer("a");
+    Lease lease = a.client().lock(LOCK).acquire();
+    assertThat(get(start(() -> a.client().lock(LOCK).tryAcquire()))).isEmpty();
+    Future<Lease> waiting = acquiring(a.client().lock(LOCK));
+    lease.close();
+    get(waiting).close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenThreadThatHolds_whenItWaitsForTheSameLockWithoutLimit_thenItIsToldInsteadOfHanging()
+      throws Exception {
+    Peer a = peer("a");
+    Lease lease = a.lock().acquire();
+    assertThatThrownBy(() -> a.lock().acquire())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("'" + LOCK + "'");
+    assertThat(a.lock().tryAcquire(BRIEF)).isEmpty();
+    assertThat(lease.isValid()).isTrue();
+    lease.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenInterruptedThread_whenItAcquires_thenItIsRefusedBeforeAnythingIsSent()
+      throws Exception {
+    Peer a = peer("a");
+    Future<Throwable> caught =
+        start(
+            () -> {
+              Thread.currentThread().interrupt();
+              try {
+                a.lock().acquireWithin(LONG).close();
+                return new AssertionError("was granted");
+              } catch (InterruptedException e) {
+                return e;
+              }
+            });
+    assertThat(get(caught)).isInstanceOf(InterruptedException.class);
+    assertThat(a.link().requests()).isZero();
+  }
+
+  @Test
+  @Tag("cancelled-waiter-leaves-no-trace")
+  void givenWaiter_whenItIsInterrupted_thenItStopsAtOnce_andLeavesNothing() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    AtomicReference<@Nullable Thread> waiter = new AtomicReference<>();
+    Future<Lease> waiting =
+        start(
+            () -> {
+              waiter.set(Thread.currentThread());
+              return b.lock().acquire();
+            });
+    if (can(Capability.QUEUE)) {
+      awaitWaiters(LOCK, 1);
+    }
+    Waits.until(LONG, "the thread waits", () -> isWaiting(waiter.get()));
+    long began = System.nanoTime();
+    Thread thread = waiter.get();
+    if (thread != null) {
+      thread.interrupt();
+    }
+    assertThat(failure(waiting)).isInstanceOf(InterruptedException.class);
+    assertThat(elapsed(began)).isLessThan(Waits.scaled(Duration.ofSeconds(3)));
+    Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
+    lease.close();
+    assertNothingLeft(LOCK);
+    assertThat(isFree(a.lock())).isTrue();
+  }
+
+  private static boolean isWaiting(@Nullable Thread thread) {
+    return thread != null
+        && (thread.getState() == Thread.State.WAITING
+            || thread.getState() == Thread.State.TIMED_WAITING);
+  }
+
+  @Test
+  void givenAsynchronousAcquire_thenItCompletesWithoutBlocking() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = get(a.lock().acquireAsync());
+    CompletableFuture<Lease> waiting = b.lock().acquireAsync();
+    assertThat(waiting).isNotDone();
+    lease.close();
+    get(waiting).close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  @Tag("cancelled-waiter-leaves-no-trace")
+  void givenAsynchronousAcquire_whenCancelled_thenNothingIsLeft() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    CompletableFuture<Lease> waiting = b.lock().acquireAsync();
+    if (can(Capability.QUEUE)) {
+      awaitWaiters(LOCK, 1);
+    }
+    assertThat(waiting.cancel(true)).isTrue();
+    Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
+    lease.close();
+    assertNothingLeft(LOCK);
+    assertThat(isFree(a.lock())).isTrue();
+  }
+
+  @Test
+  void givenAsynchronousAcquireWithALimit_thenItEndsOnTime_andLeavesNothing() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    assertThat(failure(b.lock().acquireAsync(BRIEF))).isInstanceOf(LockTimeoutException.class);
+    Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
+    lease.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenTask_thenTheLockIsHeldWhileItRuns_andFreeAfterwards_howeverItEnds() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    assertThat(a.lock().withLock(() -> b.lock().tryAcquire())).isEmpty();
+    assertThat(isFree(b.lock())).isTrue();
+    assertThatThrownBy(
+            () ->
+                a.lock()
+                    .withLock(
+                        () -> {
+                          throw new IOException("of the task");
+                        }))
+        .isInstanceOf(IOException.class)
+        .hasMessage("of the task");
+    assertThat(isFree(b.lock())).isTrue();
+  }
+
+  @Test
+  void givenAsynchronousTask_thenTheLockIsHeldUntilItsStageCompletes() {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    CompletableFuture<String> work = new CompletableFuture<>();
+    CompletableFuture<String> all = a.lock().withLockAsync(lease -> work);
+    Waits.until(LONG, "the lock was held", () -> !holders(LOCK).isEmpty());
+    assertThat(b.lock().tryAcquire()).isEmpty();
+    work.complete("done");
+    assertThat(get(all)).isEqualTo("done");
+    assertThat(isFree(b.lock())).isTrue();
+
+    CompletableFuture<String> failed =
+        a.lock().withLockAsync(lease -> CompletableFuture.failedFuture(new RuntimeException("no")));
+    assertThat(failure(failed)).hasMessage("no");
+    assertThat(isFree(b.lock())).isTrue();
+  }
+
+  @Test
+  void givenImpossibleArguments_thenTheyAreRefusedBeforeAnythingIsSent() {
+    Peer a = peer("a");
+    assertThatThrownBy(() -> a.client().lock("")).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> a.client().lock("a\nb")).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> a.client().lock("x".repeat(513)))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> a.lock().acquireWithin(Duration.ofMillis(-1)))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> a.lock().tryAcquire(Duration.ofMillis(-1)))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> a.client().semaphore(LOCK, 0))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> a.client().semaphore(LOCK, 3).permits(4))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> a.client().semaphore(LOCK, 3).permits(0))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(a.link().requests()).isZero();
+  }
+
+  @Test
+  void givenQueueOfProcesses_thenTheyAreServedInTheOrderInWhichTheyCame() throws Exception {
+    needs(Capability.QUEUE);
+    Lease lease = peer("first").lock().acquire();
+    List<String> order = Collections.synchronizedList(new ArrayList<>());
+    List<Future<?>> waits = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      Peer next = peer("p" + i);
+      String name = "p" + i;
+      waits.add(
+          start(
+              () -> {
+                Lease own = next.lock().acquireWithin(LONG);
+                order.add(name);
+                own.close();
+                return name;
+              }));
+      awaitWaiters(LOCK, i + 1);
+    }
+    lease.close();
+    waits.forEach(ClientSuite::get);
+    assertThat(order).containsExactly("p0", "p1", "p2", "p3");
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenFairThreadsOfTwoProcesses_thenTheyAreServedInTheOrderInWhichTheyCame()
+      throws Exception {
+    // Without a push it is known a little later that another process waits.
+    needs(Capability.QUEUE, Capability.PUSH);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    LockOptions fair = LockOptions.DEFAULTS.withFair(true);
+    Lease lease = a.client().lock(LOCK, fair).acquire();
+    List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+    List<Future<?>> waits = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      int number = i;
+      Peer process = i % 2 == 0 ? b : a;
+      waits.add(
+          start(
+              () -> {
+                Lease own = process.client().lock(LOCK, fair).acquireWithin(LONG);
+                order.add(number);
+                own.close();
+                return number;
+              }));
+      if (i < 2) {
+        Waits.until(LONG, "it waits", () -> !waiters(LOCK).isEmpty());
+      }
+      Waits.pass(Duration.ofMillis(40));
+    }
+    lease.close();
+    waits.forEach(ClientSuite::get);
+    assertThat(order).containsExactly(0, 1, 2, 3, 4, 5);
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenWaiterThatGaveUp_thenTheNextIsNotDelayedByIt() throws Exception {
+    needs(Capability.QUEUE);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Peer c = peer("c");
+    Lease lease = a.lock().acquire();
+    Future<Optional<Lease>> impatient = start(() -> b.lock().tryAcquire(Duration.ofMillis(400)));
+    awaitWaiters(LOCK, 1);
+    Future<Lease> patient = acquiring(c.lock());
+    awaitWaiters(LOCK, 2);
+    assertThat(get(impatient)).isEmpty();
+    long began = System.nanoTime();
+    lease.close();
+    get(patient).close();
+    assertThat(elapsed(began)).isLessThan(Waits.scaled(Duration.ofSeconds(3)));
+    assertNothingLeft(LOCK);
+  }
+}

@@ -1,0 +1,179 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.DistributedLock;
+import io.mortise.DistributedReadWriteLock;
+import io.mortise.DistributedSemaphore;
+import io.mortise.Lease;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.Mode;
+import io.mortise.testkit.history.Event;
+import io.mortise.testkit.history.HistoryChecks;
+import io.mortise.testkit.history.HistoryRecorder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Many threads and processes at once: what they believe is recorded and judged afterwards. */
+class LoadSuite extends ClientSuite {
+  LoadSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  private final AtomicInteger attempts = new AtomicInteger();
+  private final HistoryRecorder history = new HistoryRecorder();
+
+  @Test
+  @Tag("exclusion")
+  void givenThreadsOfThreeProcesses_thenWhatTheyBelieveNeverOverlaps_andTokensRise() {
+    List<Peer> processes = List.of(peer("a"), peer("b"), peer("c"));
+    int[] counter = new int[1];
+    AtomicInteger counted = new AtomicInteger();
+    long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+    List<Future<?>> threads = new ArrayList<>();
+    for (Peer process : processes) {
+      for (int t = 0; t < 3; t++) {
+        threads.add(
+            start(
+                () -> {
+                  while (System.nanoTime() < end) {
+                    if (use(process, "mutex", process.lock(), Mode.EXCLUSIVE, () -> counter[0]++)) {
+                      counted.incrementAndGet();
+                    }
+                  }
+                  return true;
+                }));
+      }
+    }
+    threads.forEach(ClientSuite::get);
+    assertThat(HistoryChecks.all(history.events(), false)).isEmpty();
+    assertThat(counter[0]).as("increments under the lock, none lost").isEqualTo(counted.get());
+    assertThat(counted.get()).isGreaterThan(20);
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  @Tag("exclusion")
+  void givenReadersWritersAndPermits_thenWhatTheyBelieveIsCompatible() {
+    needs(Capability.SHARED, Capability.PERMITS);
+    List<Peer> processes = List.of(peer("a"), peer("b"));
+    long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+    List<Future<?>> threads = new ArrayList<>();
+    for (Peer process : processes) {
+      DistributedReadWriteLock lock = process.client().readWriteLock(LOCK);
+      DistributedSemaphore semaphore = process.client().semaphore("permits", 3);
+      for (int t = 0; t < 3; t++) {
+        threads.add(
+            start(
+                () -> {
+                  ThreadLocalRandom random = ThreadLocalRandom.current();
+                  while (System.nanoTime() < end) {
+                    switch (random.nextInt(4)) {
+                      case 0 -> use(process, "rw", lock.writeLock(), Mode.EXCLUSIVE, () -> {});
+                      case 1 -> use(process, "rw", lock.readLock(), Mode.SHARED, () -> {});
+                      default -> {
+                        int k = 1 + random.nextInt(3);
+                        use(process, "permits", semaphore.permits(k), Mode.permits(k, 3), () -> {});
+                      }
+                    }
+                  }
+                  return true;
+                }));
+      }
+    }
+    threads.forEach(ClientSuite::get);
+    assertThat(HistoryChecks.all(history.events(), false)).isEmpty();
+    assertNothingLeft(LOCK, "permits");
+  }
+
+  /** Acquires in one of several ways, and records what this thread believes. */
+  private boolean use(Peer process, String lock, DistributedLock locks, Mode mode, Runnable body)
+      throws InterruptedException {
+    String id = "#" + attempts.incrementAndGet();
+    ThreadLocalRandom random = ThreadLocalRandom.current();
+    history.add(new Event.Asked(System.nanoTime(), id, process.client().toString(), lock, mode));
+    Lease lease =
+        switch (random.nextInt(4)) {
+          case 0 -> locks.tryAcquire().orElse(null);
+          case 1 -> locks.tryAcquire(Duration.ofMillis(random.nextInt(1, 20))).orElse(null);
+          default -> locks.acquireWithin(LONG);
+        };
+    if (lease == null) {
+      return false;
+    }
+    long token = can(Capability.TOKEN) ? lease.token() : 0;
+    history.add(new Event.Granted(System.nanoTime(), id, token, Long.MAX_VALUE));
+    body.run();
+    if (random.nextInt(8) == 0) {
+      Waits.pass(Duration.ofMillis(1));
+    }
+    history.add(new Event.Released(System.nanoTime(), id));
+    lease.close();
+    return true;
+  }
+
+  @Test
+  @Timeout(120)
+  void givenThousandsOfCycles_thenNoThreadAndNoEntryIsLeft() throws Exception {
+    Peer warm = peer("warm");
+    isFree(warm.lock());
+    Waits.pass(Duration.ofMillis(100));
+    Set<Thread> before = Thread.getAllStackTraces().keySet();
+    Peer a = peer("a");
+    isFree(a.lock());
+    int started = newThreads(before).size();
+    long end = System.nanoTime() + Duration.ofSeconds(8).toNanos();
+    String[] names = {"n0", "n1", "n2", "n3", "n4"};
+    for (int i = 0; i < 5000 && System.nanoTime() < end; i++) {
+      a.client().lock(names[i % names.length]).acquireWithin(LONG).close();
+    }
+    assertThat(newThreads(before).size())
+        .as("threads do not grow")
+        .isLessThanOrEqualTo(started + 3);
+    assertNothingLeft(names);
+    a.client().close();
+    Waits.until(
+        LONG, "its threads ended: " + newThreads(before), () -> newThreads(before).isEmpty());
+    assertThat(Waits.join(store().inspect(LockQuery.all())).locks()).isEmpty();
+  }
+
+  private static List<String> newThreads(Set<Thread> before) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> !before.contains(thread))
+        .map(Thread::getName)
+        // Of the JVM and of the test's own delays.
+        .filter(name -> !name.startsWith("ForkJoinPool") && !name.startsWith("CompletableFuture"))
+        .filter(name -> !name.startsWith("junit") && !name.startsWith("Attach"))
+        .toList();
+  }
+
+  @Test
+  void givenOneConnectionAndManyNames_thenEachWaitsForItsOwnOnly() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    List<Lease> held = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      held.add(a.client().lock("n" + i).acquireWithin(LONG));
+    }
+    List<Future<Lease>> waits = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      waits.add(b.client().lock("n" + i).acquireAsync(LONG));
+    }
+    for (int i = 49; i >= 0; i--) {
+      held.get(i).close();
+      get(waits.get(i)).close();
+    }
+    for (int i = 0; i < 50; i++) {
+      assertNothingLeft("n" + i);
+    }
+  }
+}

@@ -1,0 +1,278 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.Capability;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of holds and waits when a process dies, or its store cannot be reached. */
+class OutageSuite extends ClientSuite {
+  OutageSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  /** When a dead process's locks are free at the latest, if somebody waits for them. */
+  private Duration afterDeath() {
+    return Waits.scaled(
+        mortalTtl().plus(store().profile().expiryLag()).plus(Duration.ofSeconds(3)));
+  }
+
+  @Test
+  @Tag("deadline-before-next-grant")
+  void givenHolderThatIsCutOff_whenAnotherIsGranted_thenTheHolderHadStoppedToBelieveBefore()
+      throws Exception {
+    Peer a = mortal("a");
+    Peer b = peer("b");
+    Recorder<LeaseLostException> told = new Recorder<>();
+    Lease lease = a.lock().acquire();
+    lease.onLost(told);
+    Future<Boolean> believedWhenTheNextWasGranted =
+        start(
+            () -> {
+              Lease next = b.lock().acquireWithin(LONG);
+              boolean believes = lease.isValid();
+              next.close();
+              return believes;
+            });
+    a.link().set(StoreLink.State.CUT);
+    long began = System.nanoTime();
+    assertThat(get(believedWhenTheNextWasGranted)).isFalse();
+    assertThat(elapsed(began)).isLessThan(afterDeath());
+    assertThat(told.await(1).get(0)).hasMessageContaining("'" + LOCK + "'");
+    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenHolderWhoseRenewalIsOverdue_thenItIsSuspectBeforeItIsLost() throws Exception {
+    Peer a = mortal("a");
+    Lease lease = a.lock().acquire();
+    a.link().set(StoreLink.State.CUT);
+    Waits.until(LONG, "the lease was suspect", () -> lease.state() == Lease.State.SUSPECT);
+    assertThat(lease.remaining()).isLessThanOrEqualTo(mortalTtl().dividedBy(2));
+    Waits.until(LONG, "the lease was lost", () -> lease.state() == Lease.State.LOST);
+    assertThat(lease.isValid()).isFalse();
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+  }
+
+  @Test
+  void givenOutageShorterThanTheTtl_thenTheLeaseSurvivesIt() throws Exception {
+    Peer a = mortal("a");
+    Lease lease = a.lock().acquire();
+    for (int i = 0; i < 3; i++) {
+      a.link().set(i % 2 == 0 ? StoreLink.State.REFUSING : StoreLink.State.CUT);
+      Waits.pass(mortalTtl().dividedBy(5));
+      a.link().set(StoreLink.State.UP);
+      Waits.pass(mortalTtl().dividedBy(2));
+      assertThat(lease.isValid()).isTrue();
+    }
+    assertThat(peer("b").lock().tryAcquire()).isEmpty();
+    lease.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  @Tag("stale-holder-changes-nothing")
+  void givenLostHold_whenItsOwnerComesBackAndCloses_thenTheSuccessorKeepsTheLock()
+      throws Exception {
+    Peer a = mortal("a");
+    Peer b = peer("b");
+    Lease stale = a.lock().acquire();
+    a.link().set(StoreLink.State.CUT);
+    Lease next = b.lock().acquireWithin(LONG);
+    a.link().set(StoreLink.State.UP);
+    assertThatThrownBy(stale::close).isInstanceOf(LeaseLostException.class);
+    assertThat(a.lock().tryAcquire(BRIEF)).isEmpty();
+    assertThat(next.isValid()).isTrue();
+    assertThat(holders(LOCK)).hasSize(1);
+    next.close();
+    Lease again = a.lock().acquireWithin(LONG);
+    assertThat(again.isValid()).as("a new session serves").isTrue();
+    again.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenStoreThatCannotBeReached_whenAProcessAsks_thenItIsAnException_andNeverContention()
+      throws Exception {
+    Peer a = peer("a");
+    isFree(a.lock());
+    a.link().set(StoreLink.State.REFUSING);
+    assertThatThrownBy(() -> a.lock().tryAcquire()).isInstanceOf(StoreUnavailableException.class);
+    assertThatThrownBy(() -> a.client().inspect(LOCK))
+        .isInstanceOf(StoreUnavailableException.class);
+    a.link().set(StoreLink.State.CUT);
+    assertThatThrownBy(() -> a.lock().tryAcquire()).isInstanceOf(StoreUnavailableException.class);
+    for (StoreLink.State state : List.of(StoreLink.State.CUT, StoreLink.State.REFUSING)) {
+      a.link().set(state);
+      long began = System.nanoTime();
+      assertThatThrownBy(() -> a.lock().acquireWithin(Duration.ofMillis(600)))
+          .isInstanceOf(StoreUnavailableException.class);
+      assertThatThrownBy(() -> a.lock().tryAcquire(Duration.ofMillis(600)))
+          .isInstanceOf(StoreUnavailableException.class);
+      assertThat(elapsed(began))
+          .as("waits end on time also when the store is silent")
+          .isBetween(Duration.ofMillis(1190), Waits.scaled(Duration.ofSeconds(5)));
+    }
+    a.link().set(StoreLink.State.UP);
+    assertThat(isFree(peer("b").lock())).isTrue();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenWaitThroughAnOutage_thenItGoesOnAfterwards() {
+    Peer a = peer("a");
+    isFree(a.lock());
+    a.link().set(StoreLink.State.REFUSING);
+    Future<Lease> waiting = acquiring(a.lock());
+    Waits.pass(Duration.ofMillis(300));
+    assertThat(waiting).isNotDone();
+    a.link().set(StoreLink.State.UP);
+    get(waiting).close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenWaiterInTheQueue_whenItsLinkHiccups_thenItIsNotTakenForRefusal() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    Future<Lease> waiting = acquiring(b.lock());
+    if (can(Capability.QUEUE)) {
+      awaitWaiters(LOCK, 1);
+    }
+    b.link().set(StoreLink.State.CUT);
+    Waits.pass(Duration.ofMillis(300));
+    b.link().set(StoreLink.State.UP);
+    assertThat(waiting).isNotDone();
+    lease.close();
+    get(waiting).close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  @Tag("cancelled-waiter-leaves-no-trace")
+  void givenGrantWhoseAnswerWasLost_whenTheWaitEnds_thenTheLockIsGivenBack() {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    isFree(a.lock());
+    a.link().set(StoreLink.State.ANSWERS_LOST);
+    assertThatThrownBy(() -> a.lock().tryAcquire()).isInstanceOf(StoreUnavailableException.class);
+    a.link().set(StoreLink.State.UP);
+    awaitFree(b.lock());
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  @Tag("retried-attempt-granted-once")
+  void givenGrantWhoseAnswerWasLost_whenTheWaitGoesOn_thenItIsGrantedOnce() {
+    Peer a = peer("a");
+    isFree(a.lock());
+    a.link().set(StoreLink.State.ANSWERS_LOST);
+    Future<Lease> waiting = acquiring(a.lock());
+    Waits.until(LONG, "the store granted it", () -> !holders(LOCK).isEmpty());
+    a.link().set(StoreLink.State.UP);
+    Lease lease = get(waiting);
+    assertThat(lease.isValid()).isTrue();
+    assertThat(holders(LOCK)).hasSize(1);
+    lease.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenReleaseThatIsNotAnswered_thenItIsSentAgainUntilItIs() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    for (StoreLink.State state :
+        List.of(StoreLink.State.CUT, StoreLink.State.REFUSING, StoreLink.State.ANSWERS_LOST)) {
+      Lease lease = a.lock().acquireWithin(LONG);
+      a.link().set(state);
+      CompletableFuture<Void> released = lease.releaseAsync();
+      Waits.pass(Duration.ofMillis(250));
+      a.link().set(StoreLink.State.UP);
+      Lease next = b.lock().acquireWithin(LONG);
+      assertThat(released).succeedsWithin(LONG);
+      next.close();
+    }
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenWaitersOfADeadProcess_thenTheNextIsServedAfterItsTtlAtTheLatest() throws Exception {
+    needs(Capability.QUEUE);
+    Peer a = mortal("a");
+    Peer dying = mortal("dying");
+    Peer c = mortal("c");
+    Lease lease = a.lock().acquire();
+    List<Future<Lease>> lost = new ArrayList<>();
+    lost.add(acquiring(dying.lock()));
+    awaitWaiters(LOCK, 1);
+    Future<Lease> waiting = acquiring(c.lock());
+    awaitWaiters(LOCK, 2);
+    dying.link().set(StoreLink.State.CUT);
+    lease.close();
+    long began = System.nanoTime();
+    get(waiting).close();
+    assertThat(elapsed(began)).isLessThan(afterDeath());
+    dying.link().set(StoreLink.State.UP);
+    get(lost.get(0)).close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenHolderAndHeadThatDieTogether_thenTheNextIsServedAllTheSame() throws Exception {
+    Peer a = mortal("a");
+    Peer b = mortal("b");
+    Peer c = peer("c");
+    Lease lost = a.lock().acquire();
+    Future<Lease> head = acquiring(b.lock());
+    if (can(Capability.QUEUE)) {
+      awaitWaiters(LOCK, 1);
+    }
+    Future<Lease> waiting = acquiring(c.lock());
+    if (can(Capability.QUEUE)) {
+      awaitWaiters(LOCK, 2);
+    }
+    a.link().set(StoreLink.State.CUT);
+    b.link().set(StoreLink.State.CUT);
+    long began = System.nanoTime();
+    Lease next = get(waiting);
+    assertThat(elapsed(began)).isLessThan(afterDeath().multipliedBy(2));
+    assertThat(lost.isValid()).isFalse();
+    assertThat(head).isNotDone();
+    next.close();
+    b.link().set(StoreLink.State.UP);
+    get(head).close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenReadersAndPermitsOfADeadProcess_thenTheyReturn() throws Exception {
+    needs(Capability.SHARED, Capability.PERMITS);
+    Peer a = mortal("a");
+    Peer b = peer("b");
+    Lease reader = a.client().readWriteLock(LOCK).readLock().acquire();
+    Lease permits = a.client().semaphore("permits", 3).permits(2).acquire();
+    Lease own = b.client().readWriteLock(LOCK).readLock().acquire();
+    a.link().set(StoreLink.State.CUT);
+    Lease all = b.client().semaphore("permits", 3).permits(3).acquireWithin(LONG);
+    assertThat(own.isValid()).isTrue();
+    own.close();
+    Lease writer = b.client().readWriteLock(LOCK).writeLock().acquireWithin(LONG);
+    assertThat(reader.isValid() || permits.isValid()).isFalse();
+    writer.close();
+    all.close();
+    assertNothingLeft(LOCK, "permits");
+  }
+}

@@ -1,0 +1,185 @@
+package io.mortise.testkit;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * The way from one process to a store, which can be cut: a store that hands all on to another, or
+ * does not. A process whose link is cut for good is dead for everybody else. Thread-safe; closing
+ * it does not close the store.
+ */
+public final class StoreLink implements LockStore {
+  /** How long a process waits for an answer that does not come. */
+  private static final Duration PATIENCE = Duration.ofMillis(200);
+
+  private final LockStore store;
+  private final AtomicLong requests = new AtomicLong();
+  private volatile State state = State.UP;
+
+  /** What becomes of what is sent. */
+  public enum State {
+    /** All arrives, and all answers. */
+    UP,
+    /** Nothing arrives; the sender learns after a while that it may have. */
+    CUT,
+    /** Nothing arrives, and the sender knows at once. */
+    REFUSING,
+    /** All arrives and is executed; no answer and no push comes back. */
+    ANSWERS_LOST
+  }
+
+  /** An intact link. */
+  public StoreLink(LockStore store) {
+    this.store = store;
+  }
+
+  /** Changes what becomes of what is sent from now on, and of answers not yet there. */
+  public void set(State next) {
+    state = next;
+  }
+
+  /** How many requests were sent so far, renewals and questions apart. */
+  public long requests() {
+    return requests.get();
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return store.profile();
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+    return new Session(
+        store.open(
+            spec,
+            hint -> {
+              if (state == State.UP) {
+                hints.accept(hint);
+              }
+            }));
+  }
+
+  @Override
+  public CompletionStage<Verdict> judge(SessionId session) {
+    return stage(() -> store.judge(session), CompletableFuture::failedFuture);
+  }
+
+  @Override
+  public CompletionStage<LockPage> inspect(LockQuery query) {
+    return stage(() -> store.inspect(query), CompletableFuture::failedFuture);
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    return stage(() -> store.evict(name, attempt, how), CompletableFuture::failedFuture);
+  }
+
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    return stage(() -> store.sweep(budget), CompletableFuture::failedFuture);
+  }
+
+  @Override
+  public void close() {}
+
+  private static Executor later() {
+    return CompletableFuture.delayedExecutor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private static StoreUnavailableException silence() {
+    return new StoreUnavailableException("The link to the store is cut by the test.");
+  }
+
+  private <T> CompletionStage<T> stage(
+      Supplier<CompletionStage<T>> send, Function<Throwable, CompletableFuture<T>> failure) {
+    State sent = state;
+    if (sent == State.REFUSING) {
+      return failure.apply(silence());
+    }
+    if (sent == State.CUT) {
+      return silent(failure);
+    }
+    return send.get()
+        .thenCompose(
+            answer ->
+                state == State.UP ? CompletableFuture.completedFuture(answer) : silent(failure));
+  }
+
+  private static <T> CompletableFuture<T> silent(
+      Function<Throwable, CompletableFuture<T>> failure) {
+    return CompletableFuture.runAsync(() -> {}, later())
+        .thenCompose(ignored -> failure.apply(silence()));
+  }
+
+  private final class Session implements StoreSession {
+    private final StoreSession session;
+
+    Session(StoreSession session) {
+      this.session = session;
+    }
+
+    @Override
+    public SessionId id() {
+      return session.id();
+    }
+
+    @Override
+    public void submit(Request request, Consumer<Reply> sink) {
+      requests.incrementAndGet();
+      Runnable lost =
+          () ->
+              later()
+                  .execute(() -> sink.accept(new Reply.Failed(request.attempt(), true, silence())));
+      switch (state) {
+        case REFUSING -> sink.accept(new Reply.Failed(request.attempt(), false, silence()));
+        case CUT -> lost.run();
+        default ->
+            session.submit(
+                request,
+                reply -> {
+                  if (state == State.UP) {
+                    sink.accept(reply);
+                  } else {
+                    lost.run();
+                  }
+                });
+      }
+    }
+
+    @Override
+    public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+      return stage(
+          () -> session.renew(previous, next, seen),
+          cause -> CompletableFuture.completedFuture(new Renewal.Unknown(cause)));
+    }
+
+    @Override
+    public CompletionStage<Void> close() {
+      return stage(session::close, CompletableFuture::failedFuture);
+    }
+  }
+}

@@ -1,0 +1,12 @@
+package io.mortise.testkit;
+
+import io.mortise.spi.Capability;
+import java.util.EnumSet;
+
+/** The API over the store in memory. */
+@ContractFor("mem")
+class MemClientTest extends LockClientContract {
+  MemClientTest() {
+    super(MemUnderTest.onRealTime(EnumSet.allOf(Capability.class)));
+  }
+}
