@@ -57,7 +57,7 @@ final class JdbcLockStore implements LockStore {
     NewsWatch.Reader reader =
         oneWriter
             ? new NewsWatch.OwnLink(database)
-            : id -> call(renewals, link -> link.rows.news(id.value(), LockSteps.STEPS)).get();
+            : (id, after) -> call(renewals, link -> NewsWatch.read(link, id, after)).get();
     this.watch = new NewsWatch(name + "-news", bells, reader, poll);
   }
 

@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
 final class JdbcSession implements StoreSession {
   private static final Logger LOG = LoggerFactory.getLogger(JdbcSession.class);
 
+  /** How far behind a visible piece of news an older one may still come up. */
+  static final int LOOK_BACK = 64;
+
   private final JdbcLockStore store;
   private final SessionSpec spec;
   private final Consumer<News> hints;
@@ -36,6 +39,7 @@ final class JdbcSession implements StoreSession {
 
   private volatile boolean watched;
   private volatile boolean closed;
+  private long lastPushed;
   private Set<Long> pushed = new HashSet<>();
 
   JdbcSession(JdbcLockStore store, SessionSpec spec, Consumer<News> hints, boolean countsHolds) {
@@ -95,16 +99,26 @@ final class JdbcSession implements StoreSession {
     return holding != null && !holding.isEmpty();
   }
 
-  /** Hands on news that was not handed on before; called by one thread. */
-  void push(List<Renewal.Item> items) {
+  /**
+   * After which id to look for news. A little behind the last that was handed on: ids may become
+   * visible out of order.
+   */
+  long pushedTo() {
+    return lastPushed - LOOK_BACK;
+  }
+
+  /** Hands on news that was not handed on before; called by one thread. Returns how much came. */
+  int push(List<Renewal.Item> items) {
     Set<Long> present = new HashSet<>();
     for (Renewal.Item item : items) {
       present.add(item.id());
+      lastPushed = Math.max(lastPushed, item.id());
       if (!pushed.contains(item.id())) {
         hint(item.news());
       }
     }
     pushed = present;
+    return items.size();
   }
 
   void hint(News news) {

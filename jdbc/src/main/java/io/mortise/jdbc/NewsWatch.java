@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,9 @@ final class NewsWatch implements AutoCloseable {
 
   /** How often to look all the same while somebody waits: a missed bell is rare. */
   private static final Duration BACKSTOP = Duration.ofMillis(50);
+
+  /** Twice what {@link JdbcSession#pushedTo} looks back, so that it always gets on. */
+  private static final int AT_ONCE = 2 * JdbcSession.LOOK_BACK;
 
   private static final Duration IDLE = Duration.ofSeconds(1);
 
@@ -48,7 +52,7 @@ final class NewsWatch implements AutoCloseable {
 
   /** Reads the news of a session. */
   interface Reader {
-    List<Renewal.Item> read(SessionId session) throws Exception;
+    List<Renewal.Item> read(SessionId session, long after) throws Exception;
 
     /** Called by the thread that read. */
     default void close() {}
@@ -64,11 +68,11 @@ final class NewsWatch implements AutoCloseable {
     }
 
     @Override
-    public List<Renewal.Item> read(SessionId session) throws Exception {
+    public List<Renewal.Item> read(SessionId session, long after) throws Exception {
       if (link == null) {
         link = database.connect();
       }
-      return link.rows.news(session.value(), LockSteps.STEPS);
+      return NewsWatch.read(link, session, after);
     }
 
     @Override
@@ -76,12 +80,16 @@ final class NewsWatch implements AutoCloseable {
       if (link != null) {
         try {
           link.close();
-        } catch (java.sql.SQLException e) {
+        } catch (SQLException e) {
           LOG.debug("Closing the connection for news failed", e);
         }
         link = null;
       }
     }
+  }
+
+  static List<Renewal.Item> read(Link link, SessionId session, long after) throws SQLException {
+    return link.rows.news(session.value(), after, AT_ONCE);
   }
 
   /** Watches for a session. */
@@ -162,7 +170,9 @@ final class NewsWatch implements AutoCloseable {
 
   private void look(JdbcSession session) {
     try {
-      session.push(reader.read(session.id()));
+      while (session.push(reader.read(session.id(), session.pushedTo())) == AT_ONCE) {
+        // There may be more.
+      }
     } catch (Exception e) {
       // The renewal brings the same news, and tells of an outage.
       LOG.debug("Cannot read the news of session {}", session.id(), e);

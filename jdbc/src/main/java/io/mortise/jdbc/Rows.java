@@ -275,10 +275,14 @@ final class Rows {
     return sql.update() > 0;
   }
 
-  List<Renewal.Item> news(String session, int limit) throws SQLException {
+  List<Renewal.Item> news(String session, long after, int limit) throws SQLException {
     List<Renewal.Item> items = new ArrayList<>();
     try (ResultSet row =
-        of("news_select").set("session", session).set("row_limit", limit).query()) {
+        of("news_select")
+            .set("session", session)
+            .set("after", after)
+            .set("row_limit", limit)
+            .query()) {
       while (row.next()) {
         items.add(new Renewal.Item(row.getLong("id"), news(row)));
       }

@@ -36,7 +36,7 @@ final class SessionSteps {
     for (long known : seen) {
       rows.forget(id, known);
     }
-    List<Renewal.Item> news = rows.news(id, LockSteps.STEPS + 1);
+    List<Renewal.Item> news = rows.news(id, 0, LockSteps.STEPS + 1);
     boolean more = news.size() > LockSteps.STEPS;
     return new Renewal.Renewed(now, more ? news.subList(0, LockSteps.STEPS) : news, more);
   }

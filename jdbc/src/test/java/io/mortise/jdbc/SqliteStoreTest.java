@@ -315,4 +315,24 @@ class SqliteStoreTest {
       assertThat(writer.granted("a", write).wanted()).isFalse();
     }
   }
+
+  @Test
+  void givenMuchNewsThatNobodyAcknowledged_whenMoreComes_thenItIsPushedToo() throws Exception {
+    try (LockStore one = open();
+        LockStore two = open()) {
+      TestSession holder = new TestSession(one, TTL);
+      TestSession waiter = new TestSession(two, TTL);
+      for (int i = 0; i < 150; i++) {
+        AttemptId held = holder.attempt();
+        AttemptId waits = waiter.attempt();
+        holder.granted("a", held);
+        assertThat(waiter.acquire("a", waits)).isInstanceOf(Reply.Queued.class);
+        holder.abandon("a", held);
+        News news = waiter.hints.poll(2, TimeUnit.SECONDS);
+        assertThat(news).as("round " + i).isInstanceOf(News.Granted.class);
+        assertThat(news.attempt()).isEqualTo(waits);
+        waiter.abandon("a", waits);
+      }
+    }
+  }
 }

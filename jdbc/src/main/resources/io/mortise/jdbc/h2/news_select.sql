@@ -1,3 +1,3 @@
 -- The news of a session, oldest first.
--- :session; :row_limit
-SELECT * FROM mortise_news WHERE session = :session ORDER BY id LIMIT :row_limit
+-- :session; :after = only those with a greater id; :row_limit
+SELECT * FROM mortise_news WHERE session = :session AND id > :after ORDER BY id LIMIT :row_limit

@@ -1,0 +1,148 @@
+package io.mortise.jdbc;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Another process that uses locks: its own main class, and the handle on it. It ends with its
+ * standard input, so that none outlives the test.
+ */
+final class LockChild implements AutoCloseable {
+  private final Process process;
+  private final BufferedReader output;
+
+  private LockChild(Process process) {
+    this.process = process;
+    this.output =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+  }
+
+  /** Starts one; arguments as {@link #main} has them. */
+  static LockChild start(String what, String url, Duration ttl, String... more) {
+    List<String> command =
+        new java.util.ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx64m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty(
+                    "surefire.test.class.path", System.getProperty("java.class.path")),
+                LockChild.class.getName(),
+                what,
+                url,
+                Long.toString(ttl.toMillis())));
+    command.addAll(List.of(more));
+    try {
+      return new LockChild(
+          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** The next line that it prints. */
+  String line() throws IOException {
+    String line = output.readLine();
+    if (line == null) {
+      throw new AssertionError("the child ended");
+    }
+    return line;
+  }
+
+  void go() throws IOException {
+    process.getOutputStream().write('g');
+    process.getOutputStream().flush();
+  }
+
+  void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  int await() throws InterruptedException {
+    if (!process.waitFor(50, TimeUnit.SECONDS)) {
+      process.destroyForcibly();
+      throw new AssertionError("the child did not end");
+    }
+    return process.exitValue();
+  }
+
+  Duration cpu() {
+    return process.info().totalCpuDuration().orElse(Duration.ZERO);
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+
+  /** {@code count|hold|echo URL TTL-in-ms …}. */
+  public static void main(String[] args) throws Exception {
+    if (!args[0].equals("echo")) {
+      Thread parent = new Thread(LockChild::endWithParent);
+      parent.setDaemon(true);
+      parent.start();
+    }
+    Duration ttl = Duration.ofMillis(Long.parseLong(args[2]));
+    try (LockClient locks = LockClient.builder().url(args[1]).ttl(ttl).build()) {
+      switch (args[0]) {
+        case "count" -> count(locks, Path.of(args[3]), Integer.parseInt(args[4]));
+        case "hold" -> hold(locks);
+        default -> echo(locks, Integer.parseInt(args[3]));
+      }
+    }
+    System.exit(0);
+  }
+
+  private static void endWithParent() {
+    try {
+      while (System.in.read() >= 0) {
+        // Until the parent is gone.
+      }
+    } catch (IOException e) {
+      // As above.
+    }
+    Runtime.getRuntime().halt(3);
+  }
+
+  private static void count(LockClient locks, Path file, int times) throws Exception {
+    System.out.println("ready");
+    for (int i = 0; i < times; i++) {
+      try (Lease lease = locks.lock("counter").acquireWithin(Duration.ofSeconds(40))) {
+        increment(file);
+        lease.ensureValid();
+      }
+    }
+  }
+
+  static void increment(Path file) throws IOException {
+    long count = Long.parseLong(Files.readString(file).strip());
+    Files.writeString(file, Long.toString(count + 1));
+  }
+
+  private static void hold(LockClient locks) throws Exception {
+    Lease lease = locks.lock("held").acquireWithin(Duration.ofSeconds(20));
+    System.out.println(lease.token());
+    Thread.sleep(60_000);
+  }
+
+  /** Takes the lock each time it is told to, and tells when it got it. */
+  private static void echo(LockClient locks, int times) throws Exception {
+    for (int i = 0; i < times && System.in.read() >= 0; i++) {
+      try (Lease lease = locks.lock("echo").acquireWithin(Duration.ofSeconds(40))) {
+        System.out.println(System.nanoTime());
+        lease.ensureValid();
+      }
+    }
+  }
+}
