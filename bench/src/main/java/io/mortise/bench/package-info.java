@@ -1,4 +1,8 @@
-/** The bench: one workload for every lock library, run against the same servers. */
+/**
+ * The bench: measures Mortise beside other lock libraries and hand-written protocols, on the same
+ * stores, in one run. {@link io.mortise.bench.Main} starts it, {@link io.mortise.bench.Bench} runs
+ * the workloads, {@link io.mortise.bench.Targets} says what must be reached.
+ */
 @NullMarked
 package io.mortise.bench;
 

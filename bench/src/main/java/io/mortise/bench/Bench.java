@@ -1,0 +1,67 @@
+package io.mortise.bench;
+
+import io.mortise.bench.subject.Stores;
+import io.mortise.bench.subject.Subjects;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+
+/** Runs the chosen workloads one after the other. */
+final class Bench {
+  private final Plan plan;
+  private final Stores stores;
+  private final List<Subjects> subjects;
+  private final Set<Workload> workloads;
+  private final PrintWriter progress;
+
+  Bench(
+      Plan plan,
+      Stores stores,
+      List<Subjects> subjects,
+      Set<Workload> workloads,
+      PrintWriter progress) {
+    this.plan = plan;
+    this.stores = stores;
+    this.subjects = subjects;
+    this.workloads = workloads;
+    this.progress = progress;
+  }
+
+  Figures run(Path folder) throws IOException, InterruptedException {
+    Figures figures = new Figures();
+    Path cell = folder.resolve("cell");
+    try (Rounds rounds = new Rounds(stores, figures)) {
+      ThreadWorkloads threads = new ThreadWorkloads(rounds, figures, plan);
+      ProcessWorkloads processes = new ProcessWorkloads(rounds, figures, plan, stores, cell);
+      for (Workload workload : workloads) {
+        long from = System.nanoTime();
+        progress.print(workload.label() + " … ");
+        progress.flush();
+        run(workload, threads, processes);
+        progress.printf("%.0f s%n", (System.nanoTime() - from) / 1e9);
+      }
+    } finally {
+      Files.deleteIfExists(cell);
+    }
+    return figures;
+  }
+
+  private void run(Workload workload, ThreadWorkloads threads, ProcessWorkloads processes)
+      throws IOException, InterruptedException {
+    switch (workload) {
+      case REENTRY -> threads.reentry(workload, subjects);
+      case PAIR -> threads.apart(workload, subjects, 1);
+      case APART_16 -> threads.apart(workload, subjects, 16);
+      case APART_64 -> threads.apart(workload, subjects, 64);
+      case THREADS_8 -> threads.together(workload, subjects, 8);
+      case THREADS_64 -> threads.together(workload, subjects, 64);
+      case PROCESSES -> processes.together(workload, subjects);
+      case SIGNAL -> processes.signal(workload, subjects);
+      case PATIENCE -> processes.patience(workload, subjects);
+      case HELD -> processes.held(workload, subjects);
+    }
+  }
+}

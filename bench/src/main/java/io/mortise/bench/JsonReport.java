@@ -1,0 +1,54 @@
+package io.mortise.bench;
+
+import com.fasterxml.jackson.jr.ob.JSON;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The figures for programs: every round of everything. */
+final class JsonReport {
+  private JsonReport() {}
+
+  static void write(
+      Path file, Map<String, Object> circumstances, Figures figures, List<Targets.Target> targets)
+      throws IOException {
+    Map<String, Object> report = new LinkedHashMap<>(circumstances);
+    Map<String, Object> workloads = new LinkedHashMap<>();
+    for (Workload workload : figures.workloads()) {
+      Map<String, Object> subjects = new LinkedHashMap<>();
+      figures
+          .of(workload)
+          .forEach(
+              (subject, row) -> {
+                Map<String, Object> measures = new LinkedHashMap<>();
+                row.forEach(
+                    (measure, rounds) ->
+                        measures.put(
+                            measure, Map.of("median", Figures.median(rounds), "rounds", rounds)));
+                subjects.put(subject.label(), measures);
+              });
+      workloads.put(workload.label(), subjects);
+    }
+    report.put("workloads", workloads);
+    List<Map<String, Object>> reached = new ArrayList<>();
+    for (Targets.Target target : targets) {
+      if (target.measured()) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("what", target.what());
+        entry.put("value", target.value());
+        entry.put(target.atMost() ? "atMost" : "atLeast", target.bound());
+        entry.put("reached", target.reached());
+        reached.add(entry);
+      }
+    }
+    report.put("targets", reached);
+    report.put("notes", figures.notes());
+    report.put("broken", figures.broken());
+    Files.writeString(
+        file, JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(report) + "\n");
+  }
+}

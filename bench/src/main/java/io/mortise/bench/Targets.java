@@ -1,0 +1,164 @@
+package io.mortise.bench;
+
+import static io.mortise.bench.subject.Subjects.BLPOP;
+import static io.mortise.bench.subject.Subjects.JEDIS_PAIR;
+import static io.mortise.bench.subject.Subjects.LETTUCE_PAIR;
+import static io.mortise.bench.subject.Subjects.MORTISE_MEM;
+import static io.mortise.bench.subject.Subjects.MORTISE_MEM_FAIR;
+import static io.mortise.bench.subject.Subjects.MORTISE_REDIS;
+import static io.mortise.bench.subject.Subjects.MORTISE_REDIS_ASYNC;
+import static io.mortise.bench.subject.Subjects.MORTISE_REDIS_FAIR;
+import static io.mortise.bench.subject.Subjects.MORTISE_SQLITE;
+import static io.mortise.bench.subject.Subjects.REDISSON;
+import static io.mortise.bench.subject.Subjects.REENTRANT_FAIR;
+import static io.mortise.bench.subject.Subjects.SQLITE_STATEMENTS;
+
+import io.mortise.bench.subject.Subjects;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What Mortise must reach, in ratios to others of the same run wherever that is possible. */
+final class Targets {
+  private final Figures figures;
+  private final List<Target> targets = new ArrayList<>();
+
+  /**
+   * One of them.
+   *
+   * @param value NaN if it was not measured in this run
+   * @param atMost whether the bound is an upper one
+   */
+  record Target(String what, double value, double bound, boolean atMost) {
+    boolean measured() {
+      return !Double.isNaN(value);
+    }
+
+    boolean reached() {
+      return atMost ? value <= bound : value >= bound;
+    }
+  }
+
+  private Targets(Figures figures) {
+    this.figures = figures;
+  }
+
+  static List<Target> of(Figures figures) {
+    Targets all = new Targets(figures);
+    all.threads();
+    all.redis();
+    all.held();
+    all.sqlite();
+    return all.targets;
+  }
+
+  private void threads() {
+    atMost("re-entry of the Lock view, ns", median(Workload.REENTRY, MORTISE_MEM, "ns"), 1000);
+    atMost(
+        "re-entry of the Lock view, Redis, ns",
+        median(Workload.REENTRY, MORTISE_REDIS, "ns"),
+        1000);
+    inProcess("mem", MORTISE_MEM, MORTISE_MEM_FAIR);
+    inProcess("Redis", MORTISE_REDIS, MORTISE_REDIS_FAIR);
+    inProcess("SQLite", MORTISE_SQLITE, MORTISE_SQLITE);
+  }
+
+  private void inProcess(String store, Subjects normal, Subjects fair) {
+    String rates = "one lock, 8 threads, " + store;
+    if (fair != normal) {
+      atLeast(
+          rates + ": fair ÷ fair ReentrantLock",
+          ratio(Workload.THREADS_8, fair, REENTRANT_FAIR, "acq/s"),
+          0.75);
+    }
+    atLeast(
+        rates + ": default ÷ fair ReentrantLock",
+        ratio(Workload.THREADS_8, normal, REENTRANT_FAIR, "acq/s"),
+        4);
+    atMost(rates + ": longest wait, ms", median(Workload.THREADS_8, normal, "longest ms"), 10);
+  }
+
+  private void redis() {
+    atMost(
+        "Redis pair: answered ÷ Lettuce pair",
+        ratio(Workload.PAIR, MORTISE_REDIS, LETTUCE_PAIR, "p50 µs"),
+        1.15);
+    atMost(
+        "Redis pair: asynchronous ÷ limit",
+        ratio(Workload.PAIR, MORTISE_REDIS_ASYNC, JEDIS_PAIR, "p50 µs"),
+        0.95);
+    atLeast(
+        "Redis, 64 threads apart: asynchronous ÷ limit",
+        ratio(Workload.APART_64, MORTISE_REDIS_ASYNC, JEDIS_PAIR, "pairs/s"),
+        1.7);
+    atLeast(
+        "Redis, 64 threads apart: asynchronous ÷ Redisson",
+        ratio(Workload.APART_64, MORTISE_REDIS_ASYNC, REDISSON, "pairs/s"),
+        7);
+    atLeast(
+        "Redis, 64 threads apart: answered ÷ limit",
+        ratio(Workload.APART_64, MORTISE_REDIS, JEDIS_PAIR, "pairs/s"),
+        1.1);
+    atLeast(
+        "Redis, 4 processes: acquisitions ÷ BLPOP",
+        ratio(Workload.PROCESSES, MORTISE_REDIS, BLPOP, "acq/s"),
+        1.2);
+    atLeast(
+        "Redis, 4 processes: process switches ÷ Redisson",
+        ratio(Workload.PROCESSES, MORTISE_REDIS, REDISSON, "process switches/s"),
+        4);
+    atMost(
+        "Redis, 4 processes: longest wait, ms",
+        median(Workload.PROCESSES, MORTISE_REDIS, "longest ms"),
+        60);
+    atMost(
+        "Redis hand-off between processes: median ÷ Redisson",
+        ratio(Workload.SIGNAL, MORTISE_REDIS, REDISSON, "p50 µs"),
+        0.5);
+  }
+
+  private void held() {
+    // The default TTL is 15 s, and it is renewed each third of it.
+    atMost(
+        "10,000 held: server commands per TTL/3",
+        median(Workload.HELD, MORTISE_REDIS, "commands/s") * 5,
+        1.3);
+    atMost("10,000 held: client CPU, %", median(Workload.HELD, MORTISE_REDIS, "client cpu %"), 0.1);
+    atMost("10,000 held: heap B/lock", median(Workload.HELD, MORTISE_REDIS, "heap B/lock"), 220);
+    atMost(
+        "10,000 held: server B/lock", median(Workload.HELD, MORTISE_REDIS, "server B/lock"), 150);
+  }
+
+  private void sqlite() {
+    atMost(
+        "SQLite pair ÷ raw statements",
+        ratio(Workload.PAIR, MORTISE_SQLITE, SQLITE_STATEMENTS, "p50 µs"),
+        1.2);
+    atLeast(
+        "SQLite, 64 threads apart ÷ a raw connection per thread",
+        ratio(Workload.APART_64, MORTISE_SQLITE, SQLITE_STATEMENTS, "pairs/s"),
+        2.5);
+    atMost(
+        "SQLite hand-off between processes: median, µs",
+        median(Workload.SIGNAL, MORTISE_SQLITE, "p50 µs"),
+        2000);
+    atMost(
+        "SQLite, waiting: CPU of the process, % of a core",
+        median(Workload.PATIENCE, MORTISE_SQLITE, "waiter cpu %"), 2);
+  }
+
+  private double median(Workload workload, Subjects subject, String measure) {
+    return figures.median(workload, subject, measure);
+  }
+
+  private double ratio(Workload workload, Subjects ours, Subjects other, String measure) {
+    return figures.median(workload, ours, measure) / figures.median(workload, other, measure);
+  }
+
+  private void atMost(String what, double value, double bound) {
+    targets.add(new Target(what, value, bound, true));
+  }
+
+  private void atLeast(String what, double value, double bound) {
+    targets.add(new Target(what, value, bound, false));
+  }
+}

@@ -1,0 +1,91 @@
+package io.mortise.bench;
+
+import io.mortise.bench.subject.Subjects;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** The figures as tables for people. */
+final class TextReport {
+  private TextReport() {}
+
+  static void print(Figures figures, List<Targets.Target> targets, PrintWriter out) {
+    for (Workload workload : figures.workloads()) {
+      table(figures, workload, out);
+    }
+    out.printf("%nTargets%n");
+    for (Targets.Target target : targets) {
+      out.printf(
+          Locale.ROOT,
+          "  %-11s  %-62s %9s  (%s %s)%n",
+          target.measured() ? target.reached() ? "reached" : "MISSED" : "no figure",
+          target.what(),
+          target.measured() ? number(target.value()) : "–",
+          target.atMost() ? "at most" : "at least",
+          number(target.bound()));
+    }
+    if (!figures.notes().isEmpty()) {
+      out.printf("%nNotes%n");
+      figures.notes().forEach(note -> out.println("  " + note));
+    }
+    out.flush();
+  }
+
+  private static void table(Figures figures, Workload workload, PrintWriter out) {
+    Map<Subjects, Map<String, List<Double>>> rows = figures.of(workload);
+    Set<String> measures = new LinkedHashSet<>();
+    rows.values().forEach(row -> measures.addAll(row.keySet()));
+    out.printf("%n%s: %s%n", workload.label(), workload.title());
+    StringBuilder head = new StringBuilder(String.format("  %-22s", ""));
+    measures.forEach(measure -> head.append(String.format("%20s", measure)));
+    for (Subjects yardstick : yardsticks(rows.keySet())) {
+      head.append(String.format("%20s", "÷ " + yardstick.label()));
+    }
+    out.println(head);
+    rows.forEach(
+        (subject, row) -> {
+          StringBuilder line = new StringBuilder(String.format("  %-22s", subject.label()));
+          for (String measure : measures) {
+            line.append(String.format("%20s", number(figures.median(workload, subject, measure))));
+          }
+          for (Subjects yardstick : yardsticks(rows.keySet())) {
+            String advantage =
+                subject.place() == yardstick.place()
+                    ? number(workload.advantage(figures, subject, yardstick)) + "x"
+                    : "";
+            line.append(String.format("%20s", advantage));
+          }
+          out.println(line);
+        });
+  }
+
+  /** Those that the others are compared with: the limit of each place, and Redisson. */
+  static List<Subjects> yardsticks(Set<Subjects> present) {
+    List<Subjects> chosen = new ArrayList<>();
+    for (Subjects candidate :
+        List.of(
+            Subjects.REENTRANT_FAIR,
+            Subjects.JEDIS_PAIR,
+            Subjects.BLPOP,
+            Subjects.REDISSON,
+            Subjects.SQLITE_STATEMENTS)) {
+      if (present.contains(candidate)) {
+        chosen.add(candidate);
+      }
+    }
+    return chosen;
+  }
+
+  static String number(double value) {
+    if (Double.isNaN(value)) {
+      return "–";
+    }
+    double size = Math.abs(value);
+    int digits = size >= 100 || size == 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+    return String.format(Locale.ROOT, "%,." + digits + "f", value);
+  }
+}

@@ -1,0 +1,151 @@
+package io.mortise.bench;
+
+import com.fasterxml.jackson.jr.ob.JSON;
+import io.mortise.bench.subject.Stores;
+import io.mortise.bench.subject.Subject;
+import io.mortise.bench.subject.Subject.Grip;
+import io.mortise.bench.subject.Subjects;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The main class of a {@link Child}: does what it is told line by line, until its input ends. */
+final class Worker {
+  /** In front of each answer, as libraries may print lines of their own. */
+  static final String MARK = "bench>";
+
+  private static final long WAIT_MILLIS = 10_000;
+  private static final int WARM_UP = 100;
+
+  private final int number;
+  private final Stores stores;
+  private final Cell cell;
+  private final Map<Subjects, Subject> open = new HashMap<>();
+  private final Map<String, Grip> grips = new HashMap<>();
+  private List<Grip> held = new ArrayList<>();
+  private @Nullable Race race;
+
+  private Worker(int number, Stores stores, Cell cell) {
+    this.number = number;
+    this.stores = stores;
+    this.cell = cell;
+  }
+
+  public static void main(String[] args) throws IOException {
+    Worker worker =
+        new Worker(
+            Integer.parseInt(args[0]), new Stores(args[1], args[2]), Cell.in(Path.of(args[3])));
+    PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+    try (BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        Map<String, Object> question = JSON.std.mapFrom(line);
+        Map<String, Object> answer = new HashMap<>();
+        try {
+          answer.putAll(worker.answer(question));
+        } catch (Exception e) {
+          answer.put("failed", e.toString());
+        }
+        answer.put("number", question.get("number"));
+        out.println(MARK + JSON.std.asString(answer));
+      }
+    }
+    // Not every library lets its process end while something is held.
+    Runtime.getRuntime().halt(0);
+  }
+
+  private Map<String, Object> answer(Map<String, Object> question) throws Exception {
+    Subjects which = Subjects.valueOf(String.valueOf(question.get("subject")));
+    String lock = String.valueOf(question.get("lock"));
+    return switch (String.valueOf(question.get("verb"))) {
+      case "prepare" -> {
+        int threads = (int) Child.number(question, "threads");
+        race = new Race(subject(which), threads, i -> lock, cell, number, WAIT_MILLIS);
+        yield Map.of();
+      }
+      case "race" -> {
+        Race ready = race;
+        if (ready == null) {
+          throw new IllegalStateException("Nothing was prepared.");
+        }
+        yield ready.run(Child.number(question, "start"), Child.number(question, "millis")).encode();
+      }
+      case "take" -> {
+        boolean taken = grip(which, lock).take(WAIT_MILLIS);
+        long now = System.nanoTime();
+        if (!taken) {
+          throw new IllegalStateException("not acquired within " + WAIT_MILLIS + " ms");
+        }
+        yield Map.of("at", now);
+      }
+      case "give" -> {
+        long now = System.nanoTime();
+        grip(which, lock).give();
+        yield Map.of("at", now);
+      }
+      case "hold" -> hold(which, lock, (int) Child.number(question, "count"));
+      default -> throw new IllegalArgumentException("Not understood: " + question);
+    };
+  }
+
+  private Subject subject(Subjects which) throws Exception {
+    Subject subject = open.get(which);
+    if (subject == null) {
+      subject = which.open(stores);
+      open.put(which, subject);
+    }
+    return subject;
+  }
+
+  private Grip grip(Subjects which, String lock) throws Exception {
+    String key = which + " " + lock;
+    Grip grip = grips.get(key);
+    if (grip == null) {
+      grip = subject(which).grip(lock);
+      grips.put(key, grip);
+    }
+    return grip;
+  }
+
+  /**
+   * Takes many locks and keeps them. What is loaded on the way is not counted: a first client loads
+   * it and is closed, as some libraries go on renewing what was given back.
+   */
+  private Map<String, Object> hold(Subjects which, String prefix, int count) throws Exception {
+    try (Subject first = which.open(stores)) {
+      for (int i = 0; i < WARM_UP; i++) {
+        Grip grip = first.grip(prefix + "warm-" + i);
+        grip.take(WAIT_MILLIS);
+        grip.give();
+      }
+    }
+    Subject subject = subject(which);
+    held = new ArrayList<>(count);
+    long before = usedHeap();
+    for (int i = 0; i < count; i++) {
+      Grip grip = subject.grip(prefix + i);
+      if (!grip.take(WAIT_MILLIS)) {
+        throw new IllegalStateException("Lock " + i + " was not acquired.");
+      }
+      held.add(grip);
+    }
+    return Map.of("heap", usedHeap() - before);
+  }
+
+  private static long usedHeap() throws InterruptedException {
+    for (int i = 0; i < 4; i++) {
+      System.gc();
+      Thread.sleep(50);
+    }
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+}

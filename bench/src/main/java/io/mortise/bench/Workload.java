@@ -1,0 +1,47 @@
+package io.mortise.bench;
+
+import io.mortise.bench.subject.Subjects;
+import java.util.Locale;
+
+/** What is measured. The first measure of each is the one that subjects are compared by. */
+enum Workload {
+  REENTRY("a thread locks again what it holds", "ns", false),
+  PAIR("acquire and release, one thread, nobody else wants the lock", "p50 µs", false),
+  APART_16("16 threads, each with a lock of its own", "pairs/s", true),
+  APART_64("64 threads, each with a lock of its own", "pairs/s", true),
+  THREADS_8("8 threads of one process, one lock", "acq/s", true),
+  THREADS_64("64 threads of one process, one lock", "acq/s", true),
+  PROCESSES("4 processes of 2 threads, one lock", "acq/s", true),
+  SIGNAL("released in one process until held in another", "p50 µs", false),
+  PATIENCE("a process waits while another holds", "waiter cpu %", false),
+  HELD("one process holds many locks, which stay held by themselves", "heap B/lock", false);
+
+  private final String title;
+  private final String main;
+  private final boolean moreIsBetter;
+
+  Workload(String title, String main, boolean moreIsBetter) {
+    this.title = title;
+    this.main = main;
+    this.moreIsBetter = moreIsBetter;
+  }
+
+  String label() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  String title() {
+    return title;
+  }
+
+  String main() {
+    return main;
+  }
+
+  /** How many times better the one did than the other; NaN if one was not measured. */
+  double advantage(Figures figures, Subjects one, Subjects other) {
+    double mine = figures.median(this, one, main);
+    double theirs = figures.median(this, other, main);
+    return moreIsBetter ? mine / theirs : theirs / mine;
+  }
+}

@@ -1,0 +1,74 @@
+package io.mortise.bench.subject;
+
+import io.mortise.DistributedLock;
+import io.mortise.JavaLock;
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Mortise over any store, with one set of options. Reads the token of every grant. */
+public final class Mortise implements Subject {
+  static final LockOptions FAIR = LockOptions.DEFAULTS.withFair(true);
+  static final LockOptions ASYNC = LockOptions.DEFAULTS.withReleaseAsync(true);
+
+  private final LockClient client;
+  private final LockOptions options;
+
+  Mortise(String url, LockOptions options) {
+    this.client = LockClient.connect(url);
+    this.options = options;
+  }
+
+  @Override
+  public Grip grip(String name) {
+    return new LeaseGrip(client.lock(name, options));
+  }
+
+  /** A view that a thread can enter again while it holds the lock. */
+  public JavaLock javaLock(String name) {
+    return client.lock(name, options).asJavaLock();
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  private static final class LeaseGrip implements Grip {
+    private final DistributedLock lock;
+    private @Nullable Lease lease;
+    private long lastToken;
+
+    LeaseGrip(DistributedLock lock) {
+      this.lock = lock;
+    }
+
+    @Override
+    public boolean take(long waitMillis) throws InterruptedException {
+      Optional<Lease> granted = lock.tryAcquire(Duration.ofMillis(waitMillis));
+      if (granted.isEmpty()) {
+        return false;
+      }
+      lease = granted.get();
+      long token = lease.token();
+      if (token <= lastToken) {
+        throw new IllegalStateException(
+            "Token " + token + " of lock '" + lock.name() + "' came after " + lastToken + ".");
+      }
+      lastToken = token;
+      return true;
+    }
+
+    @Override
+    public void give() {
+      Lease held = lease;
+      lease = null;
+      if (held != null) {
+        held.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,27 @@
+package io.mortise.bench.subject;
+
+import java.util.concurrent.TimeUnit;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/** Redisson's RLock as it comes: no lease time, so that its watchdog renews. */
+final class RedissonLocks implements Subject {
+  private final RedissonClient client;
+
+  RedissonLocks(Stores stores) {
+    Config config = new Config();
+    config.useSingleServer().setAddress(stores.redis());
+    client = Redisson.create(config);
+  }
+
+  @Override
+  public Grip grip(String lock) {
+    return InProcess.grip(client.getLock(lock));
+  }
+
+  @Override
+  public void close() {
+    client.shutdown(0, 2, TimeUnit.SECONDS);
+  }
+}

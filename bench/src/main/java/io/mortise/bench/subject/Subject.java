@@ -1,0 +1,25 @@
+package io.mortise.bench.subject;
+
+/**
+ * A lock library, or a hand-written protocol, that is measured. One per process, opened once and
+ * used by all its threads.
+ */
+public interface Subject extends AutoCloseable {
+  /** Access to one lock. Called by the thread that will use it, and used by that thread alone. */
+  Grip grip(String lock) throws Exception;
+
+  /** A thread that used grips is done: the place to close what is kept per thread. */
+  default void threadEnds() throws Exception {}
+
+  @Override
+  void close();
+
+  /** One thread's access to one lock. */
+  interface Grip {
+    /** Waits at most so long; returns whether the lock is now held. */
+    boolean take(long waitMillis) throws Exception;
+
+    /** Gives it back. */
+    void give() throws Exception;
+  }
+}
