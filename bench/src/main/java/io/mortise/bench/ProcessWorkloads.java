@@ -164,9 +164,12 @@ final class ProcessWorkloads {
 
   /** A process holds many locks, which must stay held by themselves. */
   void held(Workload workload, List<Subjects> subjects) throws IOException, InterruptedException {
+    // Those in this process would renew their sessions meanwhile.
+    rounds.close();
     List<Subjects> keepers = subjects.stream().filter(s -> s.is(Trait.KEEPS)).toList();
     for (Subjects which : ThreadWorkloads.in(Place.REDIS, keepers)) {
-      String lock = rounds.lock(workload, which) + "/";
+      // Names of some 20 characters, alike for all.
+      String lock = String.format("bench/%03d/held/", random.nextInt(1000));
       try (RedisFigures server = new RedisFigures(stores.redis());
           Children children = new Children()) {
         start(children, 1);
@@ -190,11 +193,14 @@ final class ProcessWorkloads {
   private void watch(Workload workload, Subjects which, RedisFigures server, Child holder)
       throws IOException, InterruptedException {
     Map<String, Long> before = server.calls();
+    long requests = server.requests();
     long cpu = holder.cpuNanos();
     long from = System.nanoTime();
     Thread.sleep(plan.heldSeconds() * 1000L);
     double seconds = (System.nanoTime() - from) / 1e9;
     figures.add(workload, which, "client cpu %", (holder.cpuNanos() - cpu) / 1e7 / seconds);
+    // Less the one that asks.
+    figures.add(workload, which, "requests/s", (server.requests() - requests - 1) / seconds);
     Map<String, Long> calls = new TreeMap<>();
     server
         .calls()

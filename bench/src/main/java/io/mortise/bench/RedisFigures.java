@@ -43,6 +43,11 @@ final class RedisFigures implements AutoCloseable {
     return calls;
   }
 
+  /** Requests that clients sent since the server started, this one included. */
+  long requests() {
+    return Long.parseLong(field("stats", "total_reads_processed"));
+  }
+
   private String field(String section, String name) {
     return connection
         .sync()

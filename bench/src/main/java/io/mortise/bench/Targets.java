@@ -117,11 +117,11 @@ final class Targets {
   }
 
   private void held() {
-    // The default TTL is 15 s, and it is renewed each third of it.
+    // The default TTL is 15 s, and it is renewed each third of it; a window has one more at times.
     atMost(
-        "10,000 held: server commands per TTL/3",
-        median(Workload.HELD, MORTISE_REDIS, "commands/s") * 5,
-        1.3);
+        "10,000 held: requests to the server per TTL/3",
+        median(Workload.HELD, MORTISE_REDIS, "requests/s") * 5,
+        1.5);
     atMost("10,000 held: client CPU, %", median(Workload.HELD, MORTISE_REDIS, "client cpu %"), 0.1);
     atMost("10,000 held: heap B/lock", median(Workload.HELD, MORTISE_REDIS, "heap B/lock"), 220);
     atMost(

@@ -31,7 +31,7 @@ final class Worker {
   private final Cell cell;
   private final Map<Subjects, Subject> open = new HashMap<>();
   private final Map<String, Grip> grips = new HashMap<>();
-  private List<Grip> held = new ArrayList<>();
+  private List<Object> held = new ArrayList<>();
   private @Nullable Race race;
 
   private Worker(int number, Stores stores, Cell cell) {
@@ -132,11 +132,7 @@ final class Worker {
     held = new ArrayList<>(count);
     long before = usedHeap();
     for (int i = 0; i < count; i++) {
-      Grip grip = subject.grip(prefix + i);
-      if (!grip.take(WAIT_MILLIS)) {
-        throw new IllegalStateException("Lock " + i + " was not acquired.");
-      }
-      held.add(grip);
+      held.add(subject.hold(prefix + i, WAIT_MILLIS));
     }
     return Map.of("heap", usedHeap() - before);
   }

@@ -27,6 +27,11 @@ public final class Mortise implements Subject {
     return new LeaseGrip(client.lock(name, options));
   }
 
+  @Override
+  public Object hold(String name, long waitMillis) throws InterruptedException {
+    return client.lock(name, options).acquireWithin(Duration.ofMillis(waitMillis));
+  }
+
   /** A view that a thread can enter again while it holds the lock. */
   public JavaLock javaLock(String name) {
     return client.lock(name, options).asJavaLock();

@@ -2,6 +2,7 @@ package io.mortise.bench.subject;
 
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
@@ -18,6 +19,15 @@ final class RedissonLocks implements Subject {
   @Override
   public Grip grip(String lock) {
     return InProcess.grip(client.getLock(lock));
+  }
+
+  @Override
+  public Object hold(String name, long waitMillis) throws InterruptedException {
+    RLock lock = client.getLock(name);
+    if (!lock.tryLock(waitMillis, TimeUnit.MILLISECONDS)) {
+      throw new IllegalStateException("Lock '" + name + "' was not acquired.");
+    }
+    return lock;
   }
 
   @Override

@@ -8,6 +8,19 @@ public interface Subject extends AutoCloseable {
   /** Access to one lock. Called by the thread that will use it, and used by that thread alone. */
   Grip grip(String lock) throws Exception;
 
+  /**
+   * Takes a lock for good.
+   *
+   * @return what an application has to keep in order to give it back
+   */
+  default Object hold(String lock, long waitMillis) throws Exception {
+    Grip grip = grip(lock);
+    if (!grip.take(waitMillis)) {
+      throw new IllegalStateException("Lock '" + lock + "' was not acquired.");
+    }
+    return grip;
+  }
+
   /** A thread that used grips is done: the place to close what is kept per thread. */
   default void threadEnds() throws Exception {}
 
