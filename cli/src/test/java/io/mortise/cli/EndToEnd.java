@@ -18,14 +18,17 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The tool as users run it, on the embedded store. */
+/** The tool as users run it, on a store of the subclass's choice. */
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs sh")
-class EndToEndTest {
+abstract class EndToEnd {
   private static final int PROCESSES = 8;
   private static final int RUNS = 3;
   private static final int INCREMENTS = 5;
 
-  @TempDir private Path folder;
+  @TempDir Path folder;
+
+  /** Where the store is. */
+  abstract String url();
 
   @Test
   void givenManyProcesses_whenEachIncrementsUnderTheLock_thenNoIncrementIsLostAndTokensRise()
@@ -196,8 +199,7 @@ class EndToEndTest {
   }
 
   private Map<String, String> variables() {
-    return Map.of(
-        "MORTISE_STORE", "jdbc:sqlite:" + folder.resolve("locks.db"), "TMPDIR", folder.toString());
+    return Map.of("MORTISE_STORE", url(), "TMPDIR", folder.toString());
   }
 
   private void assertOnlyTheStoreIsLeft() throws IOException {
