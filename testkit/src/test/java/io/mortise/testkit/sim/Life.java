@@ -1,0 +1,141 @@
+package io.mortise.testkit.sim;
+
+import io.mortise.Lease;
+import io.mortise.internal.engine.EngineClient;
+import io.mortise.internal.engine.EngineEnv;
+import io.mortise.internal.engine.EngineScheduler;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockName;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** One process from its start to its death, with a client of its own. */
+final class Life {
+  final String name;
+  final Host host;
+  final SimStore store;
+  final EngineClient client;
+  boolean alive = true;
+  boolean closed;
+  private final World world;
+  private final Server server;
+  private final Judge judge;
+  private final List<Belief> beliefs = new ArrayList<>();
+
+  /** A lease in somebody's hands, and until when he last knew it to be good, on his clock. */
+  private static final class Belief {
+    final String attempt;
+    final Lease lease;
+    long until;
+
+    Belief(String attempt, Lease lease, long until) {
+      this.attempt = attempt;
+      this.lease = lease;
+      this.until = until;
+    }
+  }
+
+  Life(
+      World world, Judge judge, Host host, Server server, Wire wire, String name, Scenario scenario) {
+    this.world = world;
+    this.judge = judge;
+    this.server = server;
+    this.host = host;
+    this.name = name;
+    this.store = new SimStore(world, server, this, wire);
+    SplittableRandom random = world.random();
+    SplittableRandom lag = world.random();
+    EngineScheduler timers =
+        (delay, task) ->
+            world.whenDue(
+                this, host.nanos() + Math.max(0, delay) + lag.nextLong(50 * World.MICRO), task);
+    EngineEnv env =
+        new EngineEnv(
+            host::nanos,
+            timers,
+            timers,
+            task -> world.at(world.now() + lag.nextLong(20 * World.MICRO), this, task),
+            host::suspended,
+            random,
+            scenario.rules().engine(),
+            Duration.ofNanos(server.settings.ttl),
+            new ClientLabel("sim", 1, name));
+    this.client = new EngineClient(store, env, () -> {});
+  }
+
+  /** Begins to believe in a lease. */
+  void believe(String attempt, Lease lease) {
+    long until = host.nanos() + lease.remaining().toNanos();
+    long token = lease.token();
+    judge.granted(this, attempt, token, host.trueTime(until));
+    if (lease.isValid()) {
+      beliefs.add(new Belief(attempt, lease, until));
+    }
+  }
+
+  void disbelieve(String attempt) {
+    beliefs.removeIf(belief -> belief.attempt.equals(attempt));
+  }
+
+  /** After each event of this process: whatever it learnt shows in what it believes. */
+  void observe() {
+    for (int i = 0; i < beliefs.size(); i++) {
+      Belief belief = beliefs.get(i);
+      long left = belief.lease.remaining().toNanos();
+      if (left > 0) {
+        long until = host.nanos() + left;
+        if (until != belief.until) {
+          belief.until = until;
+          judge.extended(this, belief.attempt, host.trueTime(until));
+        }
+      }
+    }
+  }
+
+  /** This process was told something by the store. */
+  void heard(News news) {
+    if (news instanceof News.Wanted wanted) {
+      judge.knowsWanted(wanted.attempt());
+    } else if (news instanceof News.Granted granted && granted.wanted()) {
+      judge.knowsWanted(granted.attempt());
+    }
+  }
+
+  void heard(Renewal renewal) {
+    if (renewal instanceof Renewal.Renewed renewed) {
+      renewed.news().forEach(item -> heard(item.news()));
+    }
+    world.trace(() -> this + " hears " + renewal);
+  }
+
+  void heard(LockName name, Reply reply) {
+    if (reply instanceof Reply.Queued queued) {
+      judge.queued(queued.attempt());
+    } else if (reply instanceof Reply.Granted granted && granted.wanted()) {
+      judge.knowsWanted(granted.attempt());
+    }
+    world.trace(() -> this + " hears about " + name + ": " + Server.text(reply));
+  }
+
+  /** The true time until which a session lives in the store. */
+  long livesUntil(SessionId session) {
+    return server.livesUntil(session);
+  }
+
+  void die() {
+    alive = false;
+    beliefs.clear();
+    judge.died(this);
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

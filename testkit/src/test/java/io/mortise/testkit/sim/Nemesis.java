@@ -1,0 +1,151 @@
+package io.mortise.testkit.sim;
+
+import io.mortise.spi.LockStore.Eviction;
+import io.mortise.spi.LockView;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Lets happen, now and then, what a scenario allows and what is not the fate of one message. */
+final class Nemesis {
+  private final World world;
+  private final Settings settings;
+  private final Scenario scenario;
+  private final Simulation simulation;
+  private final SplittableRandom random;
+  private final long pace;
+  private boolean resting;
+
+  Nemesis(World world, Settings settings, Scenario scenario, Simulation simulation) {
+    this.world = world;
+    this.settings = settings;
+    this.scenario = scenario;
+    this.simulation = simulation;
+    this.random = world.random();
+    this.pace = random.nextBoolean() ? settings.ttl : settings.ttl * 4;
+  }
+
+  void begin() {
+    for (Fault fault : scenario.faults()) {
+      if (deed(fault, false)) {
+        again(fault);
+      }
+    }
+  }
+
+  void rest() {
+    resting = true;
+  }
+
+  private void again(Fault fault) {
+    world.at(
+        world.now() + random.nextLong(pace),
+        () -> {
+          if (!resting) {
+            if (!simulation.lives.isEmpty()) {
+              boolean done = deed(fault, true);
+              assert done;
+            }
+            again(fault);
+          }
+        });
+  }
+
+  /** Short mostly, sometimes much longer than a TTL. */
+  private long span() {
+    return random.nextLong(
+        switch (random.nextInt(3)) {
+          case 0 -> settings.ttl / 20;
+          case 1 -> settings.ttl;
+          default -> settings.ttl * 5 / 2;
+        });
+  }
+
+  /** Does it, unless asked only whether it is one of ours. */
+  private boolean deed(Fault fault, boolean now) {
+    Runnable deed =
+        switch (fault) {
+          case BREAK -> () -> anyLane().shatter(random.nextBoolean());
+          case CUT -> this::cut;
+          case PAUSE -> () -> anyLife().host.pause(span());
+          case SUSPEND -> () -> anyLife().host.suspend(span());
+          case CRASH -> () -> simulation.crash(anyLife(), span() / 4);
+          case CLOSE -> () -> simulation.close(anyLife(), span() / 4);
+          case SERVER_PAUSE -> () -> simulation.server.pauseUntil(world.now() + span());
+          case OUTAGE -> () -> outage(false);
+          case STATE_LOSS -> () -> outage(true);
+          case EVICT_CLOSE -> () -> evict(Eviction.CLOSE);
+          case EVICT_BREAK -> () -> evict(Eviction.BREAK);
+          case CLOCK_FORWARD -> () -> simulation.server.stepClock(span() / 1000);
+          case CLOCK_BACK ->
+              () -> simulation.server.stepClock(-random.nextLong(settings.ttl / 1000));
+          default -> null;
+        };
+    if (deed == null) {
+      return false;
+    }
+    if (now) {
+      world.trace(() -> "fault: " + fault);
+      deed.run();
+    }
+    return true;
+  }
+
+  private Life anyLife() {
+    return simulation.lives.get(random.nextInt(simulation.lives.size()));
+  }
+
+  private Lane anyLane() {
+    SimStore store = anyLife().store;
+    return switch (random.nextInt(3)) {
+      case 0 -> store.renewals;
+      default -> store.requests;
+    };
+  }
+
+  private void cut() {
+    SimStore store = anyLife().store;
+    int which = random.nextInt(1, 4);
+    long until = world.now() + span();
+    store.requests.cut((which & 1) != 0, (which & 2) != 0, until);
+    store.renewals.cut((which & 1) != 0, (which & 2) != 0, until);
+    store.pushes.cut(false, (which & 2) != 0, until);
+  }
+
+  private void outage(boolean forgets) {
+    if (simulation.server.isDown()) {
+      return;
+    }
+    simulation.server.down(true);
+    simulation.lives.forEach(
+        life -> {
+          life.store.requests.shatter(false);
+          life.store.renewals.shatter(false);
+        });
+    // A restart that forgets takes longer than tokens may run ahead of the clock.
+    long lasts = forgets ? World.SECOND + span() : span();
+    world.at(
+        world.now() + lasts,
+        () -> {
+          if (forgets) {
+            simulation.server.forgetAll();
+          }
+          simulation.server.down(false);
+        });
+  }
+
+  private void evict(Eviction how) {
+    List<LockView> views = simulation.server.locks();
+    if (views.isEmpty()) {
+      return;
+    }
+    LockView view = views.get(random.nextInt(views.size()));
+    List<LockView.Party> parties =
+        view.holders().isEmpty() || random.nextInt(4) == 0 ? view.waiters() : view.holders();
+    if (!parties.isEmpty()) {
+      LockView.Party party = parties.get(random.nextInt(parties.size()));
+      simulation.judge.evicted(view.name().value(), how == Eviction.BREAK);
+      var ended = simulation.server.evict(view.name(), party.attempt(), how);
+      assert ended != null;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package io.mortise.testkit.sim;
+
+import io.mortise.spi.Capability;
+import java.util.EnumSet;
+import java.util.SplittableRandom;
+
+/** The sizes and times of one run. Times in nanoseconds. */
+final class Settings {
+  final long ttl;
+  final long maxInFlight;
+  final long delayLeast;
+  final long delayMost;
+  final int processes;
+  final int actors;
+  final int locks;
+  final int acquires;
+  final long think;
+  final long hold;
+  final EnumSet<Capability> capabilities = EnumSet.allOf(Capability.class);
+
+  Settings(SplittableRandom random) {
+    ttl = pick(random, 600, 3_000, 15_000) * World.MILLI;
+    maxInFlight = ttl / pick(random, 1, 3, 10);
+    delayLeast = pick(random, 20, 200, 2_000) * World.MICRO;
+    delayMost = delayLeast * pick(random, 2, 5, 20);
+    processes = random.nextInt(2, 5);
+    actors = random.nextInt(1, 4);
+    locks = random.nextInt(1, 4);
+    acquires = random.nextInt(3, 9);
+    think = pick(random, World.MILLI, 50 * World.MILLI, ttl);
+    hold = pick(random, World.MILLI / 10, 20 * World.MILLI, ttl);
+    switch (random.nextInt(8)) {
+      case 0 -> capabilities.remove(Capability.PUSH);
+      case 1 -> capabilities.remove(Capability.QUEUE);
+      default -> {}
+    }
+  }
+
+  private static long pick(SplittableRandom random, long... choices) {
+    return choices[random.nextInt(choices.length)];
+  }
+}

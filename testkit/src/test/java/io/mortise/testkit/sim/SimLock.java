@@ -1,0 +1,76 @@
+package io.mortise.testkit.sim;
+
+import io.mortise.DistributedLock;
+import io.mortise.LockOptions;
+import io.mortise.internal.engine.EngineClient;
+import io.mortise.spi.Mode;
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/** A lock of the simulated world: what kind it is, and the resource that it protects. */
+final class SimLock {
+  final String name;
+  final Kind kind;
+  private final int permits;
+  private final long ttl;
+
+  enum Kind {
+    MUTEX,
+    FAIR,
+    READ_WRITE,
+    SEMAPHORE,
+    TIMED
+  }
+
+  /** A way to acquire it. */
+  record Way(Mode mode, boolean write, LockOptions options) {}
+
+  SimLock(int number, SplittableRandom random, Settings settings) {
+    this.kind = Kind.values()[random.nextInt(Kind.values().length)];
+    this.name = kind.name().toLowerCase(java.util.Locale.ROOT) + "-" + number;
+    this.permits = random.nextInt(2, 5);
+    this.ttl = settings.ttl;
+  }
+
+  Way way(SplittableRandom random) {
+    LockOptions options = LockOptions.DEFAULTS;
+    return switch (kind) {
+      case MUTEX -> new Way(Mode.EXCLUSIVE, true, options);
+      case FAIR -> new Way(Mode.EXCLUSIVE, true, options.withFair(true));
+      case READ_WRITE ->
+          random.nextInt(5) < 3
+              ? new Way(Mode.SHARED, false, options)
+              : new Way(Mode.EXCLUSIVE, true, options);
+      case SEMAPHORE ->
+          new Way(Mode.permits(random.nextInt(1, permits + 1), permits), false, options);
+      case TIMED -> {
+        long atMost = random.nextLong(5 * World.MILLI, ttl);
+        yield new Way(
+            Mode.EXCLUSIVE,
+            true,
+            switch (random.nextInt(4)) {
+              case 0 -> options;
+              case 1 -> options.withAtLeast(Duration.ofNanos(atMost / 4));
+              case 2 ->
+                  options
+                      .withAtMost(Duration.ofNanos(atMost))
+                      .withAtLeast(Duration.ofNanos(Math.max(World.MILLI, atMost / 4)));
+              default -> options.withAtMost(Duration.ofNanos(atMost));
+            });
+      }
+    };
+  }
+
+  DistributedLock handle(EngineClient client, Way way) {
+    DistributedLock lock =
+        switch (kind) {
+          case READ_WRITE ->
+              way.write()
+                  ? client.readWriteLock(name).writeLock()
+                  : client.readWriteLock(name).readLock();
+          case SEMAPHORE -> client.semaphore(name, permits).permits(way.mode().weight());
+          default -> client.lock(name);
+        };
+    return lock.with(way.options());
+  }
+}

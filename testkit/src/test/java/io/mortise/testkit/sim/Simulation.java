@@ -1,0 +1,186 @@
+package io.mortise.testkit.sim;
+
+import io.mortise.testkit.history.HistoryChecks;
+import io.mortise.testkit.history.Violation;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One run: a time of faults, a time without, then all give up what they have. */
+final class Simulation {
+  final List<Life> lives = new ArrayList<>();
+  final Server server;
+  final Judge judge;
+  private final Scenario scenario;
+  private final World world;
+  private final Settings settings;
+  private final Wire wire;
+  private final Nemesis nemesis;
+  private final List<SimLock> locks = new ArrayList<>();
+  private final List<Host> hosts = new ArrayList<>();
+  private final List<Actor> actors = new ArrayList<>();
+  private final List<Life> closed = new ArrayList<>();
+  private int born;
+  private boolean ending;
+
+  /** What came of a run. */
+  record Outcome(
+      Scenario scenario, List<Violation> violations, List<String> trace, Stats stats) {}
+
+  /** How much happened: a run in which nobody got a lock proves nothing. */
+  record Stats(long steps, int grants, int losses) {}
+
+  private Simulation(Scenario scenario) {
+    this.scenario = scenario;
+    this.world = new World(scenario.seed(), scenario.traced());
+    this.settings = new Settings(world.random());
+    this.judge = new Judge(world, scenario);
+    this.server = new Server(world, settings, scenario.rules(), judge);
+    this.wire = new Wire(world, settings, scenario);
+    this.nemesis = new Nemesis(world, settings, scenario, this);
+    for (int i = 0; i < settings.locks; i++) {
+      locks.add(new SimLock(i, world.random(), settings));
+    }
+    for (int i = 0; i < settings.processes; i++) {
+      hosts.add(new Host(world, world.random()));
+    }
+  }
+
+  static Outcome run(Scenario scenario) {
+    return new Simulation(scenario).run();
+  }
+
+  private Outcome run() {
+    world.trace(() -> scenario.toString());
+    hosts.forEach(host -> start(host, settings.acquires));
+    nemesis.begin();
+    long most = world.now() + 8 * settings.ttl;
+    while (world.now() < most && !allIdle()) {
+      world.runUntil(world.now() + settings.ttl / 2);
+    }
+    heal();
+    long healedAt = world.now();
+    long bound = waitBound();
+    actors.forEach(actor -> actor.work(3));
+    while (world.now() < healedAt + bound + 2 * settings.ttl && !allIdle()) {
+      world.runUntil(world.now() + settings.ttl / 2);
+    }
+    ending = true;
+    world.trace(() -> "all retire");
+    actors.forEach(Actor::retire);
+    world.runUntil(world.now() + 2 * settings.ttl + World.SECOND);
+    checkNothingIsLeft();
+    boolean always = Fault.HARMLESS.containsAll(scenario.faults());
+    List<Violation> violations = judge.verdict(bound, always ? 0 : healedAt);
+    return new Outcome(
+        scenario,
+        violations,
+        world.trace(),
+        new Stats(world.steps(), judge.grants, judge.losses));
+  }
+
+  private boolean allIdle() {
+    return actors.stream().allMatch(Actor::isIdle);
+  }
+
+  private void heal() {
+    world.trace(() -> "all is healed");
+    nemesis.rest();
+    wire.heal();
+    server.down(false);
+    server.pauseUntil(0);
+    hosts.forEach(Host::wake);
+    for (Life life : lives) {
+      life.store.requests.heal();
+      life.store.renewals.heal();
+      life.store.pushes.heal();
+    }
+  }
+
+  /** How long a lock may stay free while somebody waits. */
+  private long waitBound() {
+    long trip = 4 * settings.delayMost + 10 * World.MILLI;
+    if (scenario.faults().isEmpty() && settings.capabilities.size() == ALL_CAPABILITIES) {
+      return trip;
+    }
+    long poll = settings.ttl / 3 + trip;
+    boolean mild =
+        scenario.faults().stream()
+            .allMatch(
+                fault ->
+                    fault == Fault.PUSH_LOST
+                        || fault == Fault.PUSH_LATE
+                        || fault == Fault.PUSH_DUPLICATE);
+    return mild
+        ? poll
+        : settings.ttl + poll + 2 * settings.maxInFlight + World.SECOND + 10 * trip;
+  }
+
+  private static final int ALL_CAPABILITIES = io.mortise.spi.Capability.values().length;
+
+  // ---- Processes ----
+
+  private void start(Host host, int acquires) {
+    Life life = new Life(world, judge, host, server, wire, "p" + ++born, scenario);
+    lives.add(life);
+    for (int i = 0; i < settings.actors; i++) {
+      Actor actor =
+          new Actor(world, settings, judge, life, life.name + (char) ('a' + i), locks);
+      actors.add(actor);
+      actor.work(acquires);
+    }
+  }
+
+  /** The process dies without a word; another starts in its place. */
+  void crash(Life life, long downFor) {
+    if (life.alive && !life.closed) {
+      life.die();
+      replace(life, downFor);
+    }
+  }
+
+  /** The client is closed and waits for nothing; another starts in its place. */
+  void close(Life life, long downFor) {
+    if (life.alive && !life.closed) {
+      world.at(
+          world.now(),
+          life,
+          () -> {
+            world.trace(() -> life + " closes its client");
+            life.closed = true;
+            life.client.engine().close(0);
+            closed.add(life);
+          });
+      replace(life, downFor);
+    }
+  }
+
+  private void replace(Life life, long downFor) {
+    lives.remove(life);
+    actors.removeIf(actor -> actor.life() == life);
+    int index = hosts.indexOf(life.host);
+    Host host = new Host(world, world.random());
+    hosts.set(index, host);
+    world.at(world.now() + downFor, () -> {
+      if (!ending) {
+        start(host, settings.acquires / 2);
+      }
+    });
+  }
+
+  // ---- The end ----
+
+  private void checkNothingIsLeft() {
+    List<Life> all = new ArrayList<>(lives);
+    all.addAll(closed);
+    for (Life life : all) {
+      int footprint = life.client.engine().footprint();
+      if (footprint != 0) {
+        judge.violation("leak", "-", life + " still keeps " + footprint + " claims or endings.");
+      }
+    }
+    int removed = server.sweep();
+    world.trace(() -> "swept: " + removed);
+    HistoryChecks.leaks(server.locks())
+        .forEach(leak -> judge.violation("leak", leak.lock(), leak.message()));
+  }
+}
