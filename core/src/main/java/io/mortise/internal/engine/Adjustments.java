@@ -57,12 +57,13 @@ final class Adjustments {
       Mode mode = to == null ? claim.mode : to;
       // The hold is no longer like those that wait for it: it is not passed on, but released.
       claim.shared = false;
-      long sentAt = engine.env.now();
+      Claims.Sent sent = new Claims.Sent(attempt, engine.env.now(), session.asleep());
+      shorten(stripe, lease, sent, terms);
       stripe.send(
           session,
           new Request.Adjust(claim.name, attempt, mode, terms, 0),
           reply -> {
-            adjusted(stripe, lease, attempt, mode, sentAt, reply);
+            adjusted(stripe, lease, sent, mode, reply);
             answer.complete(reply);
           });
     } finally {
@@ -71,12 +72,27 @@ final class Adjustments {
     check(lease, answer.join());
   }
 
-  private void adjusted(
-      Stripe stripe, LeaseImpl lease, AttemptId attempt, Mode mode, long sentAt, Reply reply) {
+  /**
+   * From the moment when a shorter time is sent, the longer one cannot be relied upon, whether or
+   * not an answer comes.
+   */
+  private void shorten(Stripe stripe, LeaseImpl lease, Claims.Sent sent, Terms terms) {
+    Claim claim = lease.claim;
+    if (terms.atMost() != null) {
+      Bond.Timed bond =
+          engine.claims.timed(Objects.requireNonNull(claim.session), sent, terms.atMost());
+      if (bond.validUntil() - lease.bond().validUntil() < 0) {
+        lease.bond(bond);
+        engine.claims.watch(stripe, claim, bond);
+      }
+    }
+  }
+
+  private void adjusted(Stripe stripe, LeaseImpl lease, Claims.Sent sent, Mode mode, Reply reply) {
     Claim claim = lease.claim;
     stripe.lock();
     try {
-      if (claim.phase != Phase.HELD || !claim.isAttempt(attempt) || claim.holder != lease) {
+      if (claim.phase != Phase.HELD || !claim.isAttempt(sent.attempt()) || claim.holder != lease) {
         return;
       }
       if (reply instanceof Reply.Granted granted) {
@@ -84,7 +100,7 @@ final class Adjustments {
         Duration atMost = granted.atMostLeft();
         if (atMost != null) {
           Bond.Timed bond =
-              engine.claims.timed(Objects.requireNonNull(claim.session), sentAt, atMost);
+              engine.claims.timed(Objects.requireNonNull(claim.session), sent, atMost);
           lease.bond(bond);
           engine.claims.watch(stripe, claim, bond);
         }
@@ -92,6 +108,10 @@ final class Adjustments {
       } else if (reply instanceof Reply.Refused refused && refused.why() == Reply.Why.NOT_HELD) {
         engine.lose(stripe, claim, "the store no longer knew it");
         engine.claims.release(stripe, claim);
+      } else if (reply instanceof Reply.Refused refused
+          && refused.why() == Reply.Why.SESSION_GONE) {
+        LiveSession session = Objects.requireNonNull(claim.session);
+        stripe.afterwards(() -> engine.sessionGone(session));
       }
     } finally {
       stripe.unlock();

@@ -8,12 +8,17 @@ interface Bond {
   /** Whose lease it is. */
   Engine engine();
 
-  /** The session's bond, cut short by an at-most time. */
-  record Timed(Bond session, long deadline) implements Bond {
+  /**
+   * The session's bond, cut short by an at-most time.
+   *
+   * @param asleep how long the host was known to have slept when the time began to run
+   */
+  record Timed(LiveSession session, long deadline, long asleep) implements Bond {
     @Override
     public long validUntil() {
       long until = session.validUntil();
-      return until == Long.MIN_VALUE || until - deadline < 0 ? until : deadline;
+      long end = deadline - (session.asleep() - asleep);
+      return until == Long.MIN_VALUE || until - end < 0 ? until : end;
     }
 
     @Override

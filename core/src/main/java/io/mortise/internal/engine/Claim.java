@@ -49,6 +49,12 @@ final class Claim {
   /** A request of the attempt is under way. */
   boolean asking;
 
+  /** A request of the attempt got no answer, and may be executed yet. */
+  boolean doubt;
+
+  /** What is being answered was asked before the store granted. */
+  boolean outdated;
+
   /** Several of this process have wanted it at one time. */
   boolean contended;
 
@@ -94,6 +100,10 @@ final class Claim {
     this.mode = mode;
     this.terms = terms;
     this.shared = shared;
+  }
+
+  boolean isInDoubt() {
+    return asking || doubt;
   }
 
   boolean isAttempt(AttemptId id) {

@@ -112,9 +112,24 @@ final class Claims {
   private void giveUp(Stripe stripe, Claim claim) {
     LiveSession session = claim.session;
     if (claim.phase == Phase.ASKED && session != null && engine.env.rules().cancelsInStore()) {
-      engine.endings.end(stripe, claim.name, session, session.attempt(claim.number), claim.asking);
+      end(stripe, claim);
     }
     discard(stripe, claim);
+  }
+
+  /** Ends the claim's attempt in the store. */
+  Ending end(Stripe stripe, Claim claim) {
+    LiveSession session = Objects.requireNonNull(claim.session);
+    AttemptId attempt = session.attempt(claim.number);
+    Request.Adjust waiver = null;
+    if (claim.phase != Phase.HELD && claim.terms.atLeast() != null) {
+      // If it was granted after all, nobody has used it: it must not keep the lock shut.
+      waiver =
+          new Request.Adjust(
+              claim.name, attempt, claim.mode, new Terms(null, Duration.ofMillis(1), ""), 0);
+    }
+    return engine.endings.end(
+        stripe, new Ending(claim.name, session, attempt, claim.isInDoubt(), waiver));
   }
 
   void discard(Stripe stripe, Claim claim) {
@@ -130,6 +145,8 @@ final class Claims {
     claim.stopTimer();
     claim.phase = Phase.UNSENT;
     claim.asking = false;
+    claim.doubt = false;
+    claim.outdated = false;
     claim.wanted = false;
     claim.stopPassing();
     LiveSession session = engine.sessionFor(claim);
@@ -147,21 +164,25 @@ final class Claims {
     boolean queue =
         canQueue && !(claim.head != null && claim.head.once && !claim.hasSeveralWaiters());
     int tokens = claim.shared ? claim.contended ? Request.MAX_TOKENS : SMALL_BLOCK : 1;
-    long sentAt = engine.env.now();
+    Sent sent = new Sent(attempt, engine.env.now(), session.asleep());
     claim.asking = true;
+    claim.outdated = false;
     stripe.send(
         session,
         new Request.Acquire(
             claim.name, attempt, claim.mode, queue, claim.terms, tokens, 0, provenDead),
-        reply -> answered(stripe, claim, attempt, sentAt, reply));
+        reply -> answered(stripe, claim, sent, reply));
   }
 
-  /** Asks now, unless an answer is under way. */
+  /** A request on its way: when it left, and how long the host was known to have slept by then. */
+  record Sent(AttemptId attempt, long at, long asleep) {}
+
+  /** Asks now, or as soon as the answer that is under way has come. */
   void askNow(Stripe stripe, Claim claim) {
     if (!claim.asking) {
       ask(stripe, claim, null);
     } else {
-      askLater(stripe, claim, 1_000_000, null);
+      claim.outdated = true;
     }
   }
 
@@ -190,7 +211,8 @@ final class Claims {
                 }));
   }
 
-  private void answered(Stripe stripe, Claim claim, AttemptId attempt, long sentAt, Reply reply) {
+  private void answered(Stripe stripe, Claim claim, Sent sent, Reply reply) {
+    AttemptId attempt = sent.attempt();
     stripe.lock();
     try {
       if (!claim.isAttempt(attempt) || claim.phase == Phase.DONE) {
@@ -207,7 +229,9 @@ final class Claims {
         claim.trouble(null);
       }
       if (reply instanceof Reply.Granted granted) {
-        granted(stripe, claim, sentAt, granted);
+        granted(stripe, claim, sent, granted);
+      } else if (reply instanceof Reply.Queued && claim.outdated) {
+        ask(stripe, claim, null);
       } else if (reply instanceof Reply.Queued queued) {
         claim.failures(0);
         inTheWay(stripe, claim, queued.holder(), queued.askAgain());
@@ -353,8 +377,8 @@ final class Claims {
     if (claim.head != null && claim.head.once) {
       dismissTriers(stripe, claim, State.FAILED, engine.unavailable(claim.name, cause));
     }
+    claim.doubt |= mayHaveRun;
     if (claim.head == null) {
-      claim.asking = mayHaveRun;
       giveUp(stripe, claim);
       return;
     }
@@ -365,20 +389,21 @@ final class Claims {
 
   // ---- Holding ----
 
-  private void granted(Stripe stripe, Claim claim, long sentAt, Reply.Granted granted) {
+  private void granted(Stripe stripe, Claim claim, Sent sent, Reply.Granted granted) {
     LiveSession session = Objects.requireNonNull(claim.session);
     Bond bond = session;
     Duration atMost = granted.atMostLeft();
     if (atMost != null) {
-      bond = timed(session, sentAt, atMost);
+      bond = timed(session, sent, atMost);
     }
     held(stripe, claim, bond, granted.token(), granted.tokens(), granted.wanted());
   }
 
-  Bond.Timed timed(LiveSession session, long sentAt, Duration atMost) {
+  Bond.Timed timed(LiveSession session, Sent sent, Duration atMost) {
     long nanos = atMost.toNanos();
-    long from = engine.env.rules().validFrom(sentAt, engine.env.now());
-    return new Bond.Timed(session, from + nanos - engine.env.rules().safetyMargin(nanos));
+    long from = engine.env.rules().validFrom(sent.at(), engine.env.now());
+    return new Bond.Timed(
+        session, from + nanos - engine.env.rules().safetyMargin(nanos), sent.asleep());
   }
 
   /** The store granted the claim's attempt, by reply or by push. */
@@ -414,8 +439,7 @@ final class Claims {
 
   /** A grant that nobody can believe in any more is given back. */
   private void tooLate(Stripe stripe, Claim claim, Bond bond) {
-    LiveSession session = Objects.requireNonNull(claim.session);
-    engine.endings.end(stripe, claim.name, session, session.attempt(claim.number), false);
+    end(stripe, claim);
     claim.failures(claim.failures() + 1);
     if (bond instanceof Bond.Timed && claim.failures() >= SHORT_GRANTS) {
       fail(
@@ -584,10 +608,7 @@ final class Claims {
    * elsewhere.
    */
   Ending release(Stripe stripe, Claim claim) {
-    LiveSession session = Objects.requireNonNull(claim.session);
-    Ending ending =
-        engine.endings.end(
-            stripe, claim.name, session, session.attempt(claim.number), claim.asking);
+    Ending ending = end(stripe, claim);
     spreadFair(stripe, claim);
     if (claim.head == null) {
       discard(stripe, claim);

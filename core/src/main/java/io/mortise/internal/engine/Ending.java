@@ -3,6 +3,7 @@ package io.mortise.internal.engine;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,15 +18,24 @@ final class Ending {
   /** A request of the attempt may still be on its way, and be executed after the first end. */
   boolean doubtful;
 
+  /** Takes back the at-least time of a grant that nobody used; sent before each abandon. */
+  final Request.@Nullable Adjust waiver;
+
   int failures;
   private volatile Reply.@Nullable How how;
   private @Nullable Runnable listener;
 
-  Ending(LockName name, LiveSession session, AttemptId attempt, boolean doubtful) {
+  Ending(
+      LockName name,
+      LiveSession session,
+      AttemptId attempt,
+      boolean doubtful,
+      Request.@Nullable Adjust waiver) {
     this.name = name;
     this.session = session;
     this.attempt = attempt;
     this.doubtful = doubtful;
+    this.waiver = waiver;
   }
 
   /** What ended the attempt; null until that is known or given up. */

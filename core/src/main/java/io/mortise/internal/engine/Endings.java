@@ -1,7 +1,5 @@
 package io.mortise.internal.engine;
 
-import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Request;
@@ -23,21 +21,21 @@ final class Endings {
     this.engine = engine;
   }
 
-  /** Under the stripe's lock. */
-  Ending end(
-      Stripe stripe, LockName name, LiveSession session, AttemptId attempt, boolean doubtful) {
-    Ending present = stripe.endings.get(attempt);
+  /** Under the stripe's lock. Returns the ending of that attempt, old or new. */
+  Ending end(Stripe stripe, Ending ending) {
+    Ending present = stripe.endings.putIfAbsent(ending.attempt, ending);
     if (present != null) {
-      present.doubtful |= doubtful;
+      present.doubtful |= ending.doubtful;
       return present;
     }
-    Ending ending = new Ending(name, session, attempt, doubtful);
-    stripe.endings.put(attempt, ending);
     send(stripe, ending);
     return ending;
   }
 
   private void send(Stripe stripe, Ending ending) {
+    if (ending.waiver != null) {
+      stripe.send(ending.session, ending.waiver, reply -> {});
+    }
     stripe.send(
         ending.session,
         new Request.Abandon(ending.name, ending.attempt),

@@ -307,7 +307,7 @@ public final class Engine {
         && session != null
         && session.id().equals(attempt.session())
         && !stripe.endings.containsKey(attempt)) {
-      endings.end(stripe, name, session, attempt, false);
+      endings.end(stripe, new Ending(name, session, attempt, false, null));
     }
   }
 
@@ -375,7 +375,7 @@ public final class Engine {
         } else if (news instanceof News.Wanted) {
           claims.wanted(claim);
         } else if (news instanceof News.Gone gone) {
-          gone(stripe, claim, session, gone);
+          gone(stripe, claim, gone);
         }
       } finally {
         stripe.unlock();
@@ -395,7 +395,7 @@ public final class Engine {
       }
     }
 
-    private void gone(Stripe stripe, Claim claim, LiveSession session, News.Gone gone) {
+    private void gone(Stripe stripe, Claim claim, News.Gone gone) {
       String why =
           switch (gone.how()) {
             case EVICTED -> "an operator ended it";
@@ -415,7 +415,7 @@ public final class Engine {
         lose(stripe, claim, why);
         claims.release(stripe, claim);
       } else if (claim.phase == Phase.ASKED) {
-        endings.end(stripe, claim.name, session, gone.attempt(), claim.asking);
+        claims.end(stripe, claim);
         claims.fail(
             stripe,
             claim,
@@ -502,7 +502,7 @@ public final class Engine {
           if (session != null
               && (claim.phase == Phase.HELD || claim.phase == Phase.ASKED)
               && isLive(session)) {
-            endings.end(stripe, claim.name, session, session.attempt(claim.number), claim.asking);
+            claims.end(stripe, claim);
           }
           claims.fail(
               stripe,

@@ -26,6 +26,13 @@ final class LiveSession implements Bond {
   long lastSent;
   int failures;
   boolean suspect;
+
+  /** The host's count of suspended time when it was last looked at, unless little was added. */
+  long suspendedSeen;
+
+  /** How much of it was found to fall into this session's life. */
+  private volatile long asleep;
+
   final List<Long> seen = new ArrayList<>();
   EngineScheduler.@Nullable Timer renewal;
   EngineScheduler.@Nullable Timer deadline;
@@ -38,7 +45,7 @@ final class LiveSession implements Bond {
   }
 
   /** When the store told its time, between which two local times. */
-  record ClockSample(long storeMicros, long sentAt, long receivedAt, long suspended) {}
+  record ClockSample(long storeMicros, long sentAt, long receivedAt, long asleep) {}
 
   LiveSession(Engine engine, StoreSession store) {
     this.engine = engine;
@@ -74,10 +81,22 @@ final class LiveSession implements Bond {
     }
   }
 
-  /** Only ever called under the keeper's lock, like all that writes the bond. */
-  void shortenBy(long nanos) {
+  /** How long the host is known to have slept since the session began. */
+  long asleep() {
+    return asleep;
+  }
+
+  /**
+   * Nothing that was counted from before the sleep lasts as long as it seemed to. Only ever called
+   * under the keeper's lock, like all that writes the bond.
+   */
+  void slept(long nanos) {
+    long before = asleep;
+    asleep = before + nanos;
     long until = validUntil;
-    validUntil = until - nanos;
+    if (until != Long.MIN_VALUE) {
+      validUntil = until - nanos;
+    }
   }
 
   void end() {

@@ -36,6 +36,12 @@ import org.slf4j.LoggerFactory;
 final class SessionKeeper {
   private static final Logger log = LoggerFactory.getLogger(SessionKeeper.class);
 
+  /**
+   * Less than this between the clock that counts suspended time and ours is their resolution; the
+   * safety margin covers it.
+   */
+  private static final long SLEEP_NANOS = 50_000_000;
+
   /** More than this between what the store's clock and ours say has passed is a step, not drift. */
   private static final long CLOCK_STEP_MICROS = 100_000;
 
@@ -83,6 +89,7 @@ final class SessionKeeper {
       SessionId id = SessionId.random(env.random());
       SessionSpec spec = new SessionSpec(id, env.ttl(), env.client());
       opening = new LiveSession(listener.engine(), store.open(spec, news -> hint(id, news)));
+      opening.suspendedSeen = env.suspended().nanos();
       current = opening;
       // Not from here: the caller may hold a lock of the engine.
       opening.renewal = env.renewals().schedule(0, () -> renew(opening));
@@ -110,11 +117,13 @@ final class SessionKeeper {
     long next;
     List<Long> seen;
     long sentAt;
+    long suspendedAt;
     guard.lock();
     try {
       if (session.phase == Phase.ENDED || closed) {
         return;
       }
+      suspendedAt = noteSleep(session);
       if (session.pendingBeat == session.confirmedBeat) {
         // A counter, so that it rises, and 20 random bits, so that a cloned process cannot draw the
         // same (B14).
@@ -139,8 +148,13 @@ final class SessionKeeper {
     stage.whenComplete(
         (renewal, error) ->
             renewed(
-                session, sentAt, next, seen, error == null ? renewal : new Renewal.Unknown(error)));
+                session,
+                new Sent(sentAt, suspendedAt, next, seen),
+                error == null ? renewal : new Renewal.Unknown(error)));
   }
+
+  /** A renewal on its way, and what the clocks showed before it left. */
+  private record Sent(long at, long suspended, long beat, List<Long> seen) {}
 
   private void reschedule(LiveSession session, long delay) {
     if (session.renewal != null) {
@@ -149,10 +163,9 @@ final class SessionKeeper {
     session.renewal = env.renewals().schedule(delay, () -> renew(session));
   }
 
-  private void renewed(
-      LiveSession session, long sentAt, long beat, List<Long> seen, Renewal renewal) {
+  private void renewed(LiveSession session, Sent sent, Renewal renewal) {
     if (renewal instanceof Renewal.Renewed answer) {
-      extend(session, sentAt, beat, seen, answer);
+      extend(session, sent, answer);
     } else if (renewal instanceof Renewal.Lost lost) {
       lose(session, lost.reason());
     } else if (renewal instanceof Renewal.Unknown unknown) {
@@ -160,32 +173,39 @@ final class SessionKeeper {
     }
   }
 
-  private void extend(
-      LiveSession session, long sentAt, long beat, List<Long> seen, Renewal.Renewed answer) {
+  private void extend(LiveSession session, Sent sent, Renewal.Renewed answer) {
     boolean opened = false;
     boolean recovered;
+    // Before the leases get more time: those that have gone must not have it.
+    answer.news().stream()
+        .filter(item -> item.news() instanceof News.Gone)
+        .forEach(item -> listener.news(session, item.news()));
     guard.lock();
     try {
       if (session.phase == Phase.ENDED) {
         return;
       }
       long now = env.now();
-      long until = env.rules().validFrom(sentAt, now) + ttl - env.rules().safetyMargin(ttl);
-      checkClocks(
-          session, new ClockSample(answer.storeMicros(), sentAt, now, env.suspended().nanos()));
+      long asleep = noteSleep(session) - sent.suspended();
+      long until = env.rules().validFrom(sent.at(), now) + ttl - env.rules().safetyMargin(ttl);
+      if (asleep > SLEEP_NANOS) {
+        // The store's time went on while the request or its answer waited here.
+        until -= asleep;
+      }
+      checkClocks(session, new ClockSample(answer.storeMicros(), sent.at(), now, session.asleep()));
       if (until - now > 0) {
         session.extendTo(until);
         opened = session.phase == Phase.OPENING;
         session.phase = Phase.OPEN;
       }
-      session.confirmedBeat = Math.max(session.confirmedBeat, beat);
-      session.seen.removeAll(seen);
+      session.confirmedBeat = Math.max(session.confirmedBeat, sent.beat());
+      session.seen.removeAll(sent.seen());
       answer.news().forEach(item -> session.seen.add(item.id()));
       recovered = session.suspect || session.failures > 1;
       session.suspect = false;
       session.failures = 0;
       boolean soon = answer.more() || session.phase == Phase.OPENING;
-      reschedule(session, soon ? 0 : Math.max(0, env.jittered(ttl / 3) - (now - sentAt)));
+      reschedule(session, soon ? 0 : Math.max(0, env.jittered(ttl / 3) - (now - sent.at())));
       watchDeadline(session, now);
     } finally {
       guard.unlock();
@@ -196,31 +216,39 @@ final class SessionKeeper {
     if (opened) {
       listener.opened(session);
     }
-    answer.news().forEach(item -> listener.news(session, item.news()));
+    answer.news().stream()
+        .filter(item -> !(item.news() instanceof News.Gone))
+        .forEach(item -> listener.news(session, item.news()));
   }
 
   /**
-   * A suspended host's monotonic clock stood still while the store's went on; a stepped store clock
-   * ends TTLs early.
+   * A suspended host's monotonic clock stood still while the store's went on. Returns what the
+   * clock that counts shows now.
    */
-  private void checkClocks(LiveSession session, ClockSample sample) {
-    ClockSample last = session.clock;
-    session.clock = sample;
-    if (last == null) {
-      return;
-    }
-    long asleep = sample.suspended() - last.suspended();
-    if (asleep > 50_000_000) {
+  private long noteSleep(LiveSession session) {
+    long suspended = env.suspended().nanos();
+    long asleep = suspended - session.suspendedSeen;
+    if (asleep > SLEEP_NANOS) {
+      session.suspendedSeen = suspended;
+      session.slept(asleep);
+      watchDeadline(session, env.now());
       log.warn(
-          "This host was suspended for {} ms; leases of session {} are {} shorter by that.",
+          "This host was suspended for {} ms; leases of session {} in store {} end earlier by that.",
           TimeUnit.NANOSECONDS.toMillis(asleep),
           session.id(),
           name());
-      session.shortenBy(asleep);
     }
-    if (sample.storeMicros() == 0 || last.storeMicros() == 0) {
+    return suspended;
+  }
+
+  /** A stepped store clock ends TTLs early, or late. */
+  private void checkClocks(LiveSession session, ClockSample sample) {
+    ClockSample last = session.clock;
+    session.clock = sample;
+    if (last == null || sample.storeMicros() == 0 || last.storeMicros() == 0) {
       return;
     }
+    long asleep = sample.asleep() - last.asleep();
     long passed = sample.storeMicros() - last.storeMicros();
     long least = (sample.sentAt() - last.receivedAt()) / 1000 - CLOCK_STEP_MICROS;
     long most = (sample.receivedAt() - last.sentAt()) / 1000 + CLOCK_STEP_MICROS;
