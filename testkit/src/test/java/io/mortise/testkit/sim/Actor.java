@@ -28,8 +28,7 @@ final class Actor {
   /** Between the decision to acquire and the end of what came of it. */
   private boolean busy;
 
-  Actor(
-      World world, Settings settings, Judge judge, Life life, String name, List<SimLock> locks) {
+  Actor(World world, Settings settings, Judge judge, Life life, String name, List<SimLock> locks) {
     this.world = world;
     this.settings = settings;
     this.judge = judge;

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 
 /**
  * Sees all, knows true time, and says which property was broken. What processes believe becomes a
@@ -107,8 +108,7 @@ final class Judge {
   // ---- What processes do and learn ----
 
   void asked(Life life, String id, SimLock lock, SimLock.Way way, boolean once) {
-    world.trace(
-        () -> id + " asks for " + lock.name + " " + way.mode() + (once ? " once" : ""));
+    world.trace(() -> id + " asks for " + lock.name + " " + way.mode() + (once ? " once" : ""));
     tries.put(id, new Try(life, id, lock.name, way, once, world.now()));
     events.add(new Event.Asked(world.now(), id, life.name, lock.name, way.mode()));
   }
@@ -138,7 +138,10 @@ final class Judge {
     attempt.believesUntil = until;
     world.trace(() -> id + " holds with token " + token + " until " + until / 1e6 + " ms");
     events.add(new Event.Granted(world.now(), id, token, until));
-    checkBond(life, attempt);
+    if (!scenario.has(Fault.SUSPEND)) {
+      // A host that slept learns of it at its next renewal.
+      checkBond(life, attempt);
+    }
     checkPasses(attempt);
   }
 
@@ -242,9 +245,7 @@ final class Judge {
       lock.highBy = id;
     } else if (attempt.token == lock.high) {
       violation("checking resource", attempt.lock, id + " and " + lock.highBy + " share a token.");
-    } else if (judgesBelief(attempt.lock)
-        && !attempt.over
-        && attempt.believesUntil > world.now()) {
+    } else if (judgesBelief(attempt.lock) && !attempt.over && attempt.believesUntil > world.now()) {
       violation(
           "checking resource",
           attempt.lock,
@@ -294,6 +295,13 @@ final class Judge {
     }
   }
 
+  /** The at-least time of a hold was counted anew. */
+  void shut(LockName name, AttemptId attempt, long untilMicros) {
+    Lock lock = lock(name.value());
+    lock.shutBy = attempt;
+    lock.shutUntilMicros = untilMicros;
+  }
+
   void evicted(String lock, boolean breaks) {
     lock(lock).shutUntilMicros = 0;
     if (breaks) {
@@ -308,7 +316,7 @@ final class Judge {
   // ---- In the end ----
 
   /** Judges the whole history. */
-  List<Violation> verdict(long waitBound, long boundFrom) {
+  List<Violation> verdict(ToLongFunction<String> waitBound, long boundFrom) {
     if (found.isEmpty()) {
       List<Violation> history = new ArrayList<>();
       if (scenario.keepsBelief()) {
@@ -325,5 +333,4 @@ final class Judge {
   List<Violation> found() {
     return found;
   }
-
 }

@@ -20,7 +20,9 @@ final class Lane {
   private long requestsCutUntil;
   private long repliesCutUntil;
 
-  /** @param mayHaveRun false only if the request surely never runs */
+  /**
+   * @param mayHaveRun false only if the request surely never runs
+   */
   record Failure(boolean mayHaveRun, StoreUnavailableException cause) {}
 
   private static final class Call<T> {

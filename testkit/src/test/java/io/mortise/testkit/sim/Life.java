@@ -42,7 +42,13 @@ final class Life {
   }
 
   Life(
-      World world, Judge judge, Host host, Server server, Wire wire, String name, Scenario scenario) {
+      World world,
+      Judge judge,
+      Host host,
+      Server server,
+      Wire wire,
+      String name,
+      Scenario scenario) {
     this.world = world;
     this.judge = judge;
     this.server = server;

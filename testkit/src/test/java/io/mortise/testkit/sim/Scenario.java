@@ -10,8 +10,7 @@ import java.util.SplittableRandom;
  * What one run is made of; all of it follows from the seed, but for rules that are taken away on
  * purpose and faults that are left out to find the shortest example.
  */
-record Scenario(
-    long seed, Set<Fault> faults, Rules rules, boolean traced) {
+record Scenario(long seed, Set<Fault> faults, Rules rules, boolean traced) {
 
   /** The rules in force. */
   record Rules(TableRules table, EngineRules engine, Set<Wire> wire) {

@@ -35,6 +35,7 @@ final class Server {
   private final Map<SessionId, Long> expiry = new HashMap<>();
   private LockTable table;
   private long stepMicros;
+  private long setBack;
   private long pausedUntil;
   private boolean down;
 
@@ -82,6 +83,12 @@ final class Server {
 
   void stepClock(long micros) {
     stepMicros += micros;
+    setBack += Math.max(0, -micros) * 1000;
+  }
+
+  /** By how much its clock was set back in all, in nanoseconds: sessions live longer by that. */
+  long setBack() {
+    return setBack;
   }
 
   void forgetAll() {
@@ -103,8 +110,13 @@ final class Server {
     Reply reply = table.apply(request, micros());
     pushHints();
     if (reply instanceof Reply.Granted granted) {
-      judge.minted(
-          request.name(), granted.attempt(), granted.token(), granted.tokens(), micros());
+      judge.minted(request.name(), granted.attempt(), granted.token(), granted.tokens(), micros());
+      if (request instanceof Request.Adjust adjust && adjust.terms().atLeast() != null) {
+        judge.shut(
+            request.name(),
+            granted.attempt(),
+            micros() + adjust.terms().atLeast().toNanos() / 1000);
+      }
     }
     world.trace(() -> "  store: " + text(request) + " -> " + text(reply));
     return reply;

@@ -20,9 +20,9 @@ final class Settings {
 
   Settings(SplittableRandom random) {
     ttl = pick(random, 600, 3_000, 15_000) * World.MILLI;
-    maxInFlight = ttl / pick(random, 1, 3, 10);
     delayLeast = pick(random, 20, 200, 2_000) * World.MICRO;
     delayMost = delayLeast * pick(random, 2, 5, 20);
+    maxInFlight = Math.max(ttl / pick(random, 1, 3, 10), 8 * delayMost);
     processes = random.nextInt(2, 5);
     actors = random.nextInt(1, 4);
     locks = random.nextInt(1, 4);

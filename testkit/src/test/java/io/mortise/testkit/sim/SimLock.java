@@ -61,6 +61,13 @@ final class SimLock {
     };
   }
 
+  /** The way to have it to oneself. */
+  Way whole() {
+    return kind == Kind.SEMAPHORE
+        ? new Way(Mode.permits(permits, permits), false, LockOptions.DEFAULTS)
+        : new Way(Mode.EXCLUSIVE, true, LockOptions.DEFAULTS);
+  }
+
   DistributedLock handle(EngineClient client, Way way) {
     DistributedLock lock =
         switch (kind) {

@@ -147,8 +147,7 @@ final class SimStore implements LockStore {
           },
           failure -> {
             world.trace(() -> life + " hears nothing about " + Server.text(request));
-            sink.accept(
-                new Reply.Failed(request.attempt(), failure.mayHaveRun(), failure.cause()));
+            sink.accept(new Reply.Failed(request.attempt(), failure.mayHaveRun(), failure.cause()));
           });
     }
 

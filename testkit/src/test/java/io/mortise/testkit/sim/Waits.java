@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToLongFunction;
 
 /**
  * Nobody waits for a lock that nobody holds for longer than a bound: a crash frees within the TTL,
@@ -14,11 +15,14 @@ import java.util.Map;
  */
 final class Waits {
   private final Map<String, List<Judge.Try>> byLock = new LinkedHashMap<>();
-  private final long bound;
+  private final ToLongFunction<String> bound;
   private final long from;
 
-  /** @param from waits before that time do not count */
-  Waits(Collection<Judge.Try> tries, long bound, long from) {
+  /**
+   * @param bound of each lock, in nanoseconds
+   * @param from waits before that time do not count
+   */
+  Waits(Collection<Judge.Try> tries, ToLongFunction<String> bound, long from) {
     this.bound = bound;
     this.from = from;
     for (Judge.Try attempt : tries) {
@@ -26,7 +30,10 @@ final class Waits {
     }
   }
 
-  private record Edge(long time, int waiting, int holding) {}
+  /**
+   * @param anew a process died: what it held or was handed is free a TTL later
+   */
+  private record Edge(long time, int waiting, int holding, boolean anew) {}
 
   List<Violation> check() {
     List<Violation> found = new ArrayList<>();
@@ -39,12 +46,12 @@ final class Waits {
     for (Judge.Try attempt : tries) {
       long begin = Math.max(attempt.askedAt, from);
       if (!attempt.once && begin < attempt.waitedUntil) {
-        edges.add(new Edge(begin, 1, 0));
-        edges.add(new Edge(attempt.waitedUntil, -1, 0));
+        edges.add(new Edge(begin, 1, 0, false));
+        edges.add(new Edge(attempt.waitedUntil, -1, 0, !attempt.life.alive));
       }
       if (attempt.grantedAt != Long.MAX_VALUE) {
-        edges.add(new Edge(attempt.grantedAt, 0, 1));
-        edges.add(new Edge(Math.max(attempt.grantedAt, attempt.freeAt()), 0, -1));
+        edges.add(new Edge(attempt.grantedAt, 0, 1, false));
+        edges.add(new Edge(Math.max(attempt.grantedAt, attempt.freeAt()), 0, -1, false));
       }
     }
     edges.sort(Comparator.comparingLong(Edge::time));
@@ -53,7 +60,7 @@ final class Waits {
     long since = 0;
     for (Edge edge : edges) {
       boolean idle = waiting > 0 && holding == 0;
-      if (idle && edge.time() - since > bound) {
+      if (idle && edge.time() - since > bound.applyAsLong(lock)) {
         found.add(
             new Violation(
                 "bounded wait",
@@ -64,13 +71,13 @@ final class Waits {
                     + " ms to "
                     + edge.time() / 1e6
                     + " ms, longer than "
-                    + bound / 1e6
+                    + bound.applyAsLong(lock) / 1e6
                     + " ms.",
                 List.of()));
       }
       waiting += edge.waiting();
       holding += edge.holding();
-      if (!idle && waiting > 0 && holding == 0) {
+      if ((!idle || edge.anew()) && waiting > 0 && holding == 0) {
         since = Math.max(edge.time(), from);
       }
     }

@@ -18,8 +18,7 @@ final class Wire {
     for (Fault fault : scenario.faults()) {
       likely.put(fault, new double[] {0.01, 0.05, 0.3}[random.nextInt(3)]);
     }
-    this.forgetsMaxInFlight =
-        scenario.rules().wire().contains(Scenario.Wire.FORGETS_MAX_IN_FLIGHT);
+    this.forgetsMaxInFlight = scenario.rules().wire().contains(Scenario.Wire.FORGETS_MAX_IN_FLIGHT);
   }
 
   /** From now on nothing goes wrong. */
