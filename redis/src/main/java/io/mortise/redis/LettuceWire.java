@@ -11,6 +11,7 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
@@ -97,6 +98,10 @@ final class LettuceWire implements RedisWire {
 
   /** Connects with a client that belongs to somebody else. Blocks. */
   static LettuceWire over(RedisClient client) {
+    if (client.getOptions().getConfiguredProtocolVersion() == ProtocolVersion.RESP2) {
+      throw new IllegalArgumentException(
+          "The Lettuce client is restricted to RESP2, in which one connection cannot both send and be told. Leave its protocol version open.");
+    }
     return new LettuceWire(
         client.connectPubSub(StringCodec.UTF8),
         null,

@@ -34,8 +34,9 @@ public final class RedisStore {
   /**
    * Uses a ready client, which must be connected to a server by its own URI, and stays open when
    * the store is closed. Slower than {@link #open} under load, for a client that belongs to
-   * somebody else is not tuned. The client must not be restricted to RESP2. Blocks.
+   * somebody else is not tuned. Blocks.
    *
+   * @throws IllegalArgumentException if the client is restricted to RESP2
    * @throws io.mortise.StoreUnavailableException if the server cannot be reached
    * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
    */

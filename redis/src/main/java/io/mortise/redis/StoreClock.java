@@ -24,8 +24,10 @@ final class StoreClock {
    */
   void learn(long sentNanos, long receivedNanos, long storeMicros) {
     long trip = TimeUnit.NANOSECONDS.toMicros(receivedNanos - sentNanos);
-    long error = storeMicros - at(sentNanos);
-    if (trip <= timeoutMicros / 4 || Math.abs(error) > timeoutMicros) {
+    boolean jumped =
+        storeMicros < at(sentNanos) - timeoutMicros
+            || storeMicros > at(receivedNanos) + timeoutMicros;
+    if (trip <= timeoutMicros / 4 || jumped) {
       sample = new Sample(receivedNanos, storeMicros);
     }
   }

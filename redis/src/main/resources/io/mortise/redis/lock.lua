@@ -122,9 +122,12 @@ local function machine()
     }
   end
 
-  local function load(key)
+  local function load(key, text)
     local name = sub(key, #PREFIX + 3)
-    local text = read('GET', key)
+    if text == nil then
+      text = try('GET', key)
+    end
+    sure(text)
     local lock = {
       key = key, name = name, text = text,
       q = PREFIX .. 'q:' .. name, o = PREFIX .. 'o:' .. name, d = PREFIX .. 'd:' .. name,
@@ -136,6 +139,8 @@ local function machine()
     end
     local state = byte(text)
     lock.last = number(text, 2, 17)
+    -- Whoever joins the queue of a lock tells its holder, so nobody waits as long as that is not told.
+    lock.nobody = state == 45 or state == 104
     if state == 45 or state == 61 then
       lock.ending = sub(text, 18, 40)
       lock.closed = number(text, 41, 56) or 0
@@ -185,32 +190,28 @@ local function machine()
   end
 
   local function is_waiting(lock, attempt)
-    local text = not lock.taken[attempt] and entry(lock, attempt)
+    local text = not lock.nobody and not lock.taken[attempt] and entry(lock, attempt)
     return text and byte(text) == 119
   end
 
-  -- How many wait, without those that this step took from the queue.
-  local function waiting(lock)
-    if not lock.queued then
-      lock.queued = read('ZCARD', lock.q)
-    end
-    return lock.queued - #lock.taken
-  end
-
   local function take(lock, attempt)
-    waiting(lock)
     lock.taken[attempt] = true
     lock.taken[#lock.taken + 1] = attempt
   end
 
+  -- The first waiter, without those that this step took from the queue; nil if there is none.
   local function head(lock)
+    if lock.nobody then
+      return nil
+    end
     lock.heads = lock.heads or {}
     lock.at = lock.at or 1
     while true do
       local attempt = lock.heads[lock.at]
       if attempt == nil then
         local from = #lock.heads
-        local more = read('ZRANGE', lock.q, from, from == 0 and 1 or from + STEPS)
+        local more = not lock.all and read('ZRANGE', lock.q, from, from == 0 and 1 or from + STEPS) or {}
+        lock.all = #more < 2
         if #more == 0 then
           return nil
         end
@@ -313,7 +314,7 @@ local function machine()
   end
 
   local function granted(lock, hold)
-    if not hold.told and waiting(lock) > 0 then
+    if not hold.told and head(lock) then
       hold.told, hold.changed = true, true
     end
     return 'G' .. wide(hold.token) .. format('%04d', hold.tokens) .. (hold.told and '1' or '0')
@@ -323,11 +324,8 @@ local function machine()
   -- Grants to waiters in order for as long as they fit, dropping the dead; tells whether work is left.
   local function serve(lock)
     local steps = 0
-    while lock.closed <= now and waiting(lock) > 0 do
+    while lock.closed <= now and head(lock) do
       local attempt = head(lock)
-      if not attempt then
-        return false
-      end
       if steps == STEPS then
         return true
       end
@@ -353,15 +351,17 @@ local function machine()
     return false
   end
 
-  local function record(lock)
+  -- The text of the record, and for how long it is kept if not for ever.
+  local function record(lock, waiter)
     local start = wide(lock.last)
     if lock.capacity == SHARERS and lock.count == 0 then
       local shut = lock.closed > now and lock.closed or 0
-      if shut == 0 and waiting(lock) == 0 then
+      local queue = head(lock) or waiter
+      if shut == 0 and not queue then
         return '-' .. start .. lock.ending, RETENTION
       end
       return '=' .. start .. lock.ending .. wide(shut),
-        waiting(lock) == 0 and format('%.0f', RETENTION + math.ceil((shut - now) / 1000)) or nil
+        not queue and format('%.0f', RETENTION + math.ceil((shut - now) / 1000)) or nil
     end
     local hold = lock.alone or lock.fresh[1]
     if hold and lock.count == 1 and hold.weight == SHARERS then
@@ -373,45 +373,38 @@ local function machine()
     if lock.count == 0 then
       lock.soonest = 0
     end
-    local idle = lock.count == 0 and waiting(lock) == 0
+    local idle = lock.count == 0 and not head(lock) and not waiter
     return 'x' .. start .. lock.ending .. format('%07d%07d%07d', lock.capacity, lock.used, lock.count) .. wide(lock.order) .. wide(lock.closed) .. wide(lock.soonest),
       idle and format('%.0f', RETENTION + math.max(0, math.ceil((lock.closed - now) / 1000))) or nil
   end
 
+  -- News ids rise with the clock; a script that tells much takes longer than a µs for each.
+  local told_so_far = 0
+
   -- Writes what has changed. Gives locks back even on a full server if gentle; else the first write may be refused.
   local function save(lock, gentle, waiter)
     local started, text, keep = false, nil, nil
-    local function write(...)
-      if gentle and not started then
-        if keep then
-          redis.call('PEXPIRE', lock.key, keep)
-        else
-          redis.call('PERSIST', lock.key)
-        end
-      end
-      if started or gentle then
-        redis.call(...)
+    -- A full server allows these two, and every write after them.
+    local function open_gate()
+      if keep then
+        redis.call('PEXPIRE', lock.key, keep)
       else
-        sure(try(...))
+        redis.call('PERSIST', lock.key)
+      end
+    end
+    local function write(...)
+      if started then
+        redis.call(...)
+        return
       end
       started = true
-    end
-    -- News is prepared before the first write, for it reads.
-    local news = {}
-    for _, told in ipairs(lock.tells) do
-      local session = sub(told.attempt, 1, 12)
-      local list = news[session]
-      if not list then
-        local latest = try('LINDEX', PREFIX .. 'n:' .. session, -1)
-        local about = try('GET', PREFIX .. 's:' .. session)
-        if type(latest) ~= 'table' and type(about) == 'string' then
-          list = { id = latest and number(latest, 1, 16) or 0, ttl = not latest and number(about, 17, 32) }
-          news[session] = list
+      local answer = try(...)
+      if type(answer) == 'table' and answer.err then
+        if not gentle or not answer.err:find('OOM', 1, true) then
+          error(answer.err, 0)
         end
-      end
-      if list then
-        list.id = math.max(list.id + 1, now)
-        list[#list + 1] = wide(list.id) .. told.news
+        open_gate()
+        redis.call(...)
       end
     end
     local holders = {}
@@ -419,10 +412,6 @@ local function machine()
       if hold and (hold.changed or hold == lock.alone) then
         holders[#holders + 1] = hold
       end
-    end
-    if waiter then
-      waiting(lock)
-      lock.queued = lock.queued + 1
     end
     table.sort(lock.fresh, function(a, b) return a.token < b.token end)
     local places = {}
@@ -450,7 +439,20 @@ local function machine()
         end
       end
     end
-    text, keep = record(lock)
+    text, keep = record(lock, waiter)
+    if inflates and not lock.inflated then
+      read('ZCARD', lock.o)
+      read('HLEN', lock.d)
+    end
+    if waiter then
+      -- First, since nothing has shown yet that these keys are ours.
+      write('HSET', lock.d, waiter.attempt, waiter.text)
+      local added = try('ZADD', lock.q, waiter.ticket, waiter.attempt)
+      if type(added) ~= 'number' then
+        redis.call('HDEL', lock.d, waiter.attempt)
+        sure(added)
+      end
+    end
     if text ~= lock.text then
       if keep then
         write('SET', lock.key, text, 'PX', keep)
@@ -476,22 +478,22 @@ local function machine()
         write('ZADD', lock.o, unpack(places))
       end
     end
-    if waiter then
-      write('ZADD', lock.q, waiter.ticket, waiter.attempt)
-      write('HSET', lock.d, waiter.attempt, waiter.text)
-      if text == lock.text then
-        write('PERSIST', lock.key)
-      end
+    if waiter and text == lock.text then
+      write('PERSIST', lock.key)
     end
-    for session, list in pairs(news) do
+    for _, told in ipairs(lock.tells) do
+      local session = sub(told.attempt, 1, 12)
       local key = PREFIX .. 'n:' .. session
-      write('RPUSH', key, unpack(list))
-      if list.ttl then
-        write('PEXPIRE', key, list.ttl * 10)
+      -- Of what another type stands there, nothing is told; the waiter's poll finds out.
+      told_so_far = told_so_far + 1
+      if not started then
+        started = true
+        open_gate()
       end
-      for _, item in ipairs(list) do
-        redis.call('PUBLISH', PREFIX .. 'i:' .. session, sub(item, 17))
+      if type(try('RPUSH', key, wide(now + told_so_far) .. told.news)) == 'number' then
+        redis.call('PEXPIRE', key, life(session) + 60000)
       end
+      redis.call('PUBLISH', PREFIX .. 'i:' .. session, told.news)
     end
   end
 
@@ -531,7 +533,7 @@ local function machine()
     if is_waiting(lock, attempt) then
       ahead = math.max(0, (read('ZRANK', lock.q, attempt) or 0) - #lock.taken)
     elseif queue then
-      ahead = waiting(lock)
+      ahead = lock.nobody and 0 or read('ZCARD', lock.q) - #lock.taken
       local latest = ahead > 0 and read('ZRANGE', lock.q, -1, -1, 'WITHSCORES')[2] or 0
       local plain = want.weight == SHARERS and want.floor == 0 and want.most == 0 and want.least == 0 and want.label == ''
       waiter = {
@@ -555,14 +557,14 @@ local function machine()
       .. (in_way and in_way.attempt .. wide(in_way.token) .. wide(left) or '')
   end
 
-  local function acquire(key, attempt, queue, dead, capacity, want)
+  local function acquire(key, text, attempt, queue, dead, capacity, want)
     if not live(attempt) then
       return 'S'
     end
     if now > DEADLINE then
       return 'L' .. wide(now)
     end
-    local lock = load(key)
+    local lock = load(key, text)
     if not lock.text then
       lock.capacity = capacity
     elseif lock.capacity ~= capacity then
@@ -580,7 +582,7 @@ local function machine()
       serve(lock)
       hold = hold_of(lock, attempt)
     end
-    if not hold and waiting(lock) == 0 and lock.used + want.weight <= capacity and lock.closed <= now then
+    if not hold and not head(lock) and lock.used + want.weight <= capacity and lock.closed <= now then
       hold = grant(lock, attempt, want)
     end
     if not hold then
@@ -591,8 +593,8 @@ local function machine()
     return answer
   end
 
-  local function abandon(key, attempt)
-    local lock = load(key)
+  local function abandon(key, text, attempt)
+    local lock = load(key, text)
     if not lock.text then
       return 'E-0'
     end
@@ -613,14 +615,14 @@ local function machine()
     return 'E' .. how .. (more and '1' or '0')
   end
 
-  local function adjust(key, attempt, tokens, weight, capacity, most, least)
+  local function adjust(key, text, attempt, tokens, weight, capacity, most, least)
     if not live(attempt) then
       return 'S'
     end
     if now > DEADLINE then
       return 'L' .. wide(now)
     end
-    local lock = load(key)
+    local lock = load(key, text)
     local hold = lock.text and hold_of(lock, attempt)
     if not hold or is_over(hold) or hold.evicted then
       return 'N'
@@ -689,22 +691,22 @@ local function machine()
     return '#' .. format('%07d', removed)
   end
 
-  local function run(key, arg)
+  local function run(key, arg, text)
     now = now or clock()
     local op, attempt = byte(arg), sub(arg, 2, 23)
     if op == 101 then
-      return acquire(key, attempt, sub(arg, 24, 24) == '1', sub(arg, 29, 40), SHARERS,
+      return acquire(key, text, attempt, sub(arg, 24, 24) == '1', sub(arg, 29, 40), SHARERS,
         { weight = SHARERS, tokens = number(arg, 25, 28), floor = 0, most = 0, least = 0, label = '' })
     elseif op == 97 then
       local dead = sub(arg, 29, 40)
-      return acquire(key, attempt, sub(arg, 24, 24) == '1', dead == '............' and '' or dead, number(arg, 48, 54), {
+      return acquire(key, text, attempt, sub(arg, 24, 24) == '1', dead == '............' and '' or dead, number(arg, 48, 54), {
         tokens = number(arg, 25, 28), weight = number(arg, 41, 47), floor = number(arg, 55, 70),
         most = number(arg, 71, 86), least = number(arg, 87, 102), label = sub(arg, 103),
       })
     elseif op == 114 then
-      return abandon(key, attempt)
+      return abandon(key, text, attempt)
     elseif op == 106 then
-      return adjust(key, attempt, number(arg, 24, 27), number(arg, 28, 34), number(arg, 35, 41), number(arg, 42, 57),
+      return adjust(key, text, attempt, number(arg, 24, 27), number(arg, 28, 34), number(arg, 35, 41), number(arg, 42, 57),
         number(arg, 58, 73))
     elseif op == 118 then
       return evict(key, attempt, sub(arg, 24) == 'C')
@@ -712,8 +714,8 @@ local function machine()
     return sweep(key)
   end
 
-  return function(key, arg)
-    local done, answer = pcall(run, key, arg)
+  return function(key, arg, text)
+    local done, answer = pcall(run, key, arg, text)
     if done then
       return answer
     end
@@ -727,10 +729,10 @@ local mine, lives
 local answers = {}
 for i = 1, #KEYS do
   local key, arg = KEYS[i], ARGV[i + 3]
-  local op, answer = byte(arg), nil
+  local op, answer, text = byte(arg), nil, nil
   if op == 101 and #arg == 28 then
     -- A plain lock that is free, or of which nothing is known.
-    local text = try('GET', key)
+    text = try('GET', key)
     if not text or (type(text) == 'string' and byte(text) == 45) then
       local attempt = sub(arg, 2, 23)
       local session = sub(attempt, 1, 12)
@@ -760,7 +762,7 @@ for i = 1, #KEYS do
     end
   elseif op == 114 then
     -- Held alone, nobody told, no times.
-    local text = try('GET', key)
+    text = try('GET', key)
     if type(text) == 'string' and byte(text) == 104 and #text <= 66 and sub(text, 18, 39) == sub(arg, 2) then
       local set = try('SET', key, '-' .. sub(text, 2, 39) .. 'R', 'PX', RETENTION)
       if set.ok then
@@ -770,7 +772,7 @@ for i = 1, #KEYS do
   end
   if not answer then
     general = general or machine()
-    answer = general(key, arg)
+    answer = general(key, arg, text)
   end
   answers[i] = answer
 end

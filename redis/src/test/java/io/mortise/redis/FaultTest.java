@@ -180,7 +180,7 @@ class FaultTest {
             .map(Reply.Failed.class::cast)
             .filter(Reply.Failed::mayHaveRun)
             .count();
-    assertThat(mayHaveRun).isBetween(1L, 2L * OpLane.BATCH);
+    assertThat(mayHaveRun).isLessThanOrEqualTo(2L * OpLane.BATCH);
   }
 
   @Test
