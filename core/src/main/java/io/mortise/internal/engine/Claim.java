@@ -46,6 +46,9 @@ final class Claim {
   /** Somebody else waits for the lock. */
   boolean wanted;
 
+  /** The attempt stands in the store's queue, behind somebody else. */
+  boolean queued;
+
   /** A request of the attempt is under way. */
   boolean asking;
 

@@ -38,9 +38,9 @@ import org.jspecify.annotations.Nullable;
  * go by before the lock goes back to the store, with the remaining waiters as a new attempt at the
  * queue's end.
  *
- * <p><b>Fair.</b> While this process itself waits, and once it is known that another does, each
- * fair waiter gets an attempt of its own, so that the store's queue decides. Those who already
- * waited when the note arrived go first: they came before it, or while it travelled.
+ * <p><b>Fair.</b> While this process stands in the store's queue, and once it is known that another
+ * does, each fair waiter gets an attempt of its own, so that the store's queue decides. Those who
+ * already waited when the note arrived go first: they came before it, or while it travelled.
  */
 final class Claims {
   private static final int BARGES = 8;
@@ -145,6 +145,7 @@ final class Claims {
     claim.stopTimer();
     claim.phase = Phase.UNSENT;
     claim.asking = false;
+    claim.queued = false;
     claim.doubt = false;
     claim.outdated = false;
     claim.wanted = false;
@@ -234,6 +235,8 @@ final class Claims {
         ask(stripe, claim, null);
       } else if (reply instanceof Reply.Queued queued) {
         claim.failures(0);
+        claim.queued = true;
+        spreadFair(stripe, claim);
         inTheWay(stripe, claim, queued.holder(), queued.askAgain());
       } else if (reply instanceof Reply.Busy busy) {
         busy(stripe, claim, busy);
@@ -416,6 +419,7 @@ final class Claims {
     }
     claim.stopTimer();
     claim.phase = Phase.HELD;
+    claim.queued = false;
     claim.failures(0);
     claim.token = token;
     claim.tokensLeft = tokens;
@@ -625,9 +629,14 @@ final class Claims {
         && !claim.terms.isTimed();
   }
 
-  /** Gives each fair waiter an attempt of its own. */
+  /**
+   * Gives each fair waiter an attempt of its own, but for the one whom the claim's attempt is for.
+   */
   private void spreadFair(Stripe stripe, Claim claim) {
     Waiter waiter = claim.head;
+    if (waiter != null && claim.phase == Phase.ASKED) {
+      waiter = waiter.next == claim.head ? null : waiter.next;
+    }
     while (waiter != null) {
       Waiter next = waiter.next == claim.head ? null : waiter.next;
       if (waiter.options.fair()) {

@@ -90,7 +90,7 @@ public final class Engine {
       }
       boolean common = waiter.mode.equals(Mode.EXCLUSIVE) && !waiter.options.terms().isTimed();
       Claim claim = common ? stripe.common(waiter.name) : null;
-      boolean contended = claim != null && (claim.wanted || claim.phase != Phase.HELD);
+      boolean contended = claim != null && (claim.wanted || claim.queued);
       if (claim == null || (waiter.options.fair() && contended)) {
         claim =
             new Claim(waiter.name, waiter.mode, waiter.options.terms(), common && claim == null);
