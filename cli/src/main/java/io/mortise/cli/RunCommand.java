@@ -7,12 +7,9 @@ import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
 import io.mortise.LockException;
 import io.mortise.LockOptions;
-import io.mortise.LockTimeoutException;
-import io.mortise.StoreUnavailableException;
 import io.mortise.spi.Capability;
 import io.mortise.spi.DurationText;
 import io.mortise.spi.LockName;
-import io.mortise.spi.LockView;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -20,13 +17,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -62,9 +55,6 @@ import picocli.CommandLine.Spec;
     })
 final class RunCommand implements Callable<Integer> {
   private static final Duration LONGEST_GRACE = Duration.ofSeconds(3);
-
-  /** A lock that is had sooner is not worth a word. */
-  private static final Duration PATIENCE = Duration.ofMillis(500);
 
   private final Surroundings surroundings;
   private final List<String> command;
@@ -161,7 +151,8 @@ final class RunCommand implements Callable<Integer> {
       connected = true;
       DistributedLock lock =
           (shared ? client.readWriteLock(name).readLock() : client.lock(name)).with(options);
-      Lease lease = acquire(client, lock);
+      Lease lease =
+          new LockWait(client, lock, wait, events).acquire(store.quiet ? null : surroundings.err());
       return hold(lease, words, notice, client.profile().can(Capability.TOKEN), url);
     }
   }
@@ -235,71 +226,6 @@ final class RunCommand implements Callable<Integer> {
         .withLabel(shown);
   }
 
-  /**
-   * Waits for the lock and says so.
-   *
-   * @throws Failure if it could not be had in time, or a signal came; nothing is left behind
-   */
-  private Lease acquire(LockClient client, DistributedLock lock) throws InterruptedException {
-    if (wait != null && wait.isZero()) {
-      return lock.tryAcquire().orElseThrow(() -> notHad(client, null));
-    }
-    CompletableFuture<Lease> attempt = wait == null ? lock.acquireAsync() : lock.acquireAsync(wait);
-    var told = attempt.whenComplete((lease, failure) -> events.add(new Event.Answered()));
-    boolean tell = !store.quiet && Terminal.STDERR.isPresent();
-    while (true) {
-      Event event = tell ? events.poll(PATIENCE.toMillis(), TimeUnit.MILLISECONDS) : events.take();
-      if (event == null) {
-        tell = false;
-        surroundings.err().println("mortise: waiting for lock '" + name + "'" + situation(client));
-      } else if (event instanceof Event.Signalled signal) {
-        giveUp(attempt);
-        throw new Failure(ExitStatus.bySignal(signal.number()), "");
-      } else {
-        try {
-          return told.join();
-        } catch (CompletionException e) {
-          if (e.getCause() instanceof LockTimeoutException timeout) {
-            throw notHad(client, timeout);
-          }
-          if (e.getCause() instanceof LockException trouble) {
-            throw trouble;
-          }
-          throw e;
-        }
-      }
-    }
-  }
-
-  private static void giveUp(CompletableFuture<Lease> attempt) {
-    if (!attempt.cancel(true) && !attempt.isCompletedExceptionally()) {
-      attempt.join().close(); // granted a moment ago
-    }
-  }
-
-  private Failure notHad(LockClient client, @Nullable LockTimeoutException timeout) {
-    String message =
-        "Lock '"
-            + name
-            + "' was not had"
-            + (timeout == null ? "" : " within " + (wait == null ? "" : DurationText.format(wait)))
-            + situation(client)
-            + " Try later, or give a longer --wait.";
-    return timeout == null
-        ? new Failure(ExitStatus.NOT_HAD, message)
-        : new Failure(ExitStatus.NOT_HAD, message, timeout);
-  }
-
-  /** Who is in the way, to be set behind a clause. */
-  private String situation(LockClient client) {
-    try {
-      Optional<LockView> view = client.inspect(name);
-      return view.map(Views::situation).orElse(".");
-    } catch (StoreUnavailableException e) {
-      return ": the store does not answer.";
-    }
-  }
-
   private int hold(Lease lease, List<String> words, Duration notice, boolean tokens, String url)
       throws InterruptedException {
     String token = tokens && !shared ? Long.toString(lease.token()) : "";
@@ -316,31 +242,57 @@ final class RunCommand implements Callable<Integer> {
               environment -> prepare(environment, token, url),
               holdOnCrash == null ? notice : null,
               status -> events.add(new Event.Exited(status)));
-      end = new Supervisor(lease, child, events, notice).supervise();
+      end = supervise(lease, child, notice);
     } catch (IOException e) {
       release(lease);
       throw new Failure(
           ExitStatus.FAILED, "The command could not be started: " + e.getMessage(), e);
     }
-    if (!end.lost()) {
+    boolean itself = end.cause() == Supervisor.Cause.ITSELF;
+    if (itself) {
       reopen(lease, Duration.ofNanos(System.nanoTime() - had));
     }
+    boolean timeOver = atMost != null && lease.state() != Lease.State.SUSPECT;
     boolean released = release(lease);
-    if (end.lost() || !released) {
-      surroundings
-          .err()
-          .println(
-              "mortise: Lock '"
-                  + name
-                  + "' was lost while the command ran; the command "
-                  + (end.lost() ? "was ended" : "ended by itself")
-                  + " (status "
-                  + end.status()
-                  + "). Its last work may overlap with the next holder's: check what was written"
-                  + (token.isEmpty() ? "." : " with token " + token + "."));
+    if (!itself || !released) {
+      surroundings.err().println("mortise: " + loss(end, token, timeOver));
       return ExitStatus.LOST;
     }
     return end.status();
+  }
+
+  private Supervisor.End supervise(Lease lease, Child child, Duration notice)
+      throws InterruptedException {
+    boolean over = false;
+    try {
+      Supervisor.End end = new Supervisor(lease, child, events, notice).supervise();
+      over = true;
+      return end;
+    } finally {
+      if (!over) {
+        child.force(); // whatever went wrong: not without the lock
+      }
+    }
+  }
+
+  private String loss(Supervisor.End end, String token, boolean timeOver) {
+    if (end.cause() == Supervisor.Cause.ENDED_IN_TIME) {
+      return "Lock '"
+          + name
+          + "' could not be kept: "
+          + (timeOver ? "its at-most time is over" : "its renewal was overdue")
+          + ". The command was ended (status "
+          + end.status()
+          + ") before anybody else could have the lock.";
+    }
+    return "Lock '"
+        + name
+        + "' was lost while the command ran; the command "
+        + (end.cause() == Supervisor.Cause.ITSELF ? "ended by itself" : "was ended")
+        + " (status "
+        + end.status()
+        + "). Its last work may overlap with the next holder's: check what was written"
+        + (token.isEmpty() ? "." : " with token " + token + ".");
   }
 
   /** Takes back what {@code --hold-on-crash} demanded: there was no crash. */

@@ -32,9 +32,19 @@ final class Supervisor {
    * How it ended.
    *
    * @param status the command's
-   * @param lost whether it was ended because the lock was lost or about to be
+   * @param cause whether it was ended from here
    */
-  record End(int status, boolean lost) {}
+  record End(int status, Cause cause) {}
+
+  /** Why a command is over. */
+  enum Cause {
+    /** It ended by itself, or somebody else ended it. */
+    ITSELF,
+    /** It was ended, and gone before the lock could have been had by another. */
+    ENDED_IN_TIME,
+    /** It was ended after the lock was lost. */
+    ENDED_LATE
+  }
 
   /** Blocks until the command is over, and with it all that had to be ended with it. */
   End supervise() throws InterruptedException {
@@ -50,7 +60,7 @@ final class Supervisor {
         } else {
           child.ended();
         }
-        return new End(exited.status(), false);
+        return new End(exited.status(), Cause.ITSELF);
       }
       if (event instanceof Event.Lost) {
         return end();
@@ -80,7 +90,7 @@ final class Supervisor {
         status = exited.status();
       }
     }
-    return new End(status, true);
+    return new End(status, lease.isValid() ? Cause.ENDED_IN_TIME : Cause.ENDED_LATE);
   }
 
   /** Whoever is left when the time is over, and a second on a slow machine, is killed from here. */

@@ -163,7 +163,8 @@ class RunCommandTest {
       assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
       assertThat(tool.out()).isEqualTo("told\n");
       assertThat(tool.err())
-          .contains("Lock 'unrenewed' was lost while the command ran", "with token 917");
+          .contains(
+              "Lock 'unrenewed' could not be kept: its renewal was overdue. The command was ended (status 0)");
     }
   }
 
@@ -185,6 +186,8 @@ class RunCommandTest {
   void givenEvictedLock_whenCommandRuns_thenItIsEnded() throws Exception {
     try (ToolProcess tool = run("evicted", "exec sleep 100")) {
       assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
+      assertThat(tool.err())
+          .contains("Lock 'evicted' was lost while the command ran", "with token 917");
     }
   }
 
