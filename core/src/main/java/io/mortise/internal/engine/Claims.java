@@ -48,6 +48,8 @@ final class Claims {
   private static final int PASSES = 64;
   private static final long PASS_NANOS = 5_000_000;
   private static final int JUDGEMENTS = 16;
+  private static final long POLL_NANOS = 20_000_000;
+  private static final long MOST_POLL_NANOS = 500_000_000;
   private static final int SHORT_GRANTS = 3;
 
   /** Enough for a few local passes; so few that no rate of grants outruns a clock in µs. */
@@ -56,9 +58,13 @@ final class Claims {
   private final Engine engine;
   private final boolean canQueue;
 
+  /** Whether a waiter hears of its grant. If not, it asks often. */
+  private final boolean isCalled;
+
   Claims(Engine engine) {
     this.engine = engine;
     this.canQueue = engine.store.profile().can(Capability.QUEUE);
+    this.isCalled = canQueue && engine.store.profile().can(Capability.PUSH);
   }
 
   // ---- Joining and leaving ----
@@ -237,7 +243,7 @@ final class Claims {
         claim.failures(0);
         claim.queued = true;
         spreadFair(stripe, claim);
-        inTheWay(stripe, claim, queued.holder(), queued.askAgain());
+        inTheWay(stripe, claim, queued.holder(), askAgain(queued.askAgain(), queued.ahead()));
       } else if (reply instanceof Reply.Busy busy) {
         busy(stripe, claim, busy);
       } else if (reply instanceof Reply.Refused refused) {
@@ -248,6 +254,15 @@ final class Claims {
     } finally {
       stripe.unlock();
     }
+  }
+
+  /** When the store says, or soon if nobody calls: 20 ms for each who is ahead, 500 ms at most. */
+  private Duration askAgain(Duration told, int ahead) {
+    if (isCalled) {
+      return told;
+    }
+    long soon = engine.env.jittered(Math.min(POLL_NANOS * (1L + ahead), MOST_POLL_NANOS));
+    return told.toNanos() < soon ? told : Duration.ofNanos(soon);
   }
 
   private void inTheWay(
@@ -274,7 +289,7 @@ final class Claims {
     } else if (canQueue) {
       ask(stripe, claim, null);
     } else {
-      inTheWay(stripe, claim, holder, busy.askAgain());
+      inTheWay(stripe, claim, holder, askAgain(busy.askAgain(), 0));
     }
   }
 
