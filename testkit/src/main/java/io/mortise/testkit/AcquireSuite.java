@@ -4,15 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
-import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
 import io.mortise.spi.Capability;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
@@ -257,82 +252,5 @@ class AcquireSuite extends ClientSuite {
     assertThatThrownBy(() -> a.client().semaphore(LOCK, 3).permits(0))
         .isInstanceOf(IllegalArgumentException.class);
     assertThat(a.link().requests()).isZero();
-  }
-
-  @Test
-  void givenQueueOfProcesses_thenTheyAreServedInTheOrderInWhichTheyCame() throws Exception {
-    needs(Capability.QUEUE);
-    Lease lease = peer("first").lock().acquire();
-    List<String> order = Collections.synchronizedList(new ArrayList<>());
-    List<Future<?>> waits = new ArrayList<>();
-    for (int i = 0; i < 4; i++) {
-      Peer next = peer("p" + i);
-      String name = "p" + i;
-      waits.add(
-          start(
-              () -> {
-                Lease own = next.lock().acquireWithin(LONG);
-                order.add(name);
-                own.close();
-                return name;
-              }));
-      awaitWaiters(LOCK, i + 1);
-    }
-    lease.close();
-    waits.forEach(ClientSuite::get);
-    assertThat(order).containsExactly("p0", "p1", "p2", "p3");
-    assertNothingLeft(LOCK);
-  }
-
-  @Test
-  void givenFairThreadsOfTwoProcesses_thenTheyAreServedInTheOrderInWhichTheyCame()
-      throws Exception {
-    // Without a push it is known a little later that another process waits.
-    needs(Capability.QUEUE, Capability.PUSH);
-    Peer a = peer("a");
-    Peer b = peer("b");
-    LockOptions fair = LockOptions.DEFAULTS.withFair(true);
-    Lease lease = a.client().lock(LOCK, fair).acquire();
-    List<Integer> order = Collections.synchronizedList(new ArrayList<>());
-    List<Future<?>> waits = new ArrayList<>();
-    for (int i = 0; i < 6; i++) {
-      int number = i;
-      Peer process = i % 2 == 0 ? b : a;
-      waits.add(
-          start(
-              () -> {
-                Lease own = process.client().lock(LOCK, fair).acquireWithin(LONG);
-                order.add(number);
-                own.close();
-                return number;
-              }));
-      if (i < 2) {
-        Waits.until(LONG, "it waits", () -> !waiters(LOCK).isEmpty());
-      }
-      Waits.pass(Duration.ofMillis(40));
-    }
-    lease.close();
-    waits.forEach(ClientSuite::get);
-    assertThat(order).containsExactly(0, 1, 2, 3, 4, 5);
-    assertNothingLeft(LOCK);
-  }
-
-  @Test
-  void givenWaiterThatGaveUp_thenTheNextIsNotDelayedByIt() throws Exception {
-    needs(Capability.QUEUE);
-    Peer a = peer("a");
-    Peer b = peer("b");
-    Peer c = peer("c");
-    Lease lease = a.lock().acquire();
-    Future<Optional<Lease>> impatient = start(() -> b.lock().tryAcquire(Duration.ofMillis(400)));
-    awaitWaiters(LOCK, 1);
-    Future<Lease> patient = acquiring(c.lock());
-    awaitWaiters(LOCK, 2);
-    assertThat(get(impatient)).isEmpty();
-    long began = System.nanoTime();
-    lease.close();
-    get(patient).close();
-    assertThat(elapsed(began)).isLessThan(Waits.scaled(Duration.ofSeconds(3)));
-    assertNothingLeft(LOCK);
   }
 }

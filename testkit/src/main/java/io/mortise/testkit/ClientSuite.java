@@ -95,7 +95,12 @@ abstract class ClientSuite {
 
   /** A process whose session outlives any pause of a test. */
   final Peer peer(String name) {
-    return peer(name, Duration.ofSeconds(30));
+    return peer(name, peerTtl());
+  }
+
+  /** Without a push it takes a renewal to hear what others did, which is not to slow the tests. */
+  final Duration peerTtl() {
+    return Duration.ofSeconds(can(Capability.PUSH) ? 30 : 4);
   }
 
   /** A process whose session ends soon after its link is cut. */

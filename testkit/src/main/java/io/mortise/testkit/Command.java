@@ -101,6 +101,7 @@ sealed interface Command {
           + "/"
           + request.mode().capacity()
           + (request.terms().atMost() == null ? "" : " at most " + request.terms().atMost())
+          + (request.terms().atLeast() == null ? "" : " at least " + request.terms().atLeast())
           + " tokens="
           + request.tokens();
     }

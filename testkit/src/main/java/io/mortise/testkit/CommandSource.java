@@ -127,7 +127,9 @@ final class CommandSource {
         held.name(),
         held.attempt(),
         mode,
-        chance(20) ? new Terms(Duration.ofMinutes(40), null, "") : Terms.NONE,
+        chance(20)
+            ? new Terms(Duration.ofMinutes(40), chance(10) ? Duration.ofMinutes(20) : null, "")
+            : Terms.NONE,
         chance(50) ? 0 : 1 + random.nextInt(100));
   }
 

@@ -24,8 +24,22 @@ public abstract class LockClientContract {
   }
 
   @Nested
+  class TurnRules extends TurnSuite {
+    TurnRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
   class LeaseRules extends LeaseSuite {
     LeaseRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class OperatorRules extends OperatorSuite {
+    OperatorRules() {
       super(LockClientContract.this.under);
     }
   }

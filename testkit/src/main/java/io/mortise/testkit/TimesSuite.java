@@ -158,6 +158,23 @@ class TimesSuite extends StoreSuite {
   }
 
   @Test
+  void givenAtLeast_whenItIsRestarted_thenTheNewTimeCounts_longerOrShorter() {
+    needs(Capability.AT_LEAST);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId first = a.hold(LOCK, EX, atLeast(LONG)).attempt();
+    granted(a.adjust(LOCK, first, EX, atLeast(Duration.ofMillis(1)), 0));
+    outlive(Duration.ofMillis(1));
+    a.end(LOCK, first);
+    AttemptId second = b.hold(LOCK, EX).attempt();
+    granted(b.adjust(LOCK, second, EX, atLeast(LONG), 0));
+    granted(b.adjust(LOCK, second, EX, Terms.NONE, 0));
+    b.end(LOCK, second);
+    busy(a.acquire(LOCK, a.attempt(), EX));
+    assertThat(look(LOCK).orElseThrow().closedFor()).isBetween(Duration.ofMinutes(4), LONG);
+  }
+
+  @Test
   void givenAtLeast_whenTheHolderDies_thenTheLockStaysShutUntilThen() {
     needs(Capability.AT_LEAST);
     SessionDriver a = session("a");

@@ -1,0 +1,96 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockException;
+import io.mortise.LockTimeoutException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Reply;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** What an operator does to holders and waiters. */
+class OperatorSuite extends ClientSuite {
+  OperatorSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @Test
+  void givenLease_whenAnOperatorClosesIt_thenTheHolderIsTold_andTheLockOpensWhenItStops()
+      throws Exception {
+    needs(Capability.EVICT);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Recorder<LeaseLostException> told = new Recorder<>();
+    Lease lease = a.lock().acquire();
+    lease.onLost(told);
+    AttemptId attempt = holders(LOCK).get(0).attempt();
+
+    assertThat(b.client().evict(LOCK, attempt, LockStore.Eviction.CLOSE)).isEqualTo(Reply.Was.HELD);
+
+    told.await(1);
+    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    awaitFree(b.lock());
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenLease_whenAnOperatorBreaksIt_thenTheLockIsFreeAtOnce_andTheHolderIsTold()
+      throws Exception {
+    needs(Capability.EVICT);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Recorder<LeaseLostException> told = new Recorder<>();
+    Lease lease = a.lock().acquire();
+    lease.onLost(told);
+    AttemptId attempt = holders(LOCK).get(0).attempt();
+    assertThat(b.client().evict(LOCK, attempt, LockStore.Eviction.BREAK)).isEqualTo(Reply.Was.HELD);
+    Lease next = b.lock().tryAcquire().orElseThrow();
+    told.await(1);
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertThat(next.isValid()).isTrue();
+    assertThat(holders(LOCK)).hasSize(1);
+    next.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenWaiter_whenAnOperatorEvictsIt_thenItsWaitFails() throws Exception {
+    // Without a push the waiter asks again first, is told that its attempt has ended, and begins
+    // anew.
+    needs(Capability.EVICT, Capability.QUEUE, Capability.PUSH);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    Future<Lease> waiting = acquiring(b.lock());
+    awaitWaiters(LOCK, 1);
+    AttemptId attempt = waiters(LOCK).get(0).attempt();
+    assertThat(a.client().evict(LOCK, attempt, LockStore.Eviction.BREAK))
+        .isEqualTo(Reply.Was.WAITING);
+    assertThat(failure(waiting))
+        .isInstanceOf(LockException.class)
+        .isNotInstanceOf(LockTimeoutException.class);
+    lease.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenStoreThatCannotEvict_thenItIsSaid() throws Exception {
+    Assumptions.assumeFalse(can(Capability.EVICT), "the store has EVICT");
+    Peer a = peer("a");
+    Lease lease = a.lock().acquire();
+    AttemptId attempt = holders(LOCK).get(0).attempt();
+    assertThatThrownBy(() -> a.client().evict(LOCK, attempt, LockStore.Eviction.BREAK))
+        .isInstanceOf(UnsupportedByStoreException.class);
+    assertThat(lease.isValid()).isTrue();
+    lease.close();
+  }
+}
