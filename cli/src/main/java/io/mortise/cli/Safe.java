@@ -10,7 +10,7 @@ final class Safe {
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:\\s]*):\\S*@");
 
   private static final Pattern SECRET_VALUE =
-      Pattern.compile("(?i)\\b((?:ssl)?password|passwd|pwd|secret)=[^&;\\s]*");
+      Pattern.compile("(?i)\\b((?:ssl)?password|passwd|pwd|secret)=(?!\\*\\*\\*)[^&;\\s]*");
 
   private Safe() {}
 

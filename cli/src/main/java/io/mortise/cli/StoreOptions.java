@@ -68,7 +68,10 @@ final class StoreOptions {
   /** Connects, and says so if the store is one that other hosts do not see. Blocks. */
   LockClient connect(String url, @Nullable Duration ttl) {
     // Read when the first logger is made, which is later than this.
-    System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", verbose ? "debug" : "warn");
+    if (verbose) {
+      System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "info");
+      System.setProperty("org.slf4j.simpleLogger.log.io.mortise", "debug");
+    }
     if (!quiet && isEmbeddedDefault()) {
       surroundings
           .err()
