@@ -56,7 +56,7 @@ final class Lifeline implements Child {
     environment.accept(builder.environment());
     String temporary = builder.environment().getOrDefault("TMPDIR", "");
     Path parent = Path.of(temporary.isEmpty() ? System.getProperty("java.io.tmpdir") : temporary);
-    Path folder = Files.createTempDirectory(parent, "mortise-"); // for this user only
+    Path folder = makeFolder(parent);
     try {
       Path script = folder.resolve("lifeline.sh");
       try (InputStream resource = Lifeline.class.getResourceAsStream("lifeline.sh")) {
@@ -143,6 +143,16 @@ final class Lifeline implements Child {
     }
   }
 
+  /** A folder for this user only. */
+  private static Path makeFolder(Path parent) throws IOException {
+    try {
+      return Files.createTempDirectory(parent, "mortise-");
+    } catch (IOException e) {
+      throw new IOException(
+          "cannot write to the temporary folder '" + parent + "'. Name another in TMPDIR.", e);
+    }
+  }
+
   private static void makePipe(Path pipe) throws IOException {
     Process mkfifo =
         new ProcessBuilder("mkfifo", "-m", "600", pipe.toString())
@@ -151,7 +161,8 @@ final class Lifeline implements Child {
             .start();
     try {
       if (mkfifo.waitFor() != 0) {
-        throw new IOException("Cannot make a named pipe at '" + pipe + "'.");
+        throw new IOException(
+            "cannot make the named pipe '" + pipe + "'. Name another folder in TMPDIR.");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
