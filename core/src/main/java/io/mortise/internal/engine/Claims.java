@@ -229,6 +229,10 @@ final class Claims {
         return;
       }
       claim.asking = false;
+      if (claim.phase == Phase.HELD && reply instanceof Reply.Granted granted && granted.wanted()) {
+        // A push was faster than this answer, but knew less.
+        wanted(claim);
+      }
       if (claim.phase != Phase.ASKED) {
         return;
       }
