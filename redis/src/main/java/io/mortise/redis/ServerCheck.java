@@ -135,7 +135,8 @@ final class ServerCheck {
       if (isAbout(failure, refusal)) {
         return new StoreUnfitException(
             "Redis refused the credentials (store=%s): %s. Check user name and password in the store URL."
-                .formatted(store, root(failure).getMessage()));
+                .formatted(
+                    store, String.valueOf(root(failure).getMessage()).replaceFirst("\\.+$", "")));
       }
     }
     if (isAbout(failure, "invalid DB index") || isAbout(failure, "DB index is out of range")) {

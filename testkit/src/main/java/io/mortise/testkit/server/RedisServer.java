@@ -72,8 +72,9 @@ public final class RedisServer implements AutoCloseable {
         if (!file.toFile().setExecutable(true)) {
           throw new IOException("Cannot make '" + file + "' executable.");
         }
-        file.toFile().deleteOnExit();
+        // The last to be registered is deleted first.
         folder.toFile().deleteOnExit();
+        file.toFile().deleteOnExit();
         extracted = file;
       } catch (IOException e) {
         throw new UncheckedIOException(e);
