@@ -20,7 +20,7 @@ record RedisTarget(
       Set.of("namespace", "timeout", "retention", "accept-eviction", "ca");
 
   /** What a connection may cost at most before the server counts as unreachable. */
-  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
   static RedisTarget parse(StoreUrl url) {
     boolean tls = url.scheme().equals("rediss");
