@@ -11,12 +11,16 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Walks over the records of all locks by SCAN. Each lock is a snapshot of its own; a lock that is
  * there all the time is found, perhaps twice.
  */
 final class LockScan {
+  private static final Logger log = LoggerFactory.getLogger(LockScan.class);
+
   /** Waiters and holders shown of one lock. */
   private static final int PARTIES = 1000;
 
@@ -131,10 +135,18 @@ final class LockScan {
               for (Object part : answer instanceof List<?> list ? list : List.of()) {
                 told.add(String.valueOf(part));
               }
-              return told.isEmpty()
-                  ? Optional.empty()
-                  : Optional.of(ViewCodec.decode(keys.nameOf(record), told));
+              return told.isEmpty() ? Optional.empty() : decoded(record, told);
             });
+  }
+
+  /** What somebody else wrote under our prefix must not hide the locks that are there. */
+  private Optional<LockView> decoded(String record, List<String> told) {
+    try {
+      return Optional.of(ViewCodec.decode(keys.nameOf(record), told));
+    } catch (RuntimeException e) {
+      log.debug("Passed over a key that is not ours (store={}, key={})", store, record, e);
+      return Optional.empty();
+    }
   }
 
   private static boolean isIdle(LockView view) {

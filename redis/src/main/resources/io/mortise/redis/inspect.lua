@@ -4,14 +4,14 @@
 -- ARGV[1] = prefix of all keys
 -- ARGV[2] = most waiters and most holders to tell
 --
--- Returns nothing if nothing is known of the lock; else the server's time (µs, text), the record (see lock.lua), then
+-- Returns nothing if nothing is known of the lock, or its keys are somebody else's; else the server's time (µs, text), the record (see lock.lua), then
 -- for each holder of an inflated record and each waiter in order: attempt, entry. Then '' and for each session met, from
 -- the lone holder on: session, ms that it lives yet (text), its value or ''.
 --
 -- Atomic because Redis runs one script at a time: a snapshot. Lowest server version: 6.2.
 
-local record = redis.call('GET', KEYS[1])
-if not record then
+local record = redis.pcall('GET', KEYS[1])
+if type(record) ~= 'string' then
   return {}
 end
 local prefix, most, name = ARGV[1], tonumber(ARGV[2]), string.sub(KEYS[1], #ARGV[1] + 3)
@@ -28,10 +28,10 @@ local function meet(attempt)
 end
 
 local function list(key)
-  local attempts = redis.call('ZRANGE', prefix .. key .. name, 0, most - 1)
+  local attempts = redis.pcall('ZRANGE', prefix .. key .. name, 0, most - 1)
   for from = 1, #attempts, 100 do
     local to = math.min(from + 99, #attempts)
-    local entries = redis.call('HMGET', prefix .. 'd:' .. name, unpack(attempts, from, to))
+    local entries = redis.pcall('HMGET', prefix .. 'd:' .. name, unpack(attempts, from, to))
     for i = from, to do
       if entries[i - from + 1] then
         told[#told + 1] = attempts[i]
@@ -54,6 +54,7 @@ for _, session in ipairs(sessions) do
   local key = prefix .. 's:' .. session
   told[#told + 1] = session
   told[#told + 1] = tostring(redis.call('PTTL', key))
-  told[#told + 1] = redis.call('GET', key) or ''
+  local value = redis.pcall('GET', key)
+  told[#told + 1] = type(value) == 'string' and value or ''
 end
 return told

@@ -55,6 +55,7 @@ end
 local function machine()
   local SHARERS, STEPS, LEAD = 1000000, 64, 1000000
   local NO_END = string.rep('.', 23)
+  local FOREIGN = 'the record of the lock is not one of ours'
 
   local function number(text, from, to)
     return tonumber(sub(text, from, to))
@@ -139,13 +140,16 @@ local function machine()
     end
     local state = byte(text)
     lock.last = number(text, 2, 17)
+    if not lock.last or #text < 40 then
+      error(FOREIGN, 0)
+    end
     -- Whoever joins the queue of a lock tells its holder, so nobody waits as long as that is not told.
     lock.nobody = state == 45 or state == 104
     if state == 45 or state == 61 then
       lock.ending = sub(text, 18, 40)
       lock.closed = number(text, 41, 56) or 0
     elseif state == 104 or state == 119 then
-      local tokens = number(text, 40, 43)
+      local tokens = number(text, 40, 43) or error(FOREIGN, 0)
       local hold = {
         attempt = sub(text, 18, 39), told = state == 119, weight = SHARERS, tokens = tokens,
         token = lock.last - tokens + 1, since = lock.last - tokens + 1, free = 0, shut = 0, evicted = false, label = '',
@@ -164,8 +168,11 @@ local function machine()
       lock.ending = sub(text, 18, 40)
       lock.capacity, lock.used, lock.count = number(text, 41, 47), number(text, 48, 54), number(text, 55, 61)
       lock.order, lock.closed, lock.soonest = number(text, 62, 77), number(text, 78, 93), number(text, 94, 109)
+      if not lock.soonest then
+        error(FOREIGN, 0)
+      end
     else
-      error('the record of the lock is not one of ours', 0)
+      error(FOREIGN, 0)
     end
     return lock
   end
@@ -733,7 +740,11 @@ for i = 1, #KEYS do
   if op == 101 and #arg == 28 then
     -- A plain lock that is free, or of which nothing is known.
     text = try('GET', key)
-    if not text or (type(text) == 'string' and byte(text) == 45) then
+    local last = not text and 0
+    if type(text) == 'string' and byte(text) == 45 and #text == 40 then
+      last = tonumber(sub(text, 2, 17))
+    end
+    if last then
       local attempt = sub(arg, 2, 23)
       local session = sub(attempt, 1, 12)
       if session ~= mine then
@@ -741,9 +752,9 @@ for i = 1, #KEYS do
       end
       now = now or clock()
       if lives == 1 and now <= DEADLINE and not (text and sub(text, 18, 39) == attempt) then
-        local token = text and math.max(sub(text, 2, 17) + 1, now) or now
+        local token = math.max(last + 1, now)
         local tokens = sub(arg, 25, 28)
-        local last = token
+        last = token
         if tokens ~= '0001' then
           last = token + math.min(tokens, math.max(1, now + 1000000 - token)) - 1
           tokens = format('%04d', last - token + 1)

@@ -12,6 +12,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -277,15 +278,27 @@ class FaultTest {
     }
   }
 
-  @Test
-  void givenStringOfSomebodyElse_thenRequestsFail_andItStays() {
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "theirs", "-5", "host", "w", "x", "-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
+  void givenStringOfSomebodyElse_thenRequestsFail_itStays_andOtherLocksAreSeen(String theirs) {
     RedisServer server = open(Servers.any());
-    Party party = new Party(store(server));
+    LockStore store = store(server);
+    Party party = new Party(store);
     RedisCommands<String, String> admin = admin(server);
-    admin.set("m::l:" + LOCK, "theirs");
+    String key = "m::l:" + LOCK;
+    admin.set(key, theirs);
+    admin.lpush("m::l:list", theirs);
+    LockName other = LockName.of("other");
+    CompletableFuture<Reply> before = party.send(Party.acquiring(other, party.attempt(), false));
     assertThat(party.acquire(LOCK, party.attempt(), true)).isInstanceOf(Reply.Failed.class);
     assertThat(party.abandon(LOCK, party.attempt())).isInstanceOf(Reply.Failed.class);
-    assertThat(admin.get("m::l:" + LOCK)).isEqualTo("theirs");
+    assertThat(Party.join(before)).isInstanceOf(Reply.Granted.class);
+    assertThat(Party.join(store.inspect(LockQuery.all())).locks())
+        .extracting(LockView::name)
+        .containsExactly(other);
+    assertThat(Party.join(store.sweep(100))).isZero();
+    assertThat(admin.get(key)).isEqualTo(theirs);
   }
 
   @Test
