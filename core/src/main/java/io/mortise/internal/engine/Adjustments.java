@@ -57,7 +57,7 @@ final class Adjustments {
       Mode mode = to == null ? claim.mode : to;
       // The hold is no longer like those that wait for it: it is not passed on, but released.
       claim.shared = false;
-      Claims.Sent sent = new Claims.Sent(attempt, engine.env.now(), session.asleep());
+      Asking.Sent sent = new Asking.Sent(attempt, engine.env.now(), session.asleep());
       shorten(stripe, lease, sent, terms);
       stripe.send(
           session,
@@ -76,7 +76,7 @@ final class Adjustments {
    * From the moment when a shorter time is sent, the longer one cannot be relied upon, whether or
    * not an answer comes.
    */
-  private void shorten(Stripe stripe, LeaseImpl lease, Claims.Sent sent, Terms terms) {
+  private void shorten(Stripe stripe, LeaseImpl lease, Asking.Sent sent, Terms terms) {
     Claim claim = lease.claim;
     if (terms.atMost() != null) {
       Bond.Timed bond =
@@ -88,7 +88,7 @@ final class Adjustments {
     }
   }
 
-  private void adjusted(Stripe stripe, LeaseImpl lease, Claims.Sent sent, Mode mode, Reply reply) {
+  private void adjusted(Stripe stripe, LeaseImpl lease, Asking.Sent sent, Mode mode, Reply reply) {
     Claim claim = lease.claim;
     stripe.lock();
     try {
@@ -130,7 +130,7 @@ final class Adjustments {
       next.add(waiter);
     }
     stripe.add(next);
-    engine.claims.begin(stripe, next);
+    engine.asking.begin(stripe, next);
   }
 
   private void check(LeaseImpl lease, Reply reply) {

@@ -51,6 +51,8 @@ public final class Engine {
   final LockStore store;
   final EngineEnv env;
   final Claims claims;
+  final Asking asking;
+  final HandOver handOver;
   final Endings endings;
   final Adjustments adjustments;
   private final SessionKeeper keeper;
@@ -66,6 +68,8 @@ public final class Engine {
       stripes[i] = new Stripe();
     }
     this.claims = new Claims(this);
+    this.asking = new Asking(this);
+    this.handOver = new HandOver(this);
     this.endings = new Endings(this);
     this.adjustments = new Adjustments(this);
     this.keeper = new SessionKeeper(store, env, new SessionEvents());
@@ -96,7 +100,7 @@ public final class Engine {
             new Claim(waiter.name, waiter.mode, waiter.options.terms(), common && claim == null);
         claim.add(waiter);
         stripe.add(claim);
-        claims.begin(stripe, claim);
+        asking.begin(stripe, claim);
       } else {
         claims.join(stripe, claim, waiter);
       }
@@ -126,7 +130,7 @@ public final class Engine {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
-      claims.come(waiter);
+      handOver.come(waiter);
     } finally {
       stripe.unlock();
     }
@@ -188,7 +192,7 @@ public final class Engine {
       lease.released();
       claim.holder = null;
       if (claim.head != null) {
-        claims.pass(stripe, claim);
+        handOver.pass(stripe, claim);
         return null;
       }
       return claims.release(stripe, claim);
@@ -326,7 +330,7 @@ public final class Engine {
         stripe.lock();
         try {
           if (claim.phase == Phase.UNSENT) {
-            claims.begin(stripe, claim);
+            asking.begin(stripe, claim);
           }
         } finally {
           stripe.unlock();
@@ -342,7 +346,7 @@ public final class Engine {
         try {
           if (claim.phase == Phase.UNSENT) {
             claim.trouble(cause);
-            claims.dismissTriers(stripe, claim, State.FAILED, unavailable(claim.name, cause));
+            asking.dismissTriers(stripe, claim, State.FAILED, unavailable(claim.name, cause));
             if (claim.head == null) {
               claims.discard(stripe, claim);
             }
@@ -373,7 +377,7 @@ public final class Engine {
         } else if (news instanceof News.Granted granted) {
           pushed(stripe, claim, session, granted);
         } else if (news instanceof News.Wanted) {
-          claims.wanted(claim);
+          handOver.wanted(claim);
         } else if (news instanceof News.Gone gone) {
           gone(stripe, claim, gone);
         }
@@ -389,7 +393,7 @@ public final class Engine {
       if (granted.timed()) {
         // What is left of its at-most time can only be told by an answer whose question's time is
         // known.
-        claims.askNow(stripe, claim);
+        asking.askNow(stripe, claim);
       } else {
         claims.held(stripe, claim, session, granted.token(), granted.tokens(), granted.wanted());
       }
@@ -436,7 +440,7 @@ public final class Engine {
             if (claim.head == null) {
               claims.discard(stripe, claim);
             } else {
-              claims.begin(stripe, claim);
+              asking.begin(stripe, claim);
             }
           }
           for (Ending ending : List.copyOf(stripe.endings.values())) {

@@ -157,7 +157,7 @@ public final class EngineClient implements LockClient {
     }
     Duration patience = store.profile().maxInFlight().plusSeconds(5);
     try {
-      return Claims.stage(question)
+      return Asking.stage(question)
           .toCompletableFuture()
           .get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {

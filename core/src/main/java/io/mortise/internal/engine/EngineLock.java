@@ -214,7 +214,7 @@ final class EngineLock implements DistributedLock {
     return acquireAsync()
         .thenCompose(
             lease ->
-                Claims.stage(() -> task.apply(lease).thenApply(value -> value))
+                Asking.stage(() -> task.apply(lease).thenApply(value -> value))
                     .handle(
                         (value, failure) ->
                             lease

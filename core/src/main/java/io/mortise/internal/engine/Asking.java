@@ -1,0 +1,301 @@
+package io.mortise.internal.engine;
+
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.internal.engine.Claim.Phase;
+import io.mortise.internal.engine.Waiter.State;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks the store for a {@link Claim}. A claim has one attempt in the store at a time, and one
+ * request of it under way. A poll is the same request again. Each answer says when to ask again; a
+ * push may come earlier. A holder whose session has run out is judged by the store, in a step of
+ * its own, and the request repeated with the proof.
+ */
+final class Asking {
+  private static final int JUDGEMENTS = 16;
+  private static final long POLL_NANOS = 20_000_000;
+  private static final long MOST_POLL_NANOS = 500_000_000;
+
+  /** Enough for a few local passes; so few that no rate of grants outruns a clock in µs. */
+  private static final int SMALL_BLOCK = 8;
+
+  private final Engine engine;
+  private final boolean canQueue;
+
+  /** Whether a waiter hears of its grant. If not, it asks often. */
+  private final boolean isCalled;
+
+  Asking(Engine engine) {
+    this.engine = engine;
+    this.canQueue = engine.store.profile().can(Capability.QUEUE);
+    this.isCalled = canQueue && engine.store.profile().can(Capability.PUSH);
+  }
+
+  /** Begins a new attempt as soon as there is a session. */
+  void begin(Stripe stripe, Claim claim) {
+    claim.stopTimer();
+    claim.phase = Phase.UNSENT;
+    claim.asking = false;
+    claim.queued = false;
+    claim.doubt = false;
+    claim.outdated = false;
+    claim.wanted = false;
+    claim.stopPassing();
+    LiveSession session = engine.sessionFor(claim);
+    if (session != null) {
+      claim.session = session;
+      claim.number = session.nextAttempt();
+      claim.phase = Phase.ASKED;
+      ask(stripe, claim, null);
+    }
+  }
+
+  private void ask(Stripe stripe, Claim claim, @Nullable SessionId provenDead) {
+    LiveSession session = Objects.requireNonNull(claim.session);
+    AttemptId attempt = session.attempt(claim.number);
+    boolean queue =
+        canQueue && !(claim.head != null && claim.head.once && !claim.hasSeveralWaiters());
+    int tokens = claim.shared ? claim.contended ? Request.MAX_TOKENS : SMALL_BLOCK : 1;
+    Sent sent = new Sent(attempt, engine.env.now(), session.asleep());
+    claim.asking = true;
+    claim.outdated = false;
+    stripe.send(
+        session,
+        new Request.Acquire(
+            claim.name, attempt, claim.mode, queue, claim.terms, tokens, 0, provenDead),
+        reply -> answered(stripe, claim, sent, reply));
+  }
+
+  /** A request on its way: when it left, and how long the host was known to have slept by then. */
+  record Sent(AttemptId attempt, long at, long asleep) {}
+
+  /** Asks now, or as soon as the answer that is under way has come. */
+  void askNow(Stripe stripe, Claim claim) {
+    if (!claim.asking) {
+      ask(stripe, claim, null);
+    } else {
+      claim.outdated = true;
+    }
+  }
+
+  private void askLater(Stripe stripe, Claim claim, long delay, @Nullable SessionId provenDead) {
+    claim.stopTimer();
+    if (!engine.env.rules().asksAgain()) {
+      return;
+    }
+    AttemptId attempt = Objects.requireNonNull(claim.session).attempt(claim.number);
+    long most = engine.env.ttlNanos() / 3;
+    claim.timer(
+        engine
+            .env
+            .timers()
+            .schedule(
+                Math.min(delay, engine.env.jittered(most)),
+                () -> {
+                  stripe.lock();
+                  try {
+                    if (claim.phase == Phase.ASKED && claim.isAttempt(attempt) && !claim.asking) {
+                      ask(stripe, claim, provenDead);
+                    }
+                  } finally {
+                    stripe.unlock();
+                  }
+                }));
+  }
+
+  private void answered(Stripe stripe, Claim claim, Sent sent, Reply reply) {
+    AttemptId attempt = sent.attempt();
+    stripe.lock();
+    try {
+      if (!claim.isAttempt(attempt) || claim.phase == Phase.DONE) {
+        if (reply instanceof Reply.Granted) {
+          engine.endUnknown(stripe, claim.name, attempt);
+        }
+        return;
+      }
+      claim.asking = false;
+      if (claim.phase == Phase.HELD && reply instanceof Reply.Granted granted && granted.wanted()) {
+        // A push was faster than this answer, but knew less.
+        engine.handOver.wanted(claim);
+      }
+      if (claim.phase != Phase.ASKED) {
+        return;
+      }
+      if (!(reply instanceof Reply.Failed)) {
+        claim.trouble(null);
+      }
+      if (reply instanceof Reply.Granted granted) {
+        engine.claims.granted(stripe, claim, sent, granted);
+      } else if (reply instanceof Reply.Queued && claim.outdated) {
+        ask(stripe, claim, null);
+      } else if (reply instanceof Reply.Queued queued) {
+        claim.failures(0);
+        claim.queued = true;
+        engine.handOver.spreadFair(stripe, claim);
+        inTheWay(stripe, claim, queued.holder(), askAgain(queued.askAgain(), queued.ahead()));
+      } else if (reply instanceof Reply.Busy busy) {
+        busy(stripe, claim, busy);
+      } else if (reply instanceof Reply.Refused refused) {
+        refused(stripe, claim, refused);
+      } else if (reply instanceof Reply.Failed failed) {
+        failed(stripe, claim, failed.cause(), failed.mayHaveRun());
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  /** When the store says, or soon if nobody calls: 20 ms for each who is ahead, 500 ms at most. */
+  private Duration askAgain(Duration told, int ahead) {
+    if (isCalled) {
+      return told;
+    }
+    long soon = engine.env.jittered(Math.min(POLL_NANOS * (1L + ahead), MOST_POLL_NANOS));
+    return told.toNanos() < soon ? told : Duration.ofNanos(soon);
+  }
+
+  private void inTheWay(
+      Stripe stripe, Claim claim, Reply.@Nullable Holder holder, Duration askAgain) {
+    if (holder == null || (!holder.sessionLeft().isZero() && engine.env.rules().letsStoreJudge())) {
+      askLater(stripe, claim, askAgain.toNanos(), null);
+    } else if (engine.env.rules().letsStoreJudge()) {
+      judge(stripe, claim, holder.attempt().session());
+    } else {
+      askLater(stripe, claim, holder.sessionLeft().toNanos(), holder.attempt().session());
+    }
+  }
+
+  private void busy(Stripe stripe, Claim claim, Reply.Busy busy) {
+    Reply.Holder holder = busy.holder();
+    if (holder != null && holder.sessionLeft().isZero() && claim.failures() < JUDGEMENTS) {
+      claim.failures(claim.failures() + 1);
+      judge(stripe, claim, holder.attempt().session());
+      return;
+    }
+    dismissTriers(stripe, claim, State.BUSY, null);
+    if (claim.head == null) {
+      engine.claims.discard(stripe, claim);
+    } else if (canQueue) {
+      ask(stripe, claim, null);
+    } else {
+      inTheWay(stripe, claim, holder, askAgain(busy.askAgain(), 0));
+    }
+  }
+
+  /** Those who wanted an answer get it; the others go on waiting. */
+  void dismissTriers(Stripe stripe, Claim claim, State state, @Nullable RuntimeException failure) {
+    Waiter waiter = claim.head;
+    while (waiter != null) {
+      Waiter next = waiter.next == claim.head ? null : waiter.next;
+      if (waiter.once) {
+        claim.remove(waiter);
+        waiter.failure = failure;
+        waiter.state = state;
+        stripe.afterwards(waiter::wake);
+      }
+      waiter = next;
+    }
+  }
+
+  private void judge(Stripe stripe, Claim claim, SessionId holder) {
+    AttemptId attempt = Objects.requireNonNull(claim.session).attempt(claim.number);
+    claim.asking = true;
+    stripe.afterwards(
+        () ->
+            stage(() -> engine.store.judge(holder))
+                .whenComplete(
+                    (verdict, error) -> judged(stripe, claim, attempt, holder, verdict, error)));
+  }
+
+  private void judged(
+      Stripe stripe,
+      Claim claim,
+      AttemptId attempt,
+      SessionId holder,
+      @Nullable Verdict verdict,
+      @Nullable Throwable error) {
+    stripe.lock();
+    try {
+      if (!claim.isAttempt(attempt) || claim.phase == Phase.DONE) {
+        return;
+      }
+      claim.asking = false;
+      if (claim.phase != Phase.ASKED) {
+        return;
+      }
+      if (verdict instanceof Verdict.SessionEnded) {
+        ask(stripe, claim, holder);
+      } else if (verdict instanceof Verdict.Alive alive) {
+        if (claim.head != null && claim.head.once) {
+          dismissTriers(stripe, claim, State.BUSY, null);
+        }
+        if (claim.head == null) {
+          engine.claims.giveUp(stripe, claim);
+        } else {
+          askLater(stripe, claim, alive.left().toNanos() + 1_000_000, null);
+        }
+      } else {
+        failed(
+            stripe, claim, error == null ? new IllegalStateException("no verdict") : error, true);
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  static <T> CompletionStage<T> stage(Callable<CompletionStage<T>> call) {
+    try {
+      return call.call();
+    } catch (Exception e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private void refused(Stripe stripe, Claim claim, Reply.Refused refused) {
+    switch (refused.why()) {
+      case SESSION_GONE -> {
+        LiveSession session = Objects.requireNonNull(claim.session);
+        stripe.afterwards(() -> engine.sessionGone(session));
+      }
+      case ENDED, NOT_HELD -> begin(stripe, claim);
+      case STORE_FULL ->
+          failed(stripe, claim, new StoreUnavailableException(refused.message()), false);
+      case UNSUPPORTED ->
+          engine.claims.fail(stripe, claim, new UnsupportedByStoreException(refused.message()));
+      case CAPACITY_DIFFERS ->
+          engine.claims.fail(stripe, claim, new LockException(refused.message()));
+    }
+    if (refused.why() == Why.SESSION_GONE) {
+      claim.asking = true; // until the session's end sorts it out
+    }
+  }
+
+  private void failed(Stripe stripe, Claim claim, Throwable cause, boolean mayHaveRun) {
+    claim.trouble(cause);
+    if (claim.head != null && claim.head.once) {
+      dismissTriers(stripe, claim, State.FAILED, engine.unavailable(claim.name, cause));
+    }
+    claim.doubt |= mayHaveRun;
+    if (claim.head == null) {
+      engine.claims.giveUp(stripe, claim);
+      return;
+    }
+    claim.failures(Math.min(claim.failures() + 1, 20));
+    long backoff = Math.min(1_000_000_000L, 20_000_000L << Math.min(claim.failures(), 6));
+    askLater(stripe, claim, engine.env.jittered(backoff), null);
+  }
+}
