@@ -4,13 +4,10 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.engine.Claim.Phase;
-import io.mortise.internal.engine.Waiter.State;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
-import io.mortise.spi.Reply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -56,8 +53,8 @@ public final class Engine {
   final Endings endings;
   final Adjustments adjustments;
   private final SessionKeeper keeper;
-  private final Stripe[] stripes = new Stripe[1 << (Integer.SIZE - STRIPE_SHIFT)];
-  private final ConcurrentLinkedQueue<Claim> unsent = new ConcurrentLinkedQueue<>();
+  final Stripe[] stripes = new Stripe[1 << (Integer.SIZE - STRIPE_SHIFT)];
+  final ConcurrentLinkedQueue<Claim> unsent = new ConcurrentLinkedQueue<>();
   private volatile boolean closed;
 
   /** An engine on a store; opens nothing until somebody asks for a lock. */
@@ -72,7 +69,7 @@ public final class Engine {
     this.handOver = new HandOver(this);
     this.endings = new Endings(this);
     this.adjustments = new Adjustments(this);
-    this.keeper = new SessionKeeper(store, env, new SessionEvents());
+    this.keeper = new SessionKeeper(store, env, new SessionEvents(this));
   }
 
   Stripe stripe(LockName name) {
@@ -315,147 +312,7 @@ public final class Engine {
     }
   }
 
-  // ---- What the session brings ----
-
-  private final class SessionEvents implements SessionKeeper.Listener {
-    @Override
-    public Engine engine() {
-      return Engine.this;
-    }
-
-    @Override
-    public void opened(LiveSession session) {
-      for (Claim claim = unsent.poll(); claim != null; claim = unsent.poll()) {
-        Stripe stripe = stripe(claim.name);
-        stripe.lock();
-        try {
-          if (claim.phase == Phase.UNSENT) {
-            asking.begin(stripe, claim);
-          }
-        } finally {
-          stripe.unlock();
-        }
-      }
-    }
-
-    @Override
-    public void notOpened(Throwable cause) {
-      for (Claim claim : unsent) {
-        Stripe stripe = stripe(claim.name);
-        stripe.lock();
-        try {
-          if (claim.phase == Phase.UNSENT) {
-            claim.trouble(cause);
-            asking.dismissTriers(stripe, claim, State.FAILED, unavailable(claim.name, cause));
-            if (claim.head == null) {
-              claims.discard(stripe, claim);
-            }
-          }
-          if (claim.phase != Phase.UNSENT) {
-            unsent.remove(claim);
-          }
-        } finally {
-          stripe.unlock();
-        }
-      }
-    }
-
-    @Override
-    public void news(LiveSession session, News news) {
-      AttemptId attempt = news.attempt();
-      if (!attempt.session().equals(session.id())) {
-        return;
-      }
-      Stripe stripe = stripe(news.name());
-      stripe.lock();
-      try {
-        Claim claim = stripe.find(news.name(), attempt);
-        if (claim == null) {
-          if (!stripe.endings.containsKey(attempt)) {
-            endUnknown(stripe, news.name(), attempt);
-          }
-        } else if (news instanceof News.Granted granted) {
-          pushed(stripe, claim, session, granted);
-        } else if (news instanceof News.Wanted) {
-          handOver.wanted(claim);
-        } else if (news instanceof News.Gone gone) {
-          gone(stripe, claim, gone);
-        }
-      } finally {
-        stripe.unlock();
-      }
-    }
-
-    private void pushed(Stripe stripe, Claim claim, LiveSession session, News.Granted granted) {
-      if (claim.phase != Phase.ASKED) {
-        return;
-      }
-      if (granted.timed()) {
-        // What is left of its at-most time can only be told by an answer whose question's time is
-        // known.
-        asking.askNow(stripe, claim);
-      } else {
-        claims.held(stripe, claim, session, granted.token(), granted.tokens(), granted.wanted());
-      }
-    }
-
-    private void gone(Stripe stripe, Claim claim, News.Gone gone) {
-      String why =
-          switch (gone.how()) {
-            case EVICTED -> "an operator ended it";
-            case EXPIRED -> "its at-most time is over";
-            case TAKEN -> "the store took the session for dead";
-            default -> "the store ended it";
-          };
-      if (claim.phase == Phase.HELD && gone.how() == Reply.How.EVICTED && claim.holder != null) {
-        // The store keeps the lock shut until the holder has stopped and says so by closing its
-        // lease.
-        LeaseImpl lease = claim.holder;
-        lose(stripe, claim, why);
-        claim.holder = lease;
-        claim.shared = false;
-        adjustments.moveWaiters(stripe, claim);
-      } else if (claim.phase == Phase.HELD) {
-        lose(stripe, claim, why);
-        claims.release(stripe, claim);
-      } else if (claim.phase == Phase.ASKED) {
-        claims.end(stripe, claim);
-        claims.fail(
-            stripe,
-            claim,
-            new LockException("The wait for lock '" + claim.name + "' was ended: " + why + "."));
-      }
-    }
-
-    @Override
-    public void lost(LiveSession session, String reason) {
-      log.debug("Session {} in store {} was lost: {}.", session.id(), storeName(), reason);
-      for (Stripe stripe : stripes) {
-        stripe.lock();
-        try {
-          for (Claim claim : claimsOf(stripe, session)) {
-            if (claim.phase == Phase.HELD) {
-              lose(stripe, claim, reason);
-            }
-            if (claim.head == null) {
-              claims.discard(stripe, claim);
-            } else {
-              asking.begin(stripe, claim);
-            }
-          }
-          for (Ending ending : List.copyOf(stripe.endings.values())) {
-            if (ending.session == session) {
-              endings.forget(stripe, ending);
-            }
-          }
-        } finally {
-          stripe.unlock();
-        }
-      }
-    }
-  }
-
-  private static List<Claim> claimsOf(Stripe stripe, @Nullable LiveSession session) {
+  static List<Claim> claimsOf(Stripe stripe, @Nullable LiveSession session) {
     List<Claim> found = new ArrayList<>();
     stripe.claims.forEach(
         claim -> {

@@ -1,0 +1,160 @@
+package io.mortise.internal.engine;
+
+import io.mortise.LockException;
+import io.mortise.internal.engine.Claim.Phase;
+import io.mortise.internal.engine.Waiter.State;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Turns what the session keeper tells into changes of claims. Called with no lock held. */
+final class SessionEvents implements SessionKeeper.Listener {
+  private static final Logger log = LoggerFactory.getLogger(SessionEvents.class);
+
+  private final Engine engine;
+
+  SessionEvents(Engine engine) {
+    this.engine = engine;
+  }
+
+  @Override
+  public Engine engine() {
+    return engine;
+  }
+
+  @Override
+  public void opened(LiveSession session) {
+    for (Claim claim = engine.unsent.poll(); claim != null; claim = engine.unsent.poll()) {
+      Stripe stripe = engine.stripe(claim.name);
+      stripe.lock();
+      try {
+        if (claim.phase == Phase.UNSENT) {
+          engine.asking.begin(stripe, claim);
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+  }
+
+  @Override
+  public void notOpened(Throwable cause) {
+    for (Claim claim : engine.unsent) {
+      Stripe stripe = engine.stripe(claim.name);
+      stripe.lock();
+      try {
+        if (claim.phase == Phase.UNSENT) {
+          claim.trouble(cause);
+          engine.asking.dismissTriers(
+              stripe, claim, State.FAILED, engine.unavailable(claim.name, cause));
+          if (claim.head == null) {
+            engine.claims.discard(stripe, claim);
+          }
+        }
+        if (claim.phase != Phase.UNSENT) {
+          engine.unsent.remove(claim);
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+  }
+
+  @Override
+  public void news(LiveSession session, News news) {
+    AttemptId attempt = news.attempt();
+    if (!attempt.session().equals(session.id())) {
+      return;
+    }
+    Stripe stripe = engine.stripe(news.name());
+    stripe.lock();
+    try {
+      Claim claim = stripe.find(news.name(), attempt);
+      if (claim == null) {
+        if (!stripe.endings.containsKey(attempt)) {
+          engine.endUnknown(stripe, news.name(), attempt);
+        }
+      } else if (news instanceof News.Granted granted) {
+        pushed(stripe, claim, session, granted);
+      } else if (news instanceof News.Wanted) {
+        engine.handOver.wanted(claim);
+      } else if (news instanceof News.Gone gone) {
+        gone(stripe, claim, gone);
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  private void pushed(Stripe stripe, Claim claim, LiveSession session, News.Granted granted) {
+    if (claim.phase != Phase.ASKED) {
+      return;
+    }
+    if (granted.timed()) {
+      // What is left of its at-most time can only be told by an answer whose question's time is
+      // known.
+      engine.asking.askNow(stripe, claim);
+    } else {
+      engine.claims.held(
+          stripe, claim, session, granted.token(), granted.tokens(), granted.wanted());
+    }
+  }
+
+  private void gone(Stripe stripe, Claim claim, News.Gone gone) {
+    String why =
+        switch (gone.how()) {
+          case EVICTED -> "an operator ended it";
+          case EXPIRED -> "its at-most time is over";
+          case TAKEN -> "the store took the session for dead";
+          default -> "the store ended it";
+        };
+    if (claim.phase == Phase.HELD && gone.how() == Reply.How.EVICTED && claim.holder != null) {
+      // The store keeps the lock shut until the holder has stopped and says so by closing its
+      // lease.
+      LeaseImpl lease = claim.holder;
+      engine.lose(stripe, claim, why);
+      claim.holder = lease;
+      claim.shared = false;
+      engine.adjustments.moveWaiters(stripe, claim);
+    } else if (claim.phase == Phase.HELD) {
+      engine.lose(stripe, claim, why);
+      engine.claims.release(stripe, claim);
+    } else if (claim.phase == Phase.ASKED) {
+      engine.claims.end(stripe, claim);
+      engine.claims.fail(
+          stripe,
+          claim,
+          new LockException("The wait for lock '" + claim.name + "' was ended: " + why + "."));
+    }
+  }
+
+  @Override
+  public void lost(LiveSession session, String reason) {
+    log.debug("Session {} in store {} was lost: {}.", session.id(), engine.storeName(), reason);
+    for (Stripe stripe : engine.stripes) {
+      stripe.lock();
+      try {
+        for (Claim claim : Engine.claimsOf(stripe, session)) {
+          if (claim.phase == Phase.HELD) {
+            engine.lose(stripe, claim, reason);
+          }
+          if (claim.head == null) {
+            engine.claims.discard(stripe, claim);
+          } else {
+            engine.asking.begin(stripe, claim);
+          }
+        }
+        for (Ending ending : List.copyOf(stripe.endings.values())) {
+          if (ending.session == session) {
+            engine.endings.forget(stripe, ending);
+          }
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+  }
+}
