@@ -18,6 +18,8 @@ final class ProcessWorkloads {
   private static final int PROCESSES = 4;
   private static final int THREADS_EACH = 2;
 
+  private static final long SETTLE_MILLIS = 1_500;
+
   /** Until all processes have heard when the race begins. */
   private static final long HEAD_START_NANOS = 40_000_000;
 
@@ -72,7 +74,7 @@ final class ProcessWorkloads {
             cell.clear();
             Child.askAll(children.all, "prepare", which, lock, Map.of("threads", THREADS_EACH));
             long start = System.nanoTime() + HEAD_START_NANOS;
-            long millis = plan.contendedMillis();
+            long millis = counts ? plan.contendedMillis() : 2L * plan.contendedMillis();
             Tally tally = new Tally(millis, 0);
             for (Map<String, Object> answer :
                 Child.askAll(
@@ -174,6 +176,7 @@ final class ProcessWorkloads {
           Children children = new Children()) {
         start(children, 1);
         Child holder = children.all.get(0);
+        holder.ask("connect", which, lock, Map.of());
         long memory = server.usedMemory();
         long heap =
             Child.number(holder.ask("hold", which, lock, Map.of("count", plan.held())), "heap");
@@ -192,6 +195,8 @@ final class ProcessWorkloads {
 
   private void watch(Workload workload, Subjects which, RedisFigures server, Child holder)
       throws IOException, InterruptedException {
+    // Let what the many acquires have set going come to rest.
+    Thread.sleep(SETTLE_MILLIS);
     Map<String, Long> before = server.calls();
     long requests = server.requests();
     long cpu = holder.cpuNanos();

@@ -26,12 +26,15 @@ final class Worker {
   private static final long WAIT_MILLIS = 10_000;
   private static final int WARM_UP = 100;
 
+  /** Until the threads and buffers of a client that was closed are gone. */
+  private static final long SETTLE_MILLIS = 3_000;
+
   private final int number;
   private final Stores stores;
   private final Cell cell;
   private final Map<Subjects, Subject> open = new HashMap<>();
   private final Map<String, Grip> grips = new HashMap<>();
-  private List<Object> held = new ArrayList<>();
+  private final List<Object> held = new ArrayList<>();
   private @Nullable Race race;
 
   private Worker(int number, Stores stores, Cell cell) {
@@ -92,6 +95,7 @@ final class Worker {
         grip(which, lock).give();
         yield Map.of("at", now);
       }
+      case "connect" -> connect(which, lock);
       case "hold" -> hold(which, lock, (int) Child.number(question, "count"));
       default -> throw new IllegalArgumentException("Not understood: " + question);
     };
@@ -117,24 +121,33 @@ final class Worker {
   }
 
   /**
-   * Takes many locks and keeps them. What is loaded on the way is not counted: a first client loads
-   * it and is closed, as some libraries go on renewing what was given back.
+   * Connects and loads what is needed. A first client, which is closed again, takes locks and gives
+   * them back; not the one that is measured, as some libraries go on renewing what was given back.
    */
-  private Map<String, Object> hold(Subjects which, String prefix, int count) throws Exception {
+  private Map<String, Object> connect(Subjects which, String prefix) throws Exception {
     try (Subject first = which.open(stores)) {
       for (int i = 0; i < WARM_UP; i++) {
-        Grip grip = first.grip(prefix + "warm-" + i);
+        Grip grip = first.grip(prefix + "first-" + i);
         grip.take(WAIT_MILLIS);
         grip.give();
       }
     }
+    held.add(subject(which).hold(prefix + "connected", WAIT_MILLIS));
+    Thread.sleep(SETTLE_MILLIS);
+    return Map.of();
+  }
+
+  /** Takes many locks and keeps them. */
+  private Map<String, Object> hold(Subjects which, String prefix, int count) throws Exception {
     Subject subject = subject(which);
-    held = new ArrayList<>(count);
+    List<Object> all = new ArrayList<>(count);
     long before = usedHeap();
     for (int i = 0; i < count; i++) {
-      held.add(subject.hold(prefix + i, WAIT_MILLIS));
+      all.add(subject.hold(prefix + i, WAIT_MILLIS));
     }
-    return Map.of("heap", usedHeap() - before);
+    long heap = usedHeap() - before;
+    held.addAll(all);
+    return Map.of("heap", heap);
   }
 
   private static long usedHeap() throws InterruptedException {

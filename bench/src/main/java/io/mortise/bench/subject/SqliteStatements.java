@@ -9,19 +9,16 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A row that is changed to lock and changed back to unlock, by a connection per thread: what the
- * two statements cost.
+ * A row that is inserted to lock and deleted to unlock, by a connection per thread: the two
+ * statements that a lock in a table needs, and nothing else.
  */
 final class SqliteStatements implements Subject {
   private static final String URL = "jdbc:sqlite:";
   private static final String MAKE =
-      "create table if not exists plain_lock (name text primary key, holder integer, token integer not null) without rowid";
-  private static final String ROW =
-      "insert into plain_lock (name, holder, token) values (?, null, 0) on conflict do nothing";
+      "create table if not exists plain_lock (name text primary key, holder integer not null, since integer not null)";
   private static final String TAKE =
-      "update plain_lock set holder = ?, token = token + 1 where name = ? and holder is null";
-  private static final String GIVE =
-      "update plain_lock set holder = null where name = ? and holder = ?";
+      "insert into plain_lock (name, holder, since) values (?, ?, unixepoch()) on conflict do nothing";
+  private static final String GIVE = "delete from plain_lock where name = ? and holder = ?";
 
   private final String file;
   private final Map<Thread, Connection> open = new ConcurrentHashMap<>();
@@ -53,13 +50,9 @@ final class SqliteStatements implements Subject {
   public Grip grip(String lock) throws SQLException {
     Connection connection = connection();
     long holder = Thread.currentThread().getId();
-    try (PreparedStatement row = connection.prepareStatement(ROW)) {
-      row.setString(1, lock);
-      row.executeUpdate();
-    }
     PreparedStatement take = connection.prepareStatement(TAKE);
-    take.setLong(1, holder);
-    take.setString(2, lock);
+    take.setString(1, lock);
+    take.setLong(2, holder);
     PreparedStatement give = connection.prepareStatement(GIVE);
     give.setString(1, lock);
     give.setLong(2, holder);
