@@ -3,6 +3,7 @@ package io.mortise.redis;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScanArgs;
 import io.lettuce.core.ScanCursor;
@@ -86,13 +87,29 @@ final class LettuceWire implements RedisWire {
     client.setOptions(options.build());
     try {
       return new LettuceWire(
-          client.connectPubSub(StringCodec.UTF8),
-          client,
-          channel,
-          resources.eventExecutorGroup().next());
+          connect(client), client, channel, resources.eventExecutorGroup().next());
     } catch (RuntimeException e) {
       shutDown(client);
       throw e;
+    }
+  }
+
+  /**
+   * A server that refuses the handshake at once can close the channel before Lettuce looks at it,
+   * and then Lettuce does not say why. Asked again it mostly does.
+   */
+  private static StatefulRedisPubSubConnection<String, String> connect(RedisClient client) {
+    for (int left = 4; ; left--) {
+      try {
+        return client.connectPubSub(StringCodec.UTF8);
+      } catch (RedisException e) {
+        Throwable cause = e.getCause();
+        boolean mute =
+            cause != null && String.valueOf(cause.getMessage()).contains("RedisHandshakeHandler");
+        if (!mute || left == 0) {
+          throw e;
+        }
+      }
     }
   }
 
@@ -103,7 +120,7 @@ final class LettuceWire implements RedisWire {
           "The Lettuce client is restricted to RESP2, in which one connection cannot both send and be told. Leave its protocol version open.");
     }
     return new LettuceWire(
-        client.connectPubSub(StringCodec.UTF8),
+        connect(client),
         null,
         new ChannelHolder(),
         client.getResources().eventExecutorGroup().next());

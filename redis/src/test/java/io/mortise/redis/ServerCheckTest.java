@@ -3,15 +3,19 @@ package io.mortise.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
 import io.lettuce.core.RedisClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockName;
+import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
+import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Verdict;
 import io.mortise.testkit.server.RedisServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -157,6 +161,37 @@ class ServerCheckTest {
     }
   }
 
+  /** The rights that docs/redis.md asks for. */
+  @ParameterizedTest
+  @EnumSource(Servers.class)
+  void givenUserWithTheDocumentedRights_thenEverythingWorks(Servers version) {
+    try (RedisServer server =
+        version.start(
+            ("--user mortise on >pw ~m:* resetchannels &m:* +@connection +@scripting +@pubsub +@read +@string"
+                    + " +@hash +@list +@sortedset +info +time +del +pexpire +persist")
+                .split(" "))) {
+      String url = "redis://mortise:pw@127.0.0.1:" + server.port();
+      try (LockStore store = RedisStore.open(url)) {
+        Party holder = new Party(store);
+        Party waiter = new Party(store);
+        var held = holder.attempt();
+        var waits = waiter.attempt();
+        assertThat(holder.acquire(LOCK, held, false)).isInstanceOf(Reply.Granted.class);
+        assertThat(waiter.acquire(LOCK, waits, true)).isInstanceOf(Reply.Queued.class);
+        assertThat(Party.join(store.inspect(LockQuery.all())).locks()).hasSize(1);
+        assertThat(holder.news()).hasSize(1);
+        assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class);
+        assertThat(holder.abandon(LOCK, held)).isInstanceOf(Reply.Ended.class);
+        await().until(() -> waiter.hints.size() == 1);
+        assertThat(Party.join(store.judge(waiter.spec.id()))).isInstanceOf(Verdict.Alive.class);
+        assertThat(Party.join(store.sweep(10))).isZero();
+        Party.join(waiter.session.close());
+        assertThat(Party.join(store.judge(waiter.spec.id())))
+            .isInstanceOf(Verdict.SessionEnded.class);
+      }
+    }
+  }
+
   @Test
   void givenDatabaseNumber_thenLocksAreKeptThere_andWhenThereIsNone_thenItIsUnfit() {
     try (RedisServer server = Servers.any()) {
@@ -185,6 +220,26 @@ class ServerCheckTest {
     assertThatThrownBy(() -> RedisStore.open("redis://localhost?ca=/etc/ca.pem"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("ca");
+  }
+
+  @Test
+  void givenRetention_whenALockIsReleased_thenItsRecordIsKeptSoLong_andWhileHeldForEver() {
+    try (RedisServer server = Servers.any();
+        LockStore store = RedisStore.open(server.url() + "?retention=5m")) {
+      RedisClient client = RedisClient.create(server.url());
+      try (var connection = client.connect()) {
+        Party party = new Party(store);
+        for (int i = 0; i < 2; i++) {
+          var attempt = party.attempt();
+          party.acquire(LOCK, attempt, false);
+          assertThat(connection.sync().pttl("m::l:" + LOCK)).isEqualTo(-1);
+          party.abandon(LOCK, attempt);
+          assertThat(connection.sync().pttl("m::l:" + LOCK)).isBetween(240_000L, 300_000L);
+        }
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
+    }
   }
 
   @Test
@@ -224,7 +279,7 @@ class ServerCheckTest {
           Party waiter = new Party(store);
           assertThat(waiter.acquire(LOCK, waiter.attempt(), true)).isInstanceOf(Reply.Queued.class);
           party.abandon(LOCK, attempt);
-          org.awaitility.Awaitility.await().until(() -> waiter.hints.size() == 1);
+          await().until(() -> waiter.hints.size() == 1);
         }
         try (var connection = client.connect()) {
           assertThat(connection.sync().ping()).isEqualTo("PONG");

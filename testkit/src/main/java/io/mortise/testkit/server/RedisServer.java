@@ -40,6 +40,7 @@ public final class RedisServer implements AutoCloseable {
   private final List<String> command;
   private final Thread atExit = new Thread(this::end, "redis-server-end");
   private @Nullable Process process;
+  private @Nullable Process lifeline;
 
   private RedisServer(Path binary, Path folder, int port, List<String> arguments) {
     this.binary = binary;
@@ -140,6 +141,8 @@ public final class RedisServer implements AutoCloseable {
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
               .start();
+      // Its input ends with this JVM, also with one that is killed and runs no hooks.
+      lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + process.pid()).start();
       long start = System.nanoTime();
       while (!answers()) {
         if (!process.isAlive() || System.nanoTime() - start > START_SECONDS * 1_000_000_000L) {
@@ -236,6 +239,10 @@ public final class RedisServer implements AutoCloseable {
 
   private void destroy() {
     Process running = process;
+    Process watching = lifeline;
+    if (watching != null) {
+      watching.destroyForcibly();
+    }
     if (running != null) {
       running.destroyForcibly();
       try {
