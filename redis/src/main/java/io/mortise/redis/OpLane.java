@@ -96,6 +96,15 @@ final class OpLane {
     }
   }
 
+  /** Why there will be no answer. */
+  static final class NotAnsweredException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    NotAnsweredException(String message) {
+      super(message, null, false, false);
+    }
+  }
+
   void submit(String key, String arg, Sink sink) {
     queue.add(new Op(key, arg, sink));
     if (scheduled.compareAndSet(false, true)) {
@@ -247,11 +256,27 @@ final class OpLane {
     }
     if (!overdue.isEmpty()) {
       wire.reset();
-      Throwable cause =
+      fail(
+          overdue,
           new TimeoutException(
-              "No answer within " + Duration.ofNanos(timeoutNanos).toMillis() + " ms.");
-      overdue.forEach(batch -> batch.ops.forEach(op -> op.sink.failed(true, cause)));
+              "No answer within " + Duration.ofNanos(timeoutNanos).toMillis() + " ms."));
       pump();
     }
+  }
+
+  private static void fail(List<Batch> batches, Throwable cause) {
+    batches.forEach(batch -> batch.ops.forEach(op -> op.sink.failed(true, cause)));
+  }
+
+  /** Answers all that is left. Called when the wire is closed: its thread may do no more work. */
+  void close() {
+    List<Batch> left;
+    synchronized (this) {
+      left = new ArrayList<>(flying);
+      flying.clear();
+      reloading = false;
+    }
+    fail(left, new NotAnsweredException("The store was closed."));
+    pump();
   }
 }

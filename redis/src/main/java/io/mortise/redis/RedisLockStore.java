@@ -308,6 +308,7 @@ final class RedisLockStore implements LockStore {
   @Override
   public void close() {
     ops.close();
+    lane.close();
     control.close();
     closing.run();
   }

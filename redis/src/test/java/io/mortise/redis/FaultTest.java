@@ -314,6 +314,20 @@ class FaultTest {
   }
 
   @Test
+  void givenRequestsUnderWay_whenTheStoreIsClosed_thenEachIsAnswered() {
+    RedisServer server = open(Servers.any());
+    LockStore store = store(server);
+    Party party = new Party(store);
+    server.pause();
+    List<CompletableFuture<Reply>> replies = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      replies.add(party.send(Party.acquiring(LockName.of("n" + i), party.attempt(), false)));
+    }
+    store.close();
+    replies.forEach(reply -> assertThat(Party.join(reply)).isInstanceOf(Reply.Failed.class));
+  }
+
+  @Test
   void givenClosedStore_whenUsed_thenEveryRequestIsAnswered() {
     RedisServer server = open(Servers.any());
     LockStore store = store(server);

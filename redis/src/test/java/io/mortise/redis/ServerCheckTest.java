@@ -14,13 +14,17 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.Verdict;
 import io.mortise.testkit.server.RedisServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.ServiceLoader;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -268,7 +272,7 @@ class ServerCheckTest {
   }
 
   @Test
-  void givenClientHandedIn_whenTheStoreIsClosed_thenTheClientStillWorks() {
+  void givenClientHandedIn_thenRequestsKeepTheirOrder_andItOutlivesTheStore() {
     try (RedisServer server = Servers.any()) {
       RedisClient client = RedisClient.create(server.url());
       try {
@@ -280,6 +284,14 @@ class ServerCheckTest {
           assertThat(waiter.acquire(LOCK, waiter.attempt(), true)).isInstanceOf(Reply.Queued.class);
           party.abandon(LOCK, attempt);
           await().until(() -> waiter.hints.size() == 1);
+          LockName other = LockName.of("other");
+          List<CompletableFuture<Reply>> grants = new ArrayList<>();
+          for (int i = 0; i < 1000; i++) {
+            var next = party.attempt();
+            grants.add(party.send(Party.acquiring(other, next, false)));
+            var unused = party.send(new Request.Abandon(other, next));
+          }
+          grants.forEach(grant -> assertThat(Party.join(grant)).isInstanceOf(Reply.Granted.class));
         }
         try (var connection = client.connect()) {
           assertThat(connection.sync().ping()).isEqualTo("PONG");
