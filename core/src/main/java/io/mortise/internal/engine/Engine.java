@@ -158,6 +158,16 @@ public final class Engine {
     return session;
   }
 
+  /**
+   * Opens a session if somebody waits for one: those who waited for a session that was lost before
+   * it opened would wait for ever.
+   */
+  void openForUnsent() {
+    if (!unsent.isEmpty()) {
+      keeper.open();
+    }
+  }
+
   boolean isLive(LiveSession session) {
     return session.phase != LiveSession.Phase.ENDED;
   }

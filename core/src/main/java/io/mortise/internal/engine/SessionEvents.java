@@ -156,5 +156,6 @@ final class SessionEvents implements SessionKeeper.Listener {
         stripe.unlock();
       }
     }
+    engine.openForUnsent();
   }
 }
