@@ -140,7 +140,8 @@ public final class LockTable {
   private Reply contended(LockRecord lock, Request.Acquire request, long now) {
     AttemptId attempt = request.attempt();
     Reply.@Nullable Holder inTheWay = null;
-    for (Hold hold : window(lock)) {
+    List<Hold> window = window(lock);
+    for (Hold hold : window) {
       Duration left = sessions.left(hold.attempt.session(), now);
       if (inTheWay == null || (left.isZero() && !inTheWay.sessionLeft().isZero())) {
         inTheWay = new Reply.Holder(hold.attempt, hold.token, left);
@@ -149,6 +150,10 @@ public final class LockTable {
         hold.told = true;
         sessions.tell(new News.Wanted(request.name(), hold.attempt), now);
       }
+    }
+    if (inTheWay != null && !inTheWay.sessionLeft().isZero()) {
+      // Only past the living: who comes back with the proof must find the dead where they were.
+      lookFurther(lock, window);
     }
     if (request.queue() && !lock.waiters.containsKey(attempt)) {
       lock.waiters.put(attempt, new Waiter(request, lock.nextTicket++, now));
@@ -353,10 +358,7 @@ public final class LockTable {
     return false;
   }
 
-  /**
-   * The next holders to look at; where there are more, they move to the end, so that each gets its
-   * turn.
-   */
+  /** The next holders to look at. */
   private List<Hold> window(LockRecord lock) {
     List<Hold> window = new ArrayList<>();
     for (Hold hold : lock.holders.values()) {
@@ -365,13 +367,17 @@ public final class LockTable {
       }
       window.add(hold);
     }
+    return window;
+  }
+
+  /** Where there are more holders, those that were looked at move to the end. */
+  private static void lookFurther(LockRecord lock, List<Hold> window) {
     if (window.size() < lock.holders.size()) {
       for (Hold hold : window) {
         lock.holders.remove(hold.attempt);
         lock.holders.put(hold.attempt, hold);
       }
     }
-    return window;
   }
 
   private @Nullable LockRecord find(LockName name, long now) {
@@ -488,13 +494,16 @@ public final class LockTable {
       if (lock == null) {
         continue;
       }
-      for (Hold hold : window(lock)) {
+      List<Hold> window = window(lock);
+      for (Hold hold : window) {
         if (!sessions.isLive(hold.attempt.session(), now)) {
           end(lock, LockName.of(name), hold, How.TAKEN, now);
           lock.touched = now;
           removed++;
         }
       }
+      window.removeIf(hold -> !lock.holders.containsKey(hold.attempt));
+      lookFurther(lock, window);
       serveQueue(lock, now);
       if (lock.isIdle(now) && lock.touched + LockRecord.micros(RETENTION) <= now) {
         records.remove(name);
