@@ -131,6 +131,9 @@ final class Actor {
         loss -> {
           judge.lost(life, mine);
           life.disbelieve(mine);
+          if (String.valueOf(loss.getMessage()).contains("not renewed within")) {
+            life.checkTried(mine, lease);
+          }
         });
     judge.write(life, mine);
     long most = random.nextInt(8) == 0 ? settings.ttl * 3 / 2 : settings.hold;

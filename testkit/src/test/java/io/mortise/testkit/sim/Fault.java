@@ -25,6 +25,8 @@ enum Fault {
   /** A process stops and goes on (garbage collection, SIGSTOP). */
   PAUSE,
   CRASH,
+  /** A copy of a machine renews the same session for a while. */
+  CLONE,
   /** A client is closed without patience, and another opened. */
   CLOSE,
   SERVER_PAUSE,

@@ -13,6 +13,7 @@ final class Host {
   private final long base;
   private final long ppm;
   private long runsAt;
+  private long stoppedAt = Long.MIN_VALUE;
 
   /** Counted from the beginning of a suspension: until its end nobody here looks. */
   private long asleep;
@@ -49,12 +50,14 @@ final class Host {
   /** The process is stopped: nothing of it runs, its clock does. */
   void pause(long nanos) {
     runsAt = Math.max(runsAt, world.now() + nanos);
+    stoppedAt = runsAt;
   }
 
   /** The host is suspended: its monotonic clock stands still too. */
   void suspend(long nanos) {
     if (runsAt <= world.now()) {
       runsAt = world.now() + nanos;
+      stoppedAt = runsAt;
       asleep += nanos;
     }
   }
@@ -68,7 +71,8 @@ final class Host {
     return Math.max(runsAt, now);
   }
 
-  void wake() {
-    runsAt = world.now();
+  /** Whether it ran, without a stop, since then. */
+  boolean ranSince(long time) {
+    return stoppedAt < time;
   }
 }

@@ -2,6 +2,8 @@ package io.mortise.testkit.sim;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.Terms;
 import io.mortise.testkit.history.Event;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sees all, knows true time, and says which property was broken. What processes believe becomes a
@@ -29,9 +32,12 @@ final class Judge {
   private final Map<String, Try> tries = new LinkedHashMap<>();
   private final Map<String, Lock> locks = new HashMap<>();
   private final Map<AttemptId, Long> queuedAt = new HashMap<>();
+  private final Map<AttemptId, Long> handedAt = new HashMap<>();
+  private final Map<AttemptId, Long> metAt = new HashMap<>();
   private final Map<AttemptId, Long> wantedKnownAt = new HashMap<>();
   private final Map<AttemptId, Terms> terms = new HashMap<>();
   private final Set<String> broken = new HashSet<>();
+  private final Set<String> evicted = new HashSet<>();
   int grants;
   int losses;
 
@@ -89,6 +95,7 @@ final class Judge {
     AttemptId shutBy;
     long high;
     String highBy = "";
+    Reply.@Nullable Ended lastEnd;
   }
 
   Judge(World world, Scenario scenario) {
@@ -267,8 +274,11 @@ final class Judge {
 
   // ---- What the store does ----
 
-  void terms(AttemptId attempt, Terms given) {
-    terms.putIfAbsent(attempt, given);
+  void asked(Request.Acquire request) {
+    terms.putIfAbsent(request.attempt(), request.terms());
+    if (request.queue()) {
+      metAt.putIfAbsent(request.attempt(), world.now());
+    }
   }
 
   void minted(LockName name, AttemptId attempt, long first, int size, long micros) {
@@ -285,6 +295,8 @@ final class Judge {
       violation("token order", name.value(), block + " comes after token " + lock.greatest + ".");
     }
     lock.greatest = Math.max(lock.greatest, block.last());
+    handedAt.putIfAbsent(attempt, world.now());
+    metAt.putIfAbsent(attempt, world.now());
     if (micros < lock.shutUntilMicros && !attempt.equals(lock.shutBy)) {
       violation("at least", name.value(), attempt + " was let in too soon.");
     }
@@ -293,6 +305,23 @@ final class Judge {
       lock.shutBy = attempt;
       lock.shutUntilMicros = micros + given.atLeast().toNanos() / 1000;
     }
+  }
+
+  /** A release or cancel that is repeated at once gets the same answer. */
+  void ended(LockName name, Reply.@Nullable Ended ended) {
+    Lock lock = lock(name.value());
+    Reply.Ended last = lock.lastEnd;
+    if (last != null
+        && ended != null
+        && last.attempt().equals(ended.attempt())
+        && (last.was() != ended.was() || last.how() != ended.how())) {
+      violation("repeated release", name.value(), ended + " was answered, but first " + last);
+    }
+    lock.lastEnd = ended == null || ended.was() == Reply.Was.ABSENT ? null : ended;
+  }
+
+  void forgetEnds() {
+    locks.values().forEach(lock -> lock.lastEnd = null);
   }
 
   /** The at-least time of a hold was counted anew. */
@@ -304,13 +333,17 @@ final class Judge {
 
   void evicted(String lock, boolean breaks) {
     lock(lock).shutUntilMicros = 0;
+    evicted.add(lock);
     if (breaks) {
       broken.add(lock);
     }
   }
 
   void stateLost() {
-    locks.values().forEach(lock -> lock.shutUntilMicros = 0);
+    for (Lock lock : locks.values()) {
+      lock.shutUntilMicros = 0;
+      lock.lastEnd = null;
+    }
   }
 
   // ---- In the end ----
@@ -322,6 +355,7 @@ final class Judge {
       if (scenario.keepsBelief()) {
         history.addAll(HistoryChecks.exclusion(events));
         history.addAll(HistoryChecks.tokenOrder(events));
+        history.addAll(fifo());
         history.removeIf(violation -> broken.contains(violation.lock()));
       }
       history.addAll(new Waits(tries.values(), waitBound, boundFrom).check());
@@ -330,7 +364,44 @@ final class Judge {
     return found;
   }
 
-  List<Violation> found() {
-    return found;
+  /**
+   * Who was confirmed as queued is granted before whoever asks later. A grant was waited for in the
+   * queue if its token is the first of a block; local hand-over has its own bound. The place in the
+   * queue may be that of another of its process who gave up; and whoever was granted the lock for a
+   * time and did not hear of it had its turn.
+   */
+  private List<Violation> fifo() {
+    List<Event> queue = new ArrayList<>(events);
+    for (Try attempt : tries.values()) {
+      Block block = attempt.token == 0 ? null : block(attempt);
+      Long queued = block == null ? null : queuedAt.get(block.attempt());
+      if (queued != null && block.first() == attempt.token) {
+        long since = Math.max(queued, attempt.askedAt);
+        if (since < attempt.grantedAt) {
+          queue.add(new Event.Queued(since, attempt.id));
+        }
+      }
+    }
+    return HistoryChecks.fifo(queue).stream()
+        .filter(violation -> !evicted.contains(violation.lock()))
+        .filter(
+            violation -> {
+              Try passed = tries.get(violation.attempts().get(0));
+              Try passer = tries.get(violation.attempts().get(1));
+              Block block = block(passer);
+              Block before = block(passed);
+              return block != null
+                  && before != null
+                  && block.first() == passer.token
+                  && metAt.getOrDefault(block.attempt(), Long.MAX_VALUE)
+                      > metAt.get(before.attempt())
+                  && handedAt.get(block.attempt()) < handedAt.get(before.attempt());
+            })
+        .toList();
+  }
+
+  private @Nullable Block block(Try attempt) {
+    Map.Entry<Long, Block> entry = lock(attempt.lock).blocks.floorEntry(attempt.token);
+    return entry == null ? null : entry.getValue();
   }
 }

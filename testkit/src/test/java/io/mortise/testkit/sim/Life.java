@@ -23,9 +23,14 @@ final class Life {
   final EngineClient client;
   boolean alive = true;
   boolean closed;
+
+  /** Callbacks run at once: what was true when they were called is true when they run. */
+  private final boolean prompt;
+
   private final World world;
   private final Server server;
   private final Judge judge;
+  private final boolean sleeps;
   private final List<Belief> beliefs = new ArrayList<>();
 
   /** A lease in somebody's hands, and until when he last knew it to be good, on his clock. */
@@ -53,10 +58,12 @@ final class Life {
     this.judge = judge;
     this.server = server;
     this.host = host;
+    this.sleeps = scenario.has(Fault.SUSPEND);
     this.name = name;
     this.store = new SimStore(world, server, this, wire);
     SplittableRandom random = world.random();
     SplittableRandom lag = world.random();
+    this.prompt = lag.nextBoolean();
     EngineScheduler timers =
         (delay, task) ->
             world.whenDue(
@@ -66,7 +73,8 @@ final class Life {
             host::nanos,
             timers,
             timers,
-            task -> world.at(world.now() + lag.nextLong(20 * World.MICRO), this, task),
+            task ->
+                world.at(world.now() + (prompt ? 0 : lag.nextLong(20 * World.MICRO)), this, task),
             host::suspended,
             random,
             scenario.rules().engine(),
@@ -77,8 +85,11 @@ final class Life {
 
   /** Begins to believe in a lease. */
   void believe(String attempt, Lease lease) {
-    long until = host.nanos() + lease.remaining().toNanos();
     long token = lease.token();
+    if (prompt && !lease.isValid() && host.ranSince(world.now())) {
+      judge.violation("stale grant", lease.name(), attempt + " was given a lease that is over.");
+    }
+    long until = host.nanos() + lease.remaining().toNanos();
     judge.granted(this, attempt, token, host.trueTime(until));
     if (lease.isValid()) {
       beliefs.add(new Belief(attempt, lease, until));
@@ -100,6 +111,8 @@ final class Life {
           belief.until = until;
           judge.extended(this, belief.attempt, host.trueTime(until));
         }
+      } else {
+        checkTold(belief);
       }
     }
   }
@@ -132,6 +145,23 @@ final class Life {
   /** The true time until which a session lives in the store. */
   long livesUntil(SessionId session) {
     return server.livesUntil(session);
+  }
+
+  /** A lease is lost by the process's own timer, whatever the store says. */
+  private void checkTold(Belief belief) {
+    long since = host.trueTime(belief.until);
+    long grace = 2 * World.MILLI;
+    if (world.now() - since > grace && host.ranSince(world.now() - grace) && !sleeps) {
+      judge.violation(
+          "loss untold", belief.lease.name(), belief.attempt + " is over, but was not told.");
+    }
+  }
+
+  /** The session was lost since it was not renewed: was that for want of trying? */
+  void checkTried(String attempt, Lease lease) {
+    if (store.gaveUpEarly() && host.ranSince(world.now() - server.settings.ttl)) {
+      judge.violation("needless loss", lease.name(), attempt + " was lost after too few renewals.");
+    }
   }
 
   void die() {

@@ -1,7 +1,11 @@
 package io.mortise.testkit.sim;
 
+import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.LockView;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -69,6 +73,7 @@ final class Nemesis {
           case PAUSE -> () -> anyLife().host.pause(span());
           case SUSPEND -> () -> anyLife().host.suspend(span());
           case CRASH -> () -> simulation.crash(anyLife(), span() / 4);
+          case CLONE -> this::cloneOne;
           case CLOSE -> () -> simulation.close(anyLife(), span() / 4);
           case SERVER_PAUSE -> () -> simulation.server.pauseUntil(world.now() + span());
           case OUTAGE -> () -> outage(false);
@@ -109,6 +114,29 @@ final class Nemesis {
     store.requests.cut((which & 1) != 0, (which & 2) != 0, until);
     store.renewals.cut((which & 1) != 0, (which & 2) != 0, until);
     store.pushes.cut(false, (which & 2) != 0, until);
+  }
+
+  private void cloneOne() {
+    SessionId session = anyLife().store.latestSession();
+    long beat = session == null ? 0 : simulation.server.beat(session);
+    if (beat != 0) {
+      Duration ttl = Duration.ofNanos(settings.ttl);
+      renewByClone(new SessionSpec(session, ttl, new ClientLabel("sim", 1, "clone")), beat);
+    }
+  }
+
+  private void renewByClone(SessionSpec spec, long beat) {
+    world.at(
+        world.now() + random.nextLong(settings.ttl / 3),
+        () -> {
+          if (!resting && !simulation.server.isDown()) {
+            long next = (((beat >>> 20) + 1) << 20) | random.nextInt(1 << 20);
+            long confirmed = simulation.server.renewByClone(spec, beat, next);
+            if (confirmed != 0 && random.nextInt(3) != 0) {
+              renewByClone(spec, confirmed);
+            }
+          }
+        });
   }
 
   private void outage(boolean forgets) {

@@ -5,6 +5,7 @@ import io.mortise.internal.table.TableRules;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.IntFunction;
 
 /**
  * What one run is made of; all of it follows from the seed, but for rules that are taken away on
@@ -12,15 +13,21 @@ import java.util.SplittableRandom;
  */
 record Scenario(long seed, Set<Fault> faults, Rules rules, boolean traced) {
 
-  /** The rules in force. */
-  record Rules(TableRules table, EngineRules engine, Set<Wire> wire) {
-    static final Rules ALL = new Rules(TableRules.ALL, EngineRules.ALL, Set.of());
+  /**
+   * The rules in force.
+   *
+   * @param table by how many items a step may touch
+   */
+  record Rules(IntFunction<TableRules> table, EngineRules engine, Set<Wire> wire) {
+    static final Rules ALL = new Rules(SimRules::new, EngineRules.ALL, Set.of());
   }
 
   /** Rules of a store's transport that can be broken. */
   enum Wire {
-    /** Requests are executed although they were sent longer than {@code maxInFlight} ago. */
-    FORGETS_MAX_IN_FLIGHT
+    /** Stragglers are executed although they were sent longer than {@code maxInFlight} ago. */
+    FORGETS_MAX_IN_FLIGHT,
+    /** An answer never says that work for the queue is left. */
+    HIDES_MORE
   }
 
   static Scenario of(long seed) {

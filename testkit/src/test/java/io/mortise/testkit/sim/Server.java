@@ -1,6 +1,7 @@
 package io.mortise.testkit.sim;
 
 import io.mortise.internal.table.LockTable;
+import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
@@ -15,8 +16,10 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.Verdict;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /** The store's side: a lock table and a clock, either of which may be tampered with. */
@@ -28,23 +31,31 @@ final class Server {
 
   final Settings settings;
   private final World world;
-  private final Scenario.Rules rules;
+  private final int steps;
+  private final TableRules rules;
+  private final Set<Scenario.Wire> wire;
   private final Judge judge;
   private final long ppm;
   private final Map<SessionId, SimStore> homes = new HashMap<>();
   private final Map<SessionId, Long> expiry = new HashMap<>();
+  private final Map<SessionId, Long> beats = new HashMap<>();
+  private final Set<AttemptId> held = new HashSet<>();
+  private final Set<SessionId> cloned = new HashSet<>();
   private LockTable table;
   private long stepMicros;
   private long setBack;
   private long pausedUntil;
   private boolean down;
 
-  Server(World world, Settings settings, Scenario.Rules rules, Judge judge) {
+  Server(World world, Settings settings, Scenario scenario, Judge judge) {
     this.world = world;
     this.settings = settings;
-    this.rules = rules;
+    Scenario.Rules rules = scenario.rules();
     this.judge = judge;
-    this.table = new LockTable(rules.table());
+    this.steps = scenario.seed() % 3 == 0 ? SimRules.FEW : 64;
+    this.rules = rules.table().apply(steps);
+    this.wire = rules.wire();
+    this.table = new LockTable(this.rules);
     SplittableRandom random = world.random();
     this.ppm =
         random.nextBoolean()
@@ -92,7 +103,7 @@ final class Server {
   }
 
   void forgetAll() {
-    table = new LockTable(rules.table());
+    table = new LockTable(rules);
     expiry.clear();
     judge.stateLost();
   }
@@ -105,12 +116,18 @@ final class Server {
 
   Reply apply(Request request) {
     if (request instanceof Request.Acquire acquire) {
-      judge.terms(acquire.attempt(), acquire.terms());
+      judge.asked(acquire);
     }
-    Reply reply = table.apply(request, micros());
-    pushHints();
+    Reply done = table.apply(request, micros());
+    int handed = pushHints();
+    if (steps == SimRules.FEW && handed > SimRules.FEW) {
+      judge.violation("bounded steps", request.name().value(), "One step granted to " + handed);
+    }
+    checkHolders(request.name());
+    judge.ended(request.name(), done instanceof Reply.Ended ended ? ended : null);
+    Reply reply = wire.contains(Scenario.Wire.HIDES_MORE) ? withoutMore(done) : done;
     if (reply instanceof Reply.Granted granted) {
-      judge.minted(request.name(), granted.attempt(), granted.token(), granted.tokens(), micros());
+      minted(request.name(), granted.attempt(), granted.token(), granted.tokens());
       if (request instanceof Request.Adjust adjust && adjust.terms().atLeast() != null) {
         judge.shut(
             request.name(),
@@ -122,17 +139,52 @@ final class Server {
     return reply;
   }
 
+  private static Reply withoutMore(Reply reply) {
+    return reply instanceof Reply.Ended ended
+        ? new Reply.Ended(ended.attempt(), ended.was(), ended.how(), false)
+        : reply;
+  }
+
   Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen) {
     Renewal renewal = table.renew(spec, previous, next, seen, micros());
     if (renewal instanceof Renewal.Renewed) {
+      if (previous != 0 && cloned.contains(spec.id()) && livesUntil(spec.id()) > world.now()) {
+        judge.violation("clone", "-", "Two renew session " + spec.id() + ".");
+      }
+      cloned.remove(spec.id());
+      beats.put(spec.id(), next);
       expiry.put(spec.id(), micros() + settings.ttl / 1000);
     }
     world.trace(() -> "  store: renew " + spec.id() + " -> " + renewal);
     return renewal;
   }
 
+  /**
+   * A copy of the session's process renews.
+   *
+   * @param previous what was confirmed when the copy was made, or to the copy since
+   * @return what is confirmed now; 0 if it was told that it has lost
+   */
+  long renewByClone(SessionSpec spec, long previous, long next) {
+    Renewal renewal = table.renew(spec, previous, next, List.of(), micros());
+    world.trace(() -> "  store: a clone renews " + spec.id() + " -> " + renewal);
+    if (renewal instanceof Renewal.Renewed) {
+      expiry.put(spec.id(), micros() + settings.ttl / 1000);
+      cloned.add(spec.id());
+      return next;
+    }
+    return 0;
+  }
+
+  /** The beat that the store has of a session; 0 if none. */
+  long beat(SessionId session) {
+    return beats.getOrDefault(session, 0L);
+  }
+
   void close(SessionId session) {
     table.close(session);
+    expiry.remove(session);
+    cloned.remove(session);
     world.trace(() -> "  store: close " + session);
   }
 
@@ -148,6 +200,8 @@ final class Server {
 
   Reply.Ended evict(LockName name, AttemptId attempt, Eviction how) {
     Reply.Ended ended = table.evict(name, attempt, how, micros());
+    judge.ended(name, null);
+    checkHolders(name);
     pushHints();
     world.trace(() -> "  store: evict " + attempt + " on " + name + ", " + how + " -> " + ended);
     return ended;
@@ -155,6 +209,7 @@ final class Server {
 
   int sweep() {
     int removed = table.sweep(1000, micros());
+    judge.forgetEnds();
     pushHints();
     return removed;
   }
@@ -169,18 +224,37 @@ final class Server {
     return until == null ? Long.MIN_VALUE : trueTime(until);
   }
 
-  private void pushHints() {
+  /** Whoever holds since this step must be alive. */
+  private void checkHolders(LockName name) {
+    for (LockView view : table.inspect(LockQuery.of(name), micros()).locks()) {
+      for (LockView.Party holder : view.holders()) {
+        if (held.add(holder.attempt()) && holder.sessionLeft().isZero()) {
+          judge.violation(
+              "grant to the dead", name.value(), holder.attempt() + " outlived its session.");
+        }
+      }
+    }
+  }
+
+  private void minted(LockName name, AttemptId attempt, long first, int size) {
+    judge.minted(name, attempt, first, size, micros());
+  }
+
+  /** Returns how many were handed a lock. */
+  private int pushHints() {
+    int[] granted = {0};
     table.drainHints(
         (session, news) -> {
-          if (news instanceof News.Granted granted) {
-            judge.minted(
-                granted.name(), granted.attempt(), granted.token(), granted.tokens(), micros());
+          if (news instanceof News.Granted hold) {
+            granted[0]++;
+            minted(hold.name(), hold.attempt(), hold.token(), hold.tokens());
           }
           SimStore home = homes.get(session);
           if (home != null) {
             home.push(session, news);
           }
         });
+    return granted[0];
   }
 
   static String text(Request request) {

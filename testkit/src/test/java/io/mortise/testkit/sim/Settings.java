@@ -19,7 +19,14 @@ final class Settings {
   final EnumSet<Capability> capabilities = EnumSet.allOf(Capability.class);
 
   Settings(SplittableRandom random) {
-    ttl = pick(random, 600, 3_000, 15_000) * World.MILLI;
+    switch (random.nextInt(10)) {
+      case 0 -> capabilities.remove(Capability.PUSH);
+      case 1 -> capabilities.remove(Capability.QUEUE);
+      default -> {}
+    }
+    // Without pushes there are many polls: less time, or they would be most of what is simulated.
+    boolean polls = !capabilities.contains(Capability.PUSH);
+    ttl = (polls ? 600 : pick(random, 600, 3_000, 15_000)) * World.MILLI;
     delayLeast = pick(random, 20, 200, 2_000) * World.MICRO;
     delayMost = delayLeast * pick(random, 2, 5, 20);
     maxInFlight = Math.max(ttl / pick(random, 1, 3, 10), 8 * delayMost);
@@ -29,11 +36,6 @@ final class Settings {
     acquires = random.nextInt(3, 9);
     think = pick(random, World.MILLI, 50 * World.MILLI, ttl);
     hold = pick(random, World.MILLI / 10, 20 * World.MILLI, ttl);
-    switch (random.nextInt(8)) {
-      case 0 -> capabilities.remove(Capability.PUSH);
-      case 1 -> capabilities.remove(Capability.QUEUE);
-      default -> {}
-    }
   }
 
   private static long pick(SplittableRandom random, long... choices) {

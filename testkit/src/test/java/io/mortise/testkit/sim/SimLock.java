@@ -38,7 +38,7 @@ final class SimLock {
       case MUTEX -> new Way(Mode.EXCLUSIVE, true, options);
       case FAIR -> new Way(Mode.EXCLUSIVE, true, options.withFair(true));
       case READ_WRITE ->
-          random.nextInt(5) < 3
+          random.nextInt(5) < 4
               ? new Way(Mode.SHARED, false, options)
               : new Way(Mode.EXCLUSIVE, true, options);
       case SEMAPHORE ->

@@ -41,6 +41,11 @@ final class SimStore implements LockStore {
   private final Map<SessionId, Consumer<News>> listeners = new HashMap<>();
   private SessionId latest;
 
+  /**
+   * Renewals that left since the last that was answered in good time; of the session closed last.
+   */
+  private int triesAtClose = Integer.MAX_VALUE;
+
   SimStore(World world, Server server, Life life, Wire wire) {
     this.world = world;
     this.server = server;
@@ -74,6 +79,11 @@ final class SimStore implements LockStore {
     listeners.put(spec.id(), hints);
     server.register(spec.id(), this);
     return new Session(spec);
+  }
+
+  /** Whether the session that was closed last had fewer than three renewals in vain behind it. */
+  boolean gaveUpEarly() {
+    return triesAtClose < 3;
   }
 
   void push(SessionId session, News news) {
@@ -122,6 +132,7 @@ final class SimStore implements LockStore {
 
   private final class Session implements StoreSession {
     private final SessionSpec spec;
+    private int tries = Integer.MAX_VALUE;
 
     Session(SessionSpec spec) {
       this.spec = spec;
@@ -154,10 +165,14 @@ final class SimStore implements LockStore {
     @Override
     public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
       CompletableFuture<Renewal> future = new CompletableFuture<>();
+      long sentAt = world.now();
+      tries = tries == Integer.MAX_VALUE ? tries : tries + 1;
       renewals.send(
           () -> server.renew(spec, previous, next, seen),
           renewal -> {
             life.heard(renewal);
+            boolean soon = world.now() - sentAt < server.settings.ttl / 6;
+            tries = soon ? 0 : Integer.MAX_VALUE;
             future.complete(renewal);
           },
           failure -> future.complete(new Renewal.Unknown(failure.cause())));
@@ -168,6 +183,7 @@ final class SimStore implements LockStore {
     public CompletionStage<Void> close() {
       world.trace(() -> life + " closes session " + spec.id());
       listeners.remove(spec.id());
+      triesAtClose = tries;
       CompletableFuture<Void> future = new CompletableFuture<>();
       requests.send(
           () -> {

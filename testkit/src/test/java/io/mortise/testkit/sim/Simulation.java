@@ -19,6 +19,7 @@ final class Simulation {
   private final Nemesis nemesis;
   private final List<SimLock> locks = new ArrayList<>();
   private final List<Host> hosts = new ArrayList<>();
+  private final List<Host> everyHost = new ArrayList<>();
   private final List<Actor> actors = new ArrayList<>();
   private final List<Life> closed = new ArrayList<>();
   private int born;
@@ -35,7 +36,7 @@ final class Simulation {
     this.world = new World(scenario.seed(), scenario.traced());
     this.settings = new Settings(world.random());
     this.judge = new Judge(world, scenario);
-    this.server = new Server(world, settings, scenario.rules(), judge);
+    this.server = new Server(world, settings, scenario, judge);
     this.wire = new Wire(world, settings, scenario);
     this.nemesis = new Nemesis(world, settings, scenario, this);
     for (int i = 0; i < settings.locks; i++) {
@@ -58,10 +59,17 @@ final class Simulation {
     while (world.now() < most && !allIdle()) {
       world.runUntil(world.now() + settings.ttl / 2);
     }
+    nemesis.rest();
+    for (Host host : List.copyOf(everyHost)) {
+      world.runUntil(host.runsAt(world.now()));
+    }
     heal();
     long healedAt = world.now();
     long bound = waitBound(true);
-    actors.forEach(actor -> actor.work(3));
+    if (scenario.seed() % 4 != 1) {
+      // Else nobody comes back, and what was left behind stays to be found.
+      actors.forEach(actor -> actor.work(3));
+    }
     while (world.now() < healedAt + bound + 2 * settings.ttl && !allIdle()) {
       world.runUntil(world.now() + settings.ttl / 2);
     }
@@ -83,11 +91,9 @@ final class Simulation {
 
   private void heal() {
     world.trace(() -> "all is healed");
-    nemesis.rest();
     wire.heal();
     server.down(false);
     server.pauseUntil(0);
-    hosts.forEach(Host::wake);
     for (Life life : lives) {
       life.store.requests.heal();
       life.store.renewals.heal();
@@ -128,6 +134,7 @@ final class Simulation {
   // ---- Processes ----
 
   private void start(Host host, int acquires) {
+    everyHost.add(host);
     Life life = new Life(world, judge, host, server, wire, "p" + ++born, scenario);
     lives.add(life);
     for (int i = 0; i < settings.actors; i++) {
@@ -184,8 +191,10 @@ final class Simulation {
    * lock.
    */
   private void checkNothingIsLeft() {
-    int removed = server.sweep();
-    world.trace(() -> "swept: " + removed);
+    for (int i = 0; i < 20; i++) {
+      int removed = server.sweep();
+      world.trace(() -> "swept: " + removed);
+    }
     if (!scenario.has(Fault.DUPLICATE)) {
       checkTable();
     }

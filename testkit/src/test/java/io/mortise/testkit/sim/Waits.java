@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * Nobody waits for a lock that nobody holds for longer than a bound: a crash frees within the TTL,
- * a release wakes, and no wake-up is lost for good.
+ * Nobody waits for longer than a bound while there is room for all who might be first: a crash
+ * frees within the TTL, a release wakes, and no wake-up is lost for good.
  */
 final class Waits {
   private final Map<String, List<Judge.Try>> byLock = new LinkedHashMap<>();
@@ -31,6 +31,10 @@ final class Waits {
   }
 
   /**
+   * Something begins or ends.
+   *
+   * @param waiting weight of who begins to wait, negative if it ends
+   * @param holding the same of who holds
    * @param anew a process died: what it held or was handed is free a TTL later
    */
   private record Edge(long time, int waiting, int holding, boolean anew) {}
@@ -43,43 +47,56 @@ final class Waits {
 
   private void check(String lock, List<Judge.Try> tries, List<Violation> found) {
     List<Edge> edges = new ArrayList<>();
+    long capacity = 0;
     for (Judge.Try attempt : tries) {
+      int weight = attempt.way.mode().weight();
+      capacity = attempt.way.mode().capacity();
       long begin = Math.max(attempt.askedAt, from);
       if (!attempt.once && begin < attempt.waitedUntil) {
-        edges.add(new Edge(begin, 1, 0, false));
-        edges.add(new Edge(attempt.waitedUntil, -1, 0, !attempt.life.alive));
+        edges.add(new Edge(begin, weight, 0, false));
+        edges.add(new Edge(attempt.waitedUntil, -weight, 0, !attempt.life.alive));
       }
       if (attempt.grantedAt != Long.MAX_VALUE) {
-        edges.add(new Edge(attempt.grantedAt, 0, 1, false));
-        edges.add(new Edge(Math.max(attempt.grantedAt, attempt.freeAt()), 0, -1, false));
+        long free = Math.max(attempt.grantedAt, attempt.freeAt());
+        edges.add(new Edge(attempt.grantedAt, 0, weight, false));
+        edges.add(new Edge(free, 0, -weight, false));
       }
     }
     edges.sort(Comparator.comparingLong(Edge::time));
-    int waiting = 0;
-    int holding = 0;
+    List<Integer> waiting = new ArrayList<>();
+    long held = 0;
     long since = 0;
+    boolean idle = false;
     for (Edge edge : edges) {
-      boolean idle = waiting > 0 && holding == 0;
       if (idle && edge.time() - since > bound.applyAsLong(lock)) {
         found.add(
-            new Violation(
-                "bounded wait",
-                lock,
-                waiting
-                    + " waited and nobody held from "
-                    + since / 1e6
-                    + " ms to "
-                    + edge.time() / 1e6
-                    + " ms, longer than "
-                    + bound.applyAsLong(lock) / 1e6
-                    + " ms.",
-                List.of()));
+            new Violation("bounded wait", lock, text(lock, waiting, held, since, edge), List.of()));
       }
-      waiting += edge.waiting();
-      holding += edge.holding();
-      if ((!idle || edge.anew()) && waiting > 0 && holding == 0) {
+      if (edge.waiting() > 0) {
+        waiting.add(edge.waiting());
+      } else if (edge.waiting() < 0) {
+        waiting.remove(Integer.valueOf(-edge.waiting()));
+      }
+      held += edge.holding();
+      // Whoever is first in the queue: there is room for him.
+      boolean room = held + waiting.stream().mapToInt(w -> w).max().orElse(0) <= capacity;
+      boolean nowIdle = !waiting.isEmpty() && room;
+      // A grant to one starts the others' time anew.
+      if (nowIdle && (!idle || edge.anew() || edge.holding() > 0)) {
         since = Math.max(edge.time(), from);
       }
+      idle = nowIdle;
     }
+  }
+
+  private String text(String lock, List<Integer> waiting, long held, long since, Edge edge) {
+    return String.format(
+        "%d waited for weights of %s while only %d were held, from %.3f ms to %.3f ms, longer than %.3f ms.",
+        waiting.size(),
+        waiting,
+        held,
+        since / 1e6,
+        edge.time() / 1e6,
+        bound.applyAsLong(lock) / 1e6);
   }
 }

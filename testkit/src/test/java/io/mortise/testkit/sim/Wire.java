@@ -46,7 +46,7 @@ final class Wire {
 
   /** When a straggler that was sent then arrives: before the store's bound. */
   long late(long now, long sentAt) {
-    long last = sentAt + settings.maxInFlight;
+    long last = sentAt + settings.maxInFlight * (forgetsMaxInFlight ? 3 : 1);
     return last <= now ? now : random.nextLong(now, last);
   }
 

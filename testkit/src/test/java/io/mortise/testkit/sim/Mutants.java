@@ -1,0 +1,299 @@
+package io.mortise.testkit.sim;
+
+import io.mortise.internal.engine.EngineRules;
+import io.mortise.internal.table.TableRules;
+import io.mortise.spi.AttemptId;
+import io.mortise.testkit.sim.Scenario.Rules;
+import io.mortise.testkit.sim.Scenario.Wire;
+import java.util.List;
+import java.util.Set;
+import java.util.function.IntFunction;
+
+/** Ways to get it wrong, each one rule taken away or bent. */
+final class Mutants {
+  /**
+   * A mutant.
+   *
+   * @param caughtBy the properties that it breaks
+   */
+  record Mutant(String name, Rules rules, List<String> caughtBy) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  private Mutants() {}
+
+  private static Mutant table(String name, IntFunction<TableRules> rules, String... caughtBy) {
+    return new Mutant(name, new Rules(rules, EngineRules.ALL, Set.of()), List.of(caughtBy));
+  }
+
+  private static Mutant engine(String name, EngineRules rules, String... caughtBy) {
+    return new Mutant(name, new Rules(SimRules::new, rules, Set.of()), List.of(caughtBy));
+  }
+
+  private static Mutant wire(String name, Wire wire, String... caughtBy) {
+    return new Mutant(
+        name, new Rules(SimRules::new, EngineRules.ALL, Set.of(wire)), List.of(caughtBy));
+  }
+
+  static List<Mutant> all() {
+    return List.of(
+        table(
+            "a late acquire of an ended session is granted",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean acquireNeedsLiveSession() {
+                    return false;
+                  }
+                },
+            "grant to the dead"),
+        table(
+            "a release ends whoever holds",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean endsHold(AttemptId holder, AttemptId asked) {
+                    return true;
+                  }
+                },
+            "exclusion"),
+        table(
+            "a release ends any hold of its session",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean endsHold(AttemptId holder, AttemptId asked) {
+                    return holder.session().equals(asked.session());
+                  }
+                },
+            "exclusion"),
+        table(
+            "a holder is not told that it is wanted",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean tellsHolder() {
+                    return false;
+                  }
+                },
+            "leak"),
+        table(
+            "who asks is served before the queue's head",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean servesHead() {
+                    return false;
+                  }
+                },
+            "first come, first served"),
+        table(
+            "a dead waiter is handed the lock",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean skipsDeadWaiters() {
+                    return false;
+                  }
+                },
+            "grant to the dead"),
+        table(
+            "an end is not remembered",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean remembersEnd() {
+                    return false;
+                  }
+                },
+            "repeated release"),
+        table("a step serves any number", steps -> new SimRules(1_000), "bounded steps"),
+        table(
+            "tokens count without a clock",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected long nextToken(long last, long nowMicros, long floor) {
+                    return Math.max(last + 1, floor);
+                  }
+                },
+            "token order"),
+        table(
+            "tokens are the clock alone",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected long nextToken(long last, long nowMicros, long floor) {
+                    return Math.max(nowMicros, floor);
+                  }
+                },
+            "token order"),
+        table(
+            "a token repeats the last",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected long nextToken(long last, long nowMicros, long floor) {
+                    return Math.max(Math.max(last, nowMicros), floor);
+                  }
+                },
+            "token order"),
+        table(
+            "a token is rounded to a float",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected long nextToken(long last, long nowMicros, long floor) {
+                    return (long) (float) super.nextToken(last, nowMicros, floor);
+                  }
+                },
+            "token order"),
+        table(
+            "a session never expires",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean isExpired(long expiresAt, long nowMicros) {
+                    return false;
+                  }
+                },
+            "leak"),
+        table(
+            "a session expires early",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean isExpired(long expiresAt, long nowMicros) {
+                    return expiresAt - 100_000 <= nowMicros;
+                  }
+                },
+            "exclusion"),
+        table(
+            "a clone may renew",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean acceptsBeat(long stored, long previous, long next) {
+                    return true;
+                  }
+                },
+            "clone"),
+        wire("an answer hides that work is left", Wire.HIDES_MORE, "bounded wait"),
+        wire("a straggler arrives at any time", Wire.FORGETS_MAX_IN_FLIGHT, "leak"),
+        engine(
+            "validity counts from the answer",
+            new EngineRules() {
+              @Override
+              protected long validFrom(long sentAt, long receivedAt) {
+                return receivedAt;
+              }
+            },
+            "bond",
+            "exclusion"),
+        engine(
+            "no margin for drift",
+            new EngineRules() {
+              @Override
+              protected long safetyMargin(long nanos) {
+                return 0;
+              }
+            },
+            "bond",
+            "exclusion"),
+        engine(
+            "leftovers live on",
+            new EngineRules() {
+              @Override
+              protected boolean endsUnknownAttempts() {
+                return false;
+              }
+            },
+            "leak"),
+        engine(
+            "an attempt in doubt is ended once",
+            new EngineRules() {
+              @Override
+              protected boolean endsDoubtfulAgain() {
+                return false;
+              }
+            },
+            "leak"),
+        engine(
+            "a wait relies on pushes",
+            new EngineRules() {
+              @Override
+              protected boolean asksAgain() {
+                return false;
+              }
+            },
+            "bounded wait"),
+        engine(
+            "a failed renewal is the last",
+            new EngineRules() {
+              @Override
+              protected boolean retriesRenewal() {
+                return false;
+              }
+            },
+            "needless loss"),
+        engine(
+            "a loss waits for the store to tell",
+            new EngineRules() {
+              @Override
+              protected boolean losesAtDeadline() {
+                return false;
+              }
+            },
+            "loss untold"),
+        engine(
+            "a contender judges by itself",
+            new EngineRules() {
+              @Override
+              protected boolean letsStoreJudge() {
+                return false;
+              }
+            },
+            "exclusion"),
+        engine(
+            "local holders share a token",
+            new EngineRules() {
+              @Override
+              protected boolean takesFreshToken() {
+                return false;
+              }
+            },
+            "checking resource",
+            "token order"),
+        engine(
+            "a grant is believed however late it comes",
+            new EngineRules() {
+              @Override
+              protected boolean checksGrant() {
+                return false;
+              }
+            },
+            "stale grant"),
+        engine(
+            "a wait that ends is not ended in the store",
+            new EngineRules() {
+              @Override
+              protected boolean cancelsInStore() {
+                return false;
+              }
+            },
+            "bounded wait",
+            "leak"),
+        engine(
+            "local hand-over goes on while others wait",
+            new EngineRules() {
+              @Override
+              protected boolean boundsPasses() {
+                return false;
+              }
+            },
+            "bounded passes"));
+  }
+}
