@@ -71,4 +71,11 @@ public abstract class LockClientContract {
       super(LockClientContract.this.under);
     }
   }
+
+  @Nested
+  class FaultRules extends FaultSuite {
+    FaultRules() {
+      super(LockClientContract.this.under);
+    }
+  }
 }

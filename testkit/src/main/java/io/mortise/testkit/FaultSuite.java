@@ -1,0 +1,119 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockTimeoutException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.Capability;
+import io.mortise.spi.Mode;
+import io.mortise.testkit.history.Event;
+import io.mortise.testkit.history.HistoryChecks;
+import io.mortise.testkit.history.HistoryRecorder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Links that fail at random, some for longer than a session lives: what is believed is judged. */
+class FaultSuite extends ClientSuite {
+  private static final Duration RUN = Duration.ofSeconds(10);
+  private static final List<String> NAMES = List.of("x", "y", "z");
+
+  private static final List<StoreLink.State> FAULTS =
+      List.of(StoreLink.State.CUT, StoreLink.State.REFUSING, StoreLink.State.ANSWERS_LOST);
+
+  private final HistoryRecorder history = new HistoryRecorder();
+  private final AtomicInteger attempts = new AtomicInteger();
+  private final AtomicInteger grants = new AtomicInteger();
+
+  FaultSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @Test
+  @Tag("exclusion")
+  @Tag("tokens-rise")
+  void givenLinksThatFailAtRandom_thenBeliefsDoNotOverlap_tokensRise_andNothingIsLeft() {
+    List<Peer> peers = List.of(peer("a", ttl()), peer("b", ttl()), peer("c", ttl()));
+    long end = System.nanoTime() + RUN.toNanos();
+    Seed seed = Seed.draw();
+    RandomGenerator random = seed.random();
+    List<Future<?>> users = new ArrayList<>();
+    for (Peer peer : peers) {
+      for (int t = 0; t < 2; t++) {
+        users.add(
+            start(
+                () -> {
+                  while (System.nanoTime() < end) {
+                    use(peer);
+                  }
+                  return true;
+                }));
+      }
+    }
+    // One link at a time, so that somebody gets on.
+    while (System.nanoTime() < end) {
+      Peer struck = peers.get(random.nextInt(peers.size()));
+      struck.link().set(FAULTS.get(random.nextInt(FAULTS.size())));
+      boolean deadly = random.nextInt(3) == 0;
+      Waits.pass(deadly ? ttl().multipliedBy(2) : Duration.ofMillis(random.nextInt(20, 300)));
+      struck.link().set(StoreLink.State.UP);
+      Waits.pass(Duration.ofMillis(random.nextInt(0, 200)));
+    }
+    users.forEach(ClientSuite::get);
+
+    assertThat(HistoryChecks.all(history.events(), false)).as("with %s", seed).isEmpty();
+    assertThat(grants.get()).as("grants with %s", seed).isGreaterThan(20);
+    // What a session that was lost had held is there until somebody wants it.
+    Peer last = peer("last");
+    NAMES.forEach(name -> awaitFree(last.client().lock(name)));
+    assertNothingLeft(NAMES.toArray(new String[0]));
+  }
+
+  private Duration ttl() {
+    Duration least = store().profile().minTtl();
+    Duration ttl = Duration.ofMillis(600);
+    return ttl.compareTo(least) < 0 ? least : ttl;
+  }
+
+  private void use(Peer peer) throws InterruptedException {
+    String id = "#" + attempts.incrementAndGet();
+    ThreadLocalRandom random = ThreadLocalRandom.current();
+    String name = NAMES.get(random.nextInt(NAMES.size()));
+    history.add(new Event.Asked(System.nanoTime(), id, "p", name, Mode.EXCLUSIVE));
+    Lease lease;
+    try {
+      lease = peer.client().lock(name).acquireWithin(Duration.ofMillis(random.nextInt(1, 800)));
+    } catch (LockTimeoutException | StoreUnavailableException e) {
+      return;
+    }
+    long granted = System.nanoTime();
+    long believed = granted;
+    grants.incrementAndGet();
+    try {
+      long token = can(Capability.TOKEN) ? lease.token() : 0;
+      // Mostly short, now and then for longer than an outage.
+      long until = granted + Duration.ofMillis(random.nextInt(5) == 0 ? 900 : 5).toNanos();
+      boolean valid = true;
+      while (valid && believed < until) {
+        Waits.pass(Duration.ofMillis(1));
+        // The moment is read first: what was valid after it was valid at it.
+        long now = System.nanoTime();
+        valid = lease.isValid();
+        believed = valid ? now : believed;
+      }
+      history.add(new Event.Granted(granted, id, token, believed));
+      lease.close();
+    } catch (LeaseLostException e) {
+      // That can be; its belief had ended by itself, as was recorded before.
+      return;
+    }
+  }
+}
