@@ -13,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -79,49 +78,48 @@ final class RedisSession implements StoreSession {
     if (listening.compareAndSet(false, true)) {
       store.subscribe(spec.id(), this::pushed);
     }
+    List<String> args = new ArrayList<>();
+    args.add(LockCodec.digits(previous, 16));
+    args.add(LockCodec.digits(next, 16));
+    args.add(LockCodec.digits(spec.ttl().toMillis(), 16));
+    args.add(spec.client().encoded());
+    seen.forEach(id -> args.add(LockCodec.digits(id, 16)));
     long sent = System.nanoTime();
-    CompletionStage<@Nullable Object> renewal =
-        store.call(
+    return store
+        .call(
             Script.RENEW,
-            false,
-            List.of(store.keys().session(spec.id())),
-            List.of(
-                LockCodec.digits(previous, 16),
-                LockCodec.digits(next, 16),
-                LockCodec.digits(spec.ttl().toMillis(), 16),
-                spec.client().encoded()));
-    CompletionStage<List<Renewal.Item>> news =
-        store
-            .call(
-                Script.NEWS,
-                true,
-                List.of(store.keys().news(spec.id())),
-                seen.stream().map(id -> LockCodec.digits(id, 16)).toList())
-            // Without news the renewal is good all the same; it is told again next time.
-            .handle((told, failure) -> told instanceof List<?> list ? items(list) : List.of());
-    return renewal
-        .thenCombine(news, (answer, items) -> outcome(String.valueOf(answer), sent, items))
+            true,
+            List.of(store.keys().session(spec.id()), store.keys().news(spec.id())),
+            args)
+        .thenApply(answer -> outcome(answer instanceof List<?> list ? list : List.of(), sent))
         .exceptionally(failure -> new Renewal.Unknown(OpLane.unwrap(failure)));
   }
 
-  private Renewal outcome(String answer, long sent, List<Renewal.Item> items) {
-    if (answer.equals("E")) {
+  private Renewal outcome(List<?> answer, long sent) {
+    String first = String.valueOf(answer.get(0));
+    if (first.equals("E")) {
       return new Renewal.Lost("the session expired in the store");
-    } else if (answer.equals("O")) {
+    } else if (first.equals("O")) {
       return new Renewal.Lost("another process renews the same session");
     }
-    long storeMicros = Long.parseLong(answer);
+    long storeMicros = Long.parseLong(first);
     store.clock().learn(sent, System.nanoTime(), storeMicros);
+    List<Renewal.Item> items = items(answer.subList(1, answer.size()));
     boolean more = items.size() > NEWS;
     return new Renewal.Renewed(storeMicros, more ? items.subList(0, NEWS) : items, more);
   }
 
-  private static List<Renewal.Item> items(List<?> told) {
+  private List<Renewal.Item> items(List<?> told) {
     List<Renewal.Item> items = new ArrayList<>();
     for (Object one : told) {
       String text = String.valueOf(one);
-      items.add(
-          new Renewal.Item(LockCodec.number(text, 0, 16), LockCodec.news(text.substring(16))));
+      try {
+        items.add(
+            new Renewal.Item(LockCodec.number(text, 0, 16), LockCodec.news(text.substring(16))));
+      } catch (RuntimeException e) {
+        // What somebody else wrote there must not end a session.
+        log.debug("Passed over news that cannot be read (store={})", store, e);
+      }
     }
     return items;
   }

@@ -12,7 +12,6 @@ import java.util.HexFormat;
 enum Script {
   LOCK("lock.lua"),
   RENEW("renew.lua"),
-  NEWS("news.lua"),
   JUDGE("judge.lua"),
   CLOSE("close.lua"),
   INSPECT("inspect.lua");

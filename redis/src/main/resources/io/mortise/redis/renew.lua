@@ -1,27 +1,47 @@
--- Renews a session, or creates it: a compare-and-set of its beat.
+-- Renews a session, or creates it: a compare-and-set of its beat. Then tells its news, without what was seen.
 --
 -- KEYS[1] = the session: <prefix>s:<session>
+-- KEYS[2] = its news: <prefix>n:<session>
 -- ARGV[1] = previous beat (16 digits, 0s for the first renewal)
 -- ARGV[2] = next beat (16 digits)
 -- ARGV[3] = TTL (ms, 16 digits)
 -- ARGV[4] = label of the client
+-- ARGV[5…] = ids of news that was seen (16 digits each)
 --
--- Returns the server's time (µs, text) if renewed; 'E' if the session expired, 'O' if another process renews it.
+-- Returns a list. If renewed: the server's time (µs, text), then up to 65 texts <id 16><news> (see lock.lua), oldest
+-- first; the 65th only says that more is left. Else one text: 'E' if the session expired, 'O' if another process
+-- renews it.
 --
--- Atomic because Redis runs one script at a time. One key only; PEXPIRE comes first since a full server allows it, and
--- allows every write after it: full memory must not end sessions. Expiry is by the server's clock (PX).
--- Lowest server version: 6.2.
+-- Atomic because Redis runs one script at a time. PEXPIRE comes first since a full server allows it, and allows every
+-- write after it: full memory must not end sessions. Nor must a list of news that is none: it is passed over.
+-- Expiry is by the server's clock (PX). Lowest server version: 6.2.
 
 local session = redis.call('GET', KEYS[1])
 local time = redis.call('TIME')
 if session then
   local beat = string.sub(session, 1, 16)
   if beat ~= ARGV[1] and beat ~= ARGV[2] then
-    return 'O'
+    return { 'O' }
   end
   redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[3]))
 elseif ARGV[1] ~= '0000000000000000' then
-  return 'E'
+  return { 'E' }
 end
 redis.call('SET', KEYS[1], ARGV[2] .. ARGV[3] .. ARGV[4], 'PX', tonumber(ARGV[3]))
-return string.format('%.0f', time[1] * 1000000 + time[2])
+
+if #ARGV > 4 then
+  local seen = {}
+  for i = 5, #ARGV do
+    seen[ARGV[i]] = true
+  end
+  local told = redis.pcall('LRANGE', KEYS[2], 0, #ARGV + 64)
+  for i = 1, #told do
+    if seen[string.sub(told[i], 1, 16)] then
+      redis.call('LREM', KEYS[2], 1, told[i])
+    end
+  end
+end
+local answer = redis.pcall('LRANGE', KEYS[2], 0, 64)
+table.insert(answer, 1, string.format('%.0f', time[1] * 1000000 + time[2]))
+answer.err = nil
+return answer

@@ -17,6 +17,7 @@ import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.Verdict;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -299,6 +300,28 @@ class FaultTest {
         .containsExactly(other);
     assertThat(Party.join(store.sweep(100))).isZero();
     assertThat(admin.get(key)).isEqualTo(theirs);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Servers.class)
+  void givenSomebodyElsesKeyAsNews_thenTheSessionLivesOn(Servers version) {
+    RedisServer server = open(version.start());
+    LockStore store = store(server);
+    RedisCommands<String, String> admin = admin(server);
+    Party holder = new Party(store);
+    Party contender = new Party(store);
+    String key = "m::n:" + holder.spec.id();
+    admin.set(key, "theirs");
+    assertThat(holder.acquire(LOCK, holder.attempt(), false)).isInstanceOf(Reply.Granted.class);
+    assertThat(contender.acquire(LOCK, contender.attempt(), true)).isInstanceOf(Reply.Queued.class);
+    assertThat(holder.news()).isEmpty();
+    assertThat(Party.join(holder.session.renew(1000, 1001, List.of(1L))))
+        .isInstanceOf(Renewal.Lost.class);
+    assertThat(admin.get(key)).isEqualTo("theirs");
+    admin.del(key);
+    admin.rpush(key, "theirs");
+    assertThat(holder.news()).isEmpty();
+    assertThat(Party.join(store.judge(holder.spec.id()))).isInstanceOf(Verdict.Alive.class);
   }
 
   @Test
