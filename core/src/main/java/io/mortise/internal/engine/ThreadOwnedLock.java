@@ -4,16 +4,13 @@ import io.mortise.JavaLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LeaseLostMonitorException;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Counts, per thread, how often a lease is held. */
-final class ThreadOwnedLock implements JavaLock {
-  private final EngineLock lock;
+final class ThreadOwnedLock extends ThreadOwned implements JavaLock {
   private final Map<Thread, Hold> holds = new ConcurrentHashMap<>();
 
   private static final class Hold {
@@ -26,41 +23,11 @@ final class ThreadOwnedLock implements JavaLock {
   }
 
   ThreadOwnedLock(EngineLock lock) {
-    this.lock = lock;
+    super(lock);
   }
 
   @Override
-  public void lock() {
-    if (!reenter()) {
-      enter(lock.acquireUninterruptibly());
-    }
-  }
-
-  @Override
-  public void lockInterruptibly() throws InterruptedException {
-    if (Thread.interrupted()) {
-      throw new InterruptedException("interrupted before locking '" + lock.name() + "'");
-    }
-    if (!reenter()) {
-      enter(lock.acquire());
-    }
-  }
-
-  @Override
-  public boolean tryLock() {
-    return reenter() || enter(lock.tryAcquire());
-  }
-
-  @Override
-  public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-    if (Thread.interrupted()) {
-      throw new InterruptedException("interrupted before locking '" + lock.name() + "'");
-    }
-    Duration wait = Duration.of(Math.max(0, time), unit.toChronoUnit());
-    return reenter() || enter(lock.tryAcquire(wait));
-  }
-
-  private boolean reenter() {
+  boolean reenter() {
     Hold hold = holds.get(Thread.currentThread());
     if (hold == null) {
       return false;
@@ -70,13 +37,9 @@ final class ThreadOwnedLock implements JavaLock {
     return true;
   }
 
-  private void enter(Lease lease) {
+  @Override
+  void enter(Lease lease) {
     holds.put(Thread.currentThread(), new Hold(lease));
-  }
-
-  private boolean enter(Optional<Lease> lease) {
-    lease.ifPresent(this::enter);
-    return lease.isPresent();
   }
 
   @Override

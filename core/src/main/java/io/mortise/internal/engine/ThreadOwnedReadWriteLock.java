@@ -3,11 +3,8 @@ package io.mortise.internal.engine;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LeaseLostMonitorException;
-import java.time.Duration;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -47,47 +44,16 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
     return write;
   }
 
-  private final class View implements Lock {
-    private final EngineLock lock;
+  private final class View extends ThreadOwned {
     private final boolean writes;
 
     View(EngineLock lock, boolean writes) {
-      this.lock = lock;
+      super(lock);
       this.writes = writes;
     }
 
     @Override
-    public void lock() {
-      if (!reenter()) {
-        enter(lock.acquireUninterruptibly());
-      }
-    }
-
-    @Override
-    public void lockInterruptibly() throws InterruptedException {
-      if (Thread.interrupted()) {
-        throw new InterruptedException("interrupted before locking '" + lock.name() + "'");
-      }
-      if (!reenter()) {
-        enter(lock.acquire());
-      }
-    }
-
-    @Override
-    public boolean tryLock() {
-      return reenter() || enter(lock.tryAcquire());
-    }
-
-    @Override
-    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-      if (Thread.interrupted()) {
-        throw new InterruptedException("interrupted before locking '" + lock.name() + "'");
-      }
-      return reenter()
-          || enter(lock.tryAcquire(Duration.of(Math.max(0, time), unit.toChronoUnit())));
-    }
-
-    private boolean reenter() {
+    boolean reenter() {
       Hold hold = holds.get(Thread.currentThread());
       if (hold == null) {
         return false;
@@ -103,15 +69,11 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
       return true;
     }
 
-    private void enter(Lease lease) {
+    @Override
+    void enter(Lease lease) {
       Hold hold = new Hold(lease);
       count(hold, 1);
       holds.put(Thread.currentThread(), hold);
-    }
-
-    private boolean enter(Optional<Lease> lease) {
-      lease.ifPresent(this::enter);
-      return lease.isPresent();
     }
 
     private void count(Hold hold, int change) {
