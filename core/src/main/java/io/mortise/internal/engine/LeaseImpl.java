@@ -39,7 +39,8 @@ final class LeaseImpl implements Lease {
     this.claim = claim;
     this.bond = bond;
     this.token = token;
-    this.caller = waiter.caller;
+    // Whoever asked asynchronously is not the one who holds: its thread may serve others meanwhile.
+    this.caller = waiter.isThread() ? waiter.caller : null;
     this.releaseAsync = waiter.options.releaseAsync();
   }
 
