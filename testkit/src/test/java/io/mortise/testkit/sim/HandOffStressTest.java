@@ -1,0 +1,176 @@
+package io.mortise.testkit.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.DistributedLock;
+import io.mortise.Lease;
+import io.mortise.LockOptions;
+import io.mortise.internal.engine.EngineClient;
+import io.mortise.internal.engine.SystemEnv;
+import io.mortise.internal.table.MemStore;
+import io.mortise.spi.ClientLabel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What {@link SimulationTest} cannot see: threads of several processes that park, wake, pass each
+ * other, are interrupted and give up, on real locks and a real clock, over the store in memory.
+ *
+ * <p>The TTL is so long that no poll comes to the rescue of a wake-up that was lost: then a thread
+ * does not end in time.
+ */
+class HandOffStressTest {
+  private static final Duration TTL = Duration.ofMinutes(5);
+  private static final long RUN_NANOS =
+      Duration.ofMillis(Long.getLong("mortise.stress.millis", 4_000)).toNanos();
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(20);
+
+  private final MemStore store = new MemStore();
+  private final List<EngineClient> clients = new ArrayList<>();
+  private final ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+  private final AtomicLong sections = new AtomicLong();
+
+  /** Guarded by the lock alone; read and written without any other care. */
+  private long unguarded;
+
+  private long lastToken;
+  private int inside;
+
+  @AfterEach
+  void closeAll() {
+    clients.forEach(EngineClient::close);
+    store.close();
+  }
+
+  @Test
+  void givenThreadsOfTwoProcesses_whenTheyFightForALock_thenItGoesFromOneToTheNext()
+      throws Exception {
+    fight(2, 4, LockOptions.DEFAULTS);
+  }
+
+  @Test
+  void givenFairThreadsOfTwoProcesses_whenTheyFightForALock_thenItGoesFromOneToTheNext()
+      throws Exception {
+    fight(2, 4, LockOptions.DEFAULTS.withFair(true));
+  }
+
+  @Test
+  void givenThreadsOfOneProcess_whenTheyFightForALock_thenItGoesFromHandToHand() throws Exception {
+    fight(1, 6, LockOptions.DEFAULTS);
+  }
+
+  private void fight(int processes, int threadsEach, LockOptions options) throws Exception {
+    List<Thread> threads = new ArrayList<>();
+    long end = System.nanoTime() + RUN_NANOS;
+    for (int process = 0; process < processes; process++) {
+      SystemEnv env = new SystemEnv();
+      EngineClient client =
+          new EngineClient(store, env.env(TTL, new ClientLabel("-", 1, "p" + process)), env::close);
+      clients.add(client);
+      for (int i = 0; i < threadsEach; i++) {
+        long seed = process * 100L + i;
+        Thread thread = new Thread(() -> work(client.lock("hot").with(options), seed, end));
+        threads.add(thread);
+      }
+    }
+    threads.forEach(Thread::start);
+    SplittableRandom random = new SplittableRandom(7);
+    while (end - System.nanoTime() > 0) {
+      Thread.sleep(1);
+      threads.get(random.nextInt(threads.size())).interrupt();
+    }
+    for (Thread thread : threads) {
+      thread.join(LONGEST_WAIT.toMillis());
+      if (thread.isAlive()) {
+        wrong.add("A wake-up was lost: " + List.of(thread.getStackTrace()));
+      }
+    }
+    assertThat(wrong).isEmpty();
+    assertThat(unguarded).isEqualTo(sections.get()).isGreaterThan(1_000);
+    for (EngineClient client : clients) {
+      await().atMost(LONGEST_WAIT).until(() -> client.engine().footprint() == 0);
+    }
+  }
+
+  private void work(DistributedLock lock, long seed, long end) {
+    SplittableRandom random = new SplittableRandom(seed);
+    try {
+      while (end - System.nanoTime() > 0) {
+        Lease lease = acquire(lock, random);
+        if (lease != null) {
+          section(lease, random);
+          if (random.nextBoolean()) {
+            lease.close();
+          } else {
+            CompletableFuture<Void> released = lease.releaseAsync();
+            assertThat(released).isNotNull();
+          }
+        }
+      }
+    } catch (RuntimeException | AssertionError e) {
+      wrong.add(String.valueOf(e));
+    }
+  }
+
+  private static Lease acquire(DistributedLock lock, SplittableRandom random) {
+    try {
+      return switch (random.nextInt(6)) {
+        case 0 -> lock.tryAcquire().orElse(null);
+        case 1 -> orNull(lock.tryAcquire(Duration.ofNanos(random.nextLong(2_000_000))));
+        case 2 -> async(lock, random);
+        default -> lock.acquire();
+      };
+    } catch (InterruptedException e) {
+      // Meant to disturb waits, not to end the thread.
+      return null;
+    }
+  }
+
+  private static Lease orNull(Optional<Lease> lease) {
+    return lease.orElse(null);
+  }
+
+  /** Waits for a moment, then cancels: that may come before, during or after the grant. */
+  private static Lease async(DistributedLock lock, SplittableRandom random) {
+    CompletableFuture<Lease> future = lock.acquireAsync();
+    long until = System.nanoTime() + random.nextLong(1_000_000);
+    while (!future.isDone() && until - System.nanoTime() > 0) {
+      Thread.onSpinWait();
+    }
+    future.cancel(false);
+    try {
+      return future.join();
+    } catch (CancellationException | CompletionException e) {
+      return null;
+    }
+  }
+
+  private void section(Lease lease, SplittableRandom random) {
+    if (inside++ != 0) {
+      wrong.add("Two are inside.");
+    }
+    if (lease.token() <= lastToken) {
+      wrong.add("Token " + lease.token() + " came after " + lastToken + ".");
+    }
+    lastToken = lease.token();
+    unguarded++;
+    for (int i = random.nextInt(200); i > 0; i--) {
+      Thread.onSpinWait();
+    }
+    if (--inside != 0) {
+      wrong.add("Two were inside.");
+    }
+    sections.incrementAndGet();
+  }
+}
