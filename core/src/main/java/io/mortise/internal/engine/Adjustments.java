@@ -23,26 +23,40 @@ final class Adjustments {
   }
 
   void extend(LeaseImpl lease, Duration atMost) {
-    Terms terms = new Terms(atMost, null, "");
-    adjust(lease, null, terms);
+    check(lease, adjust(lease, null, new Terms(atMost, null, "")).join());
   }
 
   void keepShut(LeaseImpl lease, Duration atLeast) {
-    adjust(lease, null, new Terms(null, atLeast, ""));
+    check(lease, adjust(lease, null, new Terms(null, atLeast, "")).join());
   }
 
   void downgrade(LeaseImpl lease) {
+    if (canDowngrade(lease)) {
+      check(lease, adjust(lease, Mode.SHARED, Terms.NONE).join());
+    }
+  }
+
+  CompletableFuture<Void> extendAsync(LeaseImpl lease, Duration atMost) {
+    return adjust(lease, null, new Terms(atMost, null, ""))
+        .thenAccept(reply -> check(lease, reply));
+  }
+
+  CompletableFuture<Void> downgradeAsync(LeaseImpl lease) {
+    return canDowngrade(lease)
+        ? adjust(lease, Mode.SHARED, Terms.NONE).thenAccept(reply -> check(lease, reply))
+        : CompletableFuture.completedFuture(null);
+  }
+
+  private static boolean canDowngrade(LeaseImpl lease) {
     Mode mode = lease.claim.mode;
     if (mode.capacity() != Mode.SHARERS) {
       throw new IllegalStateException(
           "Lock '" + lease.name() + "' is a semaphore, which has no shared side to downgrade to.");
     }
-    if (!mode.equals(Mode.SHARED)) {
-      adjust(lease, Mode.SHARED, Terms.NONE);
-    }
+    return !mode.equals(Mode.SHARED);
   }
 
-  private void adjust(LeaseImpl lease, @Nullable Mode to, Terms terms) {
+  private CompletableFuture<Reply> adjust(LeaseImpl lease, @Nullable Mode to, Terms terms) {
     lease.ensureValid();
     Claim claim = lease.claim;
     Stripe stripe = engine.stripe(claim.name);
@@ -58,53 +72,74 @@ final class Adjustments {
       // The hold is no longer like those that wait for it: it is not passed on, but released.
       claim.shared = false;
       Asking.Sent sent = new Asking.Sent(attempt, engine.env.now(), session.asleep());
-      shorten(stripe, lease, sent, terms);
+      Bond before = lease.bond();
+      boolean timed = terms.atMost() != null && engine.env.rules().expectsStragglers();
+      Bond meanwhile = timed ? shortened(session, before, sent, terms) : before;
+      hang(stripe, lease, meanwhile);
       stripe.send(
           session,
           new Request.Adjust(claim.name, attempt, mode, terms, 0),
           reply -> {
-            adjusted(stripe, lease, sent, mode, reply);
+            adjusted(stripe, lease, new Change(sent, mode, before, meanwhile), reply);
             answer.complete(reply);
           });
     } finally {
       stripe.unlock();
     }
-    check(lease, answer.join());
+    return answer;
   }
 
+  /** A change on its way: what the lease hung on before, and what it hangs on until the answer. */
+  private record Change(Asking.Sent sent, Mode mode, Bond before, Bond meanwhile) {}
+
   /**
-   * From the moment when a shorter time is sent, the longer one cannot be relied upon, whether or
-   * not an answer comes.
+   * From the moment when an at-most time is sent, a longer one cannot be relied upon, whether or
+   * not an answer comes. Nor can this one, for as long as a shorter one may still be under way.
    */
-  private void shorten(Stripe stripe, LeaseImpl lease, Asking.Sent sent, Terms terms) {
-    Claim claim = lease.claim;
-    if (terms.atMost() != null) {
-      Bond.Timed bond =
-          engine.claims.timed(Objects.requireNonNull(claim.session), sent, terms.atMost());
-      if (bond.validUntil() - lease.bond().validUntil() < 0) {
-        lease.bond(bond);
-        engine.claims.watch(stripe, claim, bond);
+  private Bond shortened(LiveSession session, Bond before, Asking.Sent sent, Terms terms) {
+    long nanos = engine.claims.reliable(Objects.requireNonNull(terms.atMost()));
+    long deadline = sent.at() + nanos;
+    if (before instanceof Bond.Timed timed) {
+      Bond.Shortest recent = timed.shortest();
+      long inFlight = engine.store.profile().maxInFlight().toNanos();
+      if (recent != null && sent.at() - recent.sentAt() - inFlight <= 0) {
+        nanos = Math.min(nanos, recent.nanos());
+        deadline = sent.at() + nanos;
+      }
+      long end = timed.deadline() - (sent.asleep() - timed.asleep());
+      deadline = end - deadline < 0 ? end : deadline;
+    }
+    return new Bond.Timed(session, deadline, sent.asleep(), new Bond.Shortest(sent.at(), nanos));
+  }
+
+  private void hang(Stripe stripe, LeaseImpl lease, Bond bond) {
+    if (lease.bond() != bond) {
+      lease.bond(bond);
+      if (bond instanceof Bond.Timed timed) {
+        engine.claims.watch(stripe, lease.claim, timed);
+      } else {
+        lease.claim.stopTimer();
       }
     }
   }
 
-  private void adjusted(Stripe stripe, LeaseImpl lease, Asking.Sent sent, Mode mode, Reply reply) {
+  private void adjusted(Stripe stripe, LeaseImpl lease, Change change, Reply reply) {
     Claim claim = lease.claim;
     stripe.lock();
     try {
-      if (claim.phase != Phase.HELD || !claim.isAttempt(sent.attempt()) || claim.holder != lease) {
+      if (claim.phase != Phase.HELD
+          || !claim.isAttempt(change.sent().attempt())
+          || claim.holder != lease) {
         return;
       }
+      boolean undone =
+          reply instanceof Reply.Refused
+              || (reply instanceof Reply.Failed failed && !failed.mayHaveRun());
+      if (undone && lease.bond() == change.meanwhile()) {
+        hang(stripe, lease, change.before());
+      }
       if (reply instanceof Reply.Granted granted) {
-        claim.mode = mode;
-        Duration atMost = granted.atMostLeft();
-        if (atMost != null) {
-          Bond.Timed bond =
-              engine.claims.timed(Objects.requireNonNull(claim.session), sent, atMost);
-          lease.bond(bond);
-          engine.claims.watch(stripe, claim, bond);
-        }
-        moveWaiters(stripe, claim);
+        granted(stripe, lease, change, granted);
       } else if (reply instanceof Reply.Refused refused && refused.why() == Reply.Why.NOT_HELD) {
         engine.lose(stripe, claim, "the store no longer knew it");
         engine.claims.release(stripe, claim);
@@ -116,6 +151,18 @@ final class Adjustments {
     } finally {
       stripe.unlock();
     }
+  }
+
+  private void granted(Stripe stripe, LeaseImpl lease, Change change, Reply.Granted granted) {
+    Claim claim = lease.claim;
+    claim.mode = change.mode();
+    Duration atMost = granted.atMostLeft();
+    if (atMost != null) {
+      LiveSession session = Objects.requireNonNull(claim.session);
+      Bond.Shortest shortest = lease.bond() instanceof Bond.Timed timed ? timed.shortest() : null;
+      hang(stripe, lease, engine.claims.timed(session, change.sent(), atMost, shortest));
+    }
+    moveWaiters(stripe, claim);
   }
 
   /** Those who waited for the hold to be passed on ask for themselves. */

@@ -1,5 +1,7 @@
 package io.mortise.internal.engine;
 
+import org.jspecify.annotations.Nullable;
+
 /** What a lease hangs on: valid for as long as this says. */
 interface Bond {
   /** On the engine's ticker; {@link Long#MIN_VALUE} once it is over for good. */
@@ -12,8 +14,10 @@ interface Bond {
    * The session's bond, cut short by an at-most time.
    *
    * @param asleep how long the host was known to have slept when the time began to run
+   * @param shortest the shortest time that was asked for lately; null if none was
    */
-  record Timed(LiveSession session, long deadline, long asleep) implements Bond {
+  record Timed(LiveSession session, long deadline, long asleep, @Nullable Shortest shortest)
+      implements Bond {
     @Override
     public long validUntil() {
       long until = session.validUntil();
@@ -24,6 +28,19 @@ interface Bond {
     @Override
     public Engine engine() {
       return session.engine();
+    }
+  }
+
+  /**
+   * A request for an at-most time, on its way or not long ago. A straggler of it may yet count that
+   * time anew, after a longer one was granted.
+   */
+  record Shortest(long sentAt, long nanos) {
+    /** When a hold is over for which this much was left, as was answered to a request. */
+    long deadline(long askedAt, long left) {
+      return askedAt - sentAt > 0
+          ? askedAt + Math.min(left, nanos)
+          : Math.min(askedAt + left, sentAt + nanos);
     }
   }
 }

@@ -9,6 +9,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What becomes of a {@link Claim}: joined, asked for ({@link Asking}), held, passed on ({@link
@@ -106,16 +107,23 @@ final class Claims {
     Bond bond = session;
     Duration atMost = granted.atMostLeft();
     if (atMost != null) {
-      bond = timed(session, sent, atMost);
+      bond = timed(session, sent, atMost, null);
     }
     held(stripe, claim, bond, granted.token(), granted.tokens(), granted.wanted());
   }
 
-  Bond.Timed timed(LiveSession session, Asking.Sent sent, Duration atMost) {
-    long nanos = atMost.toNanos();
+  Bond.Timed timed(
+      LiveSession session, Asking.Sent sent, Duration atMost, Bond.@Nullable Shortest shortest) {
     long from = engine.env.rules().validFrom(sent.at(), engine.env.now());
-    return new Bond.Timed(
-        session, from + nanos - engine.env.rules().safetyMargin(nanos), sent.asleep());
+    long left = reliable(atMost);
+    long deadline = shortest == null ? from + left : shortest.deadline(from, left);
+    return new Bond.Timed(session, deadline, sent.asleep(), shortest);
+  }
+
+  /** How much of a time that the store keeps can be relied upon. */
+  long reliable(Duration time) {
+    long nanos = time.toNanos();
+    return nanos - engine.env.rules().safetyMargin(nanos);
   }
 
   /** The store granted the claim's attempt, by reply or by push. */

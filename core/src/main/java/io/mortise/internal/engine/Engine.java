@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
@@ -8,9 +9,11 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -206,6 +209,16 @@ public final class Engine {
     } finally {
       stripe.unlock();
     }
+  }
+
+  /** As {@link Lease#extend}, for the simulation, which cannot wait. */
+  public CompletableFuture<Void> extendAsync(Lease lease, Duration atMost) {
+    return adjustments.extendAsync(LeakWatch.unwatched(lease), atMost);
+  }
+
+  /** As {@link Lease#downgrade}, for the simulation, which cannot wait. */
+  public CompletableFuture<Void> downgradeAsync(Lease lease) {
+    return adjustments.downgradeAsync(LeakWatch.unwatched(lease));
   }
 
   // ---- Losing ----

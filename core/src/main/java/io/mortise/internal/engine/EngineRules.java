@@ -64,6 +64,14 @@ public class EngineRules {
     return true;
   }
 
+  /**
+   * Whether a hold is believed in for no longer than the shortest at-most time that a request on
+   * its way, or a straggler, may set.
+   */
+  protected boolean expectsStragglers() {
+    return true;
+  }
+
   /** Whether a grant that arrives after the session's deadline is thrown away. */
   protected boolean checksGrant() {
     return true;

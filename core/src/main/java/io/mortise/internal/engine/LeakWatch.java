@@ -48,6 +48,11 @@ final class LeakWatch {
     }
   }
 
+  /** The lease behind what {@link #watch} returned. */
+  static LeaseImpl unwatched(Lease lease) {
+    return lease instanceof Watched watched ? watched.lease() : (LeaseImpl) lease;
+  }
+
   private record Watched(LeaseImpl lease) implements Lease {
     @Override
     public String name() {
