@@ -136,6 +136,9 @@ final class Actor {
           }
         });
     judge.write(life, mine);
+    if (random.nextInt(3) == 0) {
+      later(settings.hold, () -> change(mine, lease));
+    }
     long most = random.nextInt(8) == 0 ? settings.ttl * 3 / 2 : settings.hold;
     later(
         most,
@@ -147,6 +150,30 @@ final class Actor {
             release(mine, lease);
           }
         });
+  }
+
+  /** Changes a hold, as its kind of lock allows. */
+  private void change(String mine, Lease lease) {
+    if (held != lease || !lease.isValid()) {
+      return;
+    }
+    CompletableFuture<Void> changed = null;
+    if (lock.kind == SimLock.Kind.TIMED) {
+      long atMost = random.nextLong(5 * World.MILLI, settings.ttl);
+      judge.note(() -> mine + " extends to " + atMost / 1e6 + " ms");
+      changed = life.client.engine().extendAsync(lease, Duration.ofNanos(atMost));
+      if (random.nextBoolean()) {
+        later(settings.hold, () -> change(mine, lease));
+      }
+    } else if (lock.kind == SimLock.Kind.READ_WRITE && way.write()) {
+      judge.narrowed(mine);
+      changed = life.client.engine().downgradeAsync(lease);
+    }
+    if (changed != null) {
+      var unused =
+          changed.whenComplete(
+              (done, failure) -> judge.note(() -> mine + " has changed it, trouble: " + failure));
+    }
   }
 
   private void release(String mine, Lease lease) {

@@ -2,6 +2,7 @@ package io.mortise.testkit.sim;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
+import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +55,7 @@ final class Judge {
     long waitedUntil = Long.MAX_VALUE;
     long believesUntil;
     long token;
+    boolean narrowed;
     boolean over;
     long overAt;
 
@@ -156,7 +159,21 @@ final class Judge {
     Try attempt = tries.get(id);
     attempt.believesUntil = until;
     events.add(new Event.Extended(world.now(), id, until));
-    checkBond(life, attempt);
+    // Else an answer other than to a renewal may have moved it, before the sleep was noticed.
+    if (!scenario.has(Fault.SUSPEND) || !attempt.lock.startsWith("timed")) {
+      checkBond(life, attempt);
+    }
+  }
+
+  void note(Supplier<String> line) {
+    world.trace(line);
+  }
+
+  /** From now on the holder counts on no more than a share. */
+  void narrowed(String id) {
+    world.trace(() -> id + " narrows its hold");
+    tries.get(id).narrowed = true;
+    events.add(new Event.Narrowed(world.now(), id, Mode.SHARED));
   }
 
   void released(Life life, String id) {
@@ -241,7 +258,7 @@ final class Judge {
   /** A holder writes to the resource, which compares tokens. */
   void write(Life life, String id) {
     Try attempt = tries.get(id);
-    if (!attempt.way.write()) {
+    if (!attempt.way.write() || attempt.narrowed) {
       return;
     }
     Lock lock = lock(attempt.lock);

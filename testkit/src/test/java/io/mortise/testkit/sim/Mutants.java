@@ -268,6 +268,15 @@ final class Mutants {
             "checking resource",
             "token order"),
         engine(
+            "a shorter at-most time counts from its answer",
+            new EngineRules() {
+              @Override
+              protected boolean expectsStragglers() {
+                return false;
+              }
+            },
+            "exclusion"),
+        engine(
             "a grant is believed however late it comes",
             new EngineRules() {
               @Override

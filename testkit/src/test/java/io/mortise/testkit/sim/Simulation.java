@@ -211,7 +211,7 @@ final class Simulation {
                       .acquireAsync()
                       .thenCompose(Lease::releaseAsync)));
     }
-    world.runUntil(world.now() + settings.ttl + World.SECOND);
+    world.runUntil(world.now() + 2 * settings.ttl + World.SECOND);
     for (int i = 0; i < probes.size(); i++) {
       if (!probes.get(i).isDone()) {
         judge.violation("leak", locks.get(i).name, "Nobody holds it, but it cannot be had.");
