@@ -485,7 +485,7 @@ local function machine()
         write('ZADD', lock.o, unpack(places))
       end
     end
-    if waiter and text == lock.text then
+    if waiter and lock.count == 0 and text == lock.text then
       write('PERSIST', lock.key)
     end
     for _, told in ipairs(lock.tells) do
