@@ -244,13 +244,13 @@ final class Judge {
     Block block = entry.getValue();
     Long known = wantedKnownAt.get(block.attempt());
     boolean passed = attempt.token != block.first();
-    if (passed && known != null && world.now() - known > 5_100_000) {
+    if (passed && known != null && attempt.life.host.nanos() - known > 5_100_000) {
       violation(
           "bounded passes",
           attempt.lock,
           attempt.id
               + " got the lock from its own process "
-              + (world.now() - known)
+              + (attempt.life.host.nanos() - known)
               + " ns after it was known that another waits.");
     }
   }
@@ -285,8 +285,11 @@ final class Judge {
     queuedAt.putIfAbsent(attempt, world.now());
   }
 
-  void knowsWanted(AttemptId attempt) {
-    wantedKnownAt.putIfAbsent(attempt, world.now());
+  /**
+   * @param at on the clock of the process: it is allowed some time by that
+   */
+  void knowsWanted(AttemptId attempt, long at) {
+    wantedKnownAt.putIfAbsent(attempt, at);
   }
 
   // ---- What the store does ----

@@ -120,9 +120,9 @@ final class Life {
   /** This process was told something by the store. */
   void heard(News news) {
     if (news instanceof News.Wanted wanted) {
-      judge.knowsWanted(wanted.attempt());
+      judge.knowsWanted(wanted.attempt(), host.nanos());
     } else if (news instanceof News.Granted granted && granted.wanted()) {
-      judge.knowsWanted(granted.attempt());
+      judge.knowsWanted(granted.attempt(), host.nanos());
     }
   }
 
@@ -137,7 +137,7 @@ final class Life {
     if (reply instanceof Reply.Queued queued) {
       judge.queued(queued.attempt());
     } else if (reply instanceof Reply.Granted granted && granted.wanted()) {
-      judge.knowsWanted(granted.attempt());
+      judge.knowsWanted(granted.attempt(), host.nanos());
     }
     world.trace(() -> this + " hears about " + name + ": " + Server.text(reply));
   }

@@ -150,7 +150,7 @@ final class Nemesis {
           life.store.renewals.shatter(false);
         });
     // A restart that forgets takes longer than tokens may run ahead of the clock.
-    long lasts = forgets ? World.SECOND + span() : span();
+    long lasts = forgets ? 1_010 * World.MILLI + span() : span();
     world.at(
         world.now() + lasts,
         () -> {
