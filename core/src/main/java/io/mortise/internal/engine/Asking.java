@@ -245,8 +245,11 @@ final class Asking {
         }
         if (claim.head == null) {
           engine.claims.giveUp(stripe, claim);
+        } else if (canQueue && !claim.queued) {
+          // Asked for somebody who would not wait; those who joined him will.
+          ask(stripe, claim, null);
         } else {
-          askLater(stripe, claim, alive.left().toNanos() + 1_000_000, null);
+          askLater(stripe, claim, askAgain(alive.left().plusMillis(1), 0).toNanos(), null);
         }
       } else {
         failed(

@@ -130,7 +130,7 @@ public final class Engine {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
-      handOver.come(waiter);
+      handOver.come(stripe, waiter);
     } finally {
       stripe.unlock();
     }

@@ -134,7 +134,7 @@ final class HandOver {
   }
 
   /** A woken thread comes for the lock; it may find that another passed it. */
-  void come(Waiter waiter) {
+  void come(Stripe stripe, Waiter waiter) {
     Claim claim = waiter.claim;
     if (claim == null || waiter.isDone() || claim.head != waiter || claim.phase != Phase.HELD) {
       return;
@@ -146,8 +146,14 @@ final class HandOver {
     if (claim.holder == null && !claim.isRefreshing() && canPass(claim)) {
       resetOffer(claim);
       take(claim, waiter);
-    } else {
-      passing.offered = false;
+      return;
+    }
+    passing.offered = false;
+    if (claim.holder == null && !claim.isRefreshing()) {
+      // The session's time ran out while the thread woke, and may be extended yet: nobody else
+      // would
+      // offer the lock again.
+      pass(stripe, claim);
     }
   }
 

@@ -10,6 +10,8 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A share of the lock names under one short lock: nobody waits, calls out or does I/O under it.
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * time, so that the requests of a name leave in the order in which they were decided.
  */
 final class Stripe {
+  private static final Logger log = LoggerFactory.getLogger(Stripe.class);
+
   private final ReentrantLock guard = new ReentrantLock();
 
   final ClaimTable claims = new ClaimTable();
@@ -43,7 +47,12 @@ final class Stripe {
     draining |= drain;
     guard.unlock();
     for (Signal call = calls; call != null; call = call.next()) {
-      call.run().run();
+      try {
+        call.run().run();
+      } catch (RuntimeException | Error e) {
+        // No thread for a callback, perhaps. Who else is to be woken or asked must not suffer.
+        log.error("What follows from a change of a lock could not be done.", e);
+      }
     }
     if (drain) {
       drain();
@@ -74,7 +83,7 @@ final class Stripe {
       Request request = sending.request();
       try {
         sending.session().store.submit(request, sending.sink());
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         // A store must not throw; one that does must not stop the outbox either.
         sending.sink().accept(new Reply.Failed(request.attempt(), true, e));
       }

@@ -16,8 +16,6 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The real environment of a client: the JVM's clock, two timer threads, threads for callbacks as
@@ -25,9 +23,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SystemEnv implements AutoCloseable {
   private static final Path UPTIME = Path.of("/proc/uptime");
-
-  /** Less than what counts as a sleep, more than a reading takes when nothing is in its way. */
-  private static final long LONGEST_READING = 10_000_000;
 
   private final ScheduledThreadPoolExecutor timers = timer("mortise-timer");
   private final ScheduledThreadPoolExecutor renewals = timer("mortise-renewal");
@@ -86,43 +81,21 @@ public final class SystemEnv implements AutoCloseable {
 
   /**
    * Linux counts suspended time in /proc/uptime but not in the monotonic clock; elsewhere nothing
-   * is known. The two are read one after the other: a reading during which this thread itself was
-   * held up says nothing about the host, so the quickest of a few counts, and if none was quick,
-   * the one before stands.
+   * is known.
    */
   private static Ticker suspended() {
     if (!Files.isReadable(UPTIME)) {
       return () -> 0;
     }
-    AtomicReference<@Nullable Long> last = new AtomicReference<>();
     return () -> {
-      long quickest = Long.MAX_VALUE;
-      long suspended = 0;
-      for (int tries = 0; tries < 5 && quickest > LONGEST_READING; tries++) {
-        long before = System.nanoTime();
-        long uptime = uptimeNanos();
-        long took = System.nanoTime() - before;
-        if (took < quickest) {
-          quickest = took;
-          suspended = uptime - before;
-        }
+      try {
+        String uptime = Files.readString(UPTIME);
+        double seconds = Double.parseDouble(uptime.substring(0, uptime.indexOf(' ')));
+        return (long) (seconds * 1e9) - System.nanoTime();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
       }
-      Long known = last.get();
-      if (known != null && quickest > LONGEST_READING) {
-        return known;
-      }
-      last.set(suspended);
-      return suspended;
     };
-  }
-
-  private static long uptimeNanos() {
-    try {
-      String uptime = Files.readString(UPTIME);
-      return (long) (Double.parseDouble(uptime.substring(0, uptime.indexOf(' '))) * 1e9);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   @Override
