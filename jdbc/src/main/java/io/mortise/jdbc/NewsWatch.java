@@ -28,6 +28,7 @@ final class NewsWatch implements AutoCloseable {
   /** Twice what {@link JdbcSession#pushedTo} looks back, so that it always gets on. */
   private static final int AT_ONCE = 2 * JdbcSession.LOOK_BACK;
 
+  private static final Duration LAST_READING = Duration.ofSeconds(2);
   private static final Duration IDLE = Duration.ofSeconds(1);
 
   /** A holder that is wanted may take so many times longer to hear of it than a waiter. */
@@ -180,8 +181,12 @@ final class NewsWatch implements AutoCloseable {
     }
   }
 
+  /**
+   * Waits for a reading that is under way (bounded), so that its connection is closed after this.
+   */
   @Override
   public void close() {
+    Thread running;
     guard.lock();
     try {
       closed = true;
@@ -190,9 +195,17 @@ final class NewsWatch implements AutoCloseable {
         bells.close();
       }
       sessions.clear();
-      LockSupport.unpark(thread);
+      running = thread;
+      LockSupport.unpark(running);
     } finally {
       guard.unlock();
+    }
+    if (running != null && running != Thread.currentThread()) {
+      try {
+        running.join(LAST_READING.toMillis());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }
