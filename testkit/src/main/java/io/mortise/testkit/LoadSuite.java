@@ -16,9 +16,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -154,6 +159,39 @@ class LoadSuite extends ClientSuite {
         .filter(name -> !name.startsWith("ForkJoinPool") && !name.startsWith("CompletableFuture"))
         .filter(name -> !name.startsWith("junit") && !name.startsWith("Attach"))
         .toList();
+  }
+
+  @Test
+  void givenThousandVirtualThreads_thenEachHoldsOnce() throws Exception {
+    Executor virtual = virtualThreads();
+    List<Peer> peers = List.of(peer("a"), peer("b"));
+    int[] counter = new int[1];
+    CountDownLatch done = new CountDownLatch(1000);
+    for (int i = 0; i < 1000; i++) {
+      DistributedLock lock = peers.get(i % 2).lock();
+      virtual.execute(
+          () -> {
+            try {
+              Lease lease = lock.acquireWithin(Waits.scaled(LONG.multipliedBy(2)));
+              counter[0]++;
+              lease.close();
+              done.countDown();
+            } catch (InterruptedException e) {
+              Thread.currentThread().interrupt();
+            }
+          });
+    }
+    assertThat(done.await(Waits.scaled(LONG.multipliedBy(2)).toSeconds(), TimeUnit.SECONDS))
+        .as("%s are left", done.getCount())
+        .isTrue();
+    assertThat(counter[0]).isEqualTo(1000);
+    assertNothingLeft(LOCK);
+  }
+
+  /** By reflection: this is compiled for Java 17. */
+  private static Executor virtualThreads() throws ReflectiveOperationException {
+    Assumptions.assumeTrue(Runtime.version().feature() >= 21, "no virtual threads before Java 21");
+    return (Executor) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
   }
 
   @Test
