@@ -21,6 +21,12 @@ final class Ending {
   /** Takes back the at-least time of a grant that nobody used; sent before each abandon. */
   final Request.@Nullable Adjust waiver;
 
+  /**
+   * Somebody met the attempt while its end was on the way. It may have been ended before and
+   * granted again by a straggler, and nobody will be told of it twice.
+   */
+  boolean wanted;
+
   int failures;
   private volatile Reply.@Nullable How how;
   private @Nullable Runnable listener;

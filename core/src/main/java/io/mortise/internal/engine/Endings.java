@@ -50,7 +50,8 @@ final class Endings {
       }
       if (reply instanceof Reply.Ended ended) {
         tell(stripe, ending, ended.how());
-        if (ended.more()) {
+        if (ended.more() || ending.wanted) {
+          ending.wanted = false;
           send(stripe, ending);
         } else if (ending.doubtful && engine.env.rules().endsDoubtfulAgain()) {
           ending.doubtful = false;

@@ -74,8 +74,11 @@ final class SessionEvents implements SessionKeeper.Listener {
     try {
       Claim claim = stripe.find(news.name(), attempt);
       if (claim == null) {
-        if (!stripe.endings.containsKey(attempt)) {
+        Ending ending = stripe.endings.get(attempt);
+        if (ending == null) {
           engine.endUnknown(stripe, news.name(), attempt);
+        } else if (news instanceof News.Wanted) {
+          ending.wanted = true;
         }
       } else if (news instanceof News.Granted granted) {
         pushed(stripe, claim, session, granted);
