@@ -128,6 +128,7 @@ final class Asking {
         return;
       }
       claim.asking = false;
+      claim.doubt |= reply instanceof Reply.Failed failed && failed.mayHaveRun();
       if (claim.phase == Phase.HELD && reply instanceof Reply.Granted granted && granted.wanted()) {
         // A push was faster than this answer, but knew less.
         engine.handOver.wanted(claim);
