@@ -120,7 +120,8 @@ final class Simulation {
                         || fault == Fault.PUSH_LATE
                         || fault == Fault.PUSH_DUPLICATE);
     return mild
-        ? poll
+        // Grants whose at-most time is over before they arrive cost some trips.
+        ? poll + (opensByTime ? 20 * trip : 0)
         : settings.ttl
             + poll
             + 2 * settings.maxInFlight
