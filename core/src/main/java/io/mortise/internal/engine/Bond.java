@@ -38,9 +38,13 @@ interface Bond {
   record Shortest(long sentAt, long nanos) {
     /** When a hold is over for which this much was left, as was answered to a request. */
     long deadline(long askedAt, long left) {
-      return askedAt - sentAt > 0
-          ? askedAt + Math.min(left, nanos)
-          : Math.min(askedAt + left, sentAt + nanos);
+      if (askedAt - sentAt > 0) {
+        return askedAt + Math.min(left, nanos);
+      }
+      // By difference, since the clock may pass the end of the numbers.
+      long answered = askedAt + left;
+      long feared = sentAt + nanos;
+      return answered - feared < 0 ? answered : feared;
     }
   }
 }
