@@ -146,6 +146,15 @@ final class Asking {
       } else if (reply instanceof Reply.Queued queued) {
         claim.failures(0);
         claim.queued = true;
+        Reply.Holder holder = queued.holder();
+        if (holder == null || !holder.sessionLeft().isZero()) {
+          // They asked together with others who wait.
+          dismissTriers(stripe, claim, State.BUSY, null);
+        }
+        if (claim.head == null) {
+          engine.claims.giveUp(stripe, claim);
+          return;
+        }
         engine.handOver.spreadFair(stripe, claim);
         inTheWay(stripe, claim, queued.holder(), askAgain(queued.askAgain(), queued.ahead()));
       } else if (reply instanceof Reply.Busy busy) {
