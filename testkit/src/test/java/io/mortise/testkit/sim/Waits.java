@@ -52,6 +52,11 @@ final class Waits {
       int weight = attempt.way.mode().weight();
       capacity = attempt.way.mode().capacity();
       long begin = Math.max(attempt.askedAt, from);
+      if (attempt.once
+          && attempt.askedAt >= from
+          && attempt.waitedUntil - attempt.askedAt > bound.applyAsLong(lock)) {
+        found.add(new Violation("a try waits", lock, attempt.id + " did.", List.of(attempt.id)));
+      }
       if (!attempt.once && begin < attempt.waitedUntil) {
         edges.add(new Edge(begin, weight, 0, false));
         edges.add(new Edge(attempt.waitedUntil, -weight, 0, !attempt.life.alive));
