@@ -34,6 +34,18 @@ public interface Lease extends AutoCloseable {
    */
   long token();
 
+  /**
+   * {@link #token()} with what a guard needs beside it. Only exclusive holds have one: tokens of
+   * shared holds and permits overlap, so a guard that took them would refuse holders in their own
+   * right.
+   *
+   * @throws LeaseLostException if the lease is lost
+   * @throws IllegalStateException if the hold is shared, also by {@link #downgrade}, or one of
+   *     permits
+   * @throws UnsupportedByStoreException if the store has no fencing tokens
+   */
+  FencingToken fencingToken();
+
   /** Where the lease stands, as far as this process knows. */
   State state();
 

@@ -3,6 +3,7 @@ package io.mortise.cli;
 import io.mortise.DistributedLock;
 import io.mortise.DistributedReadWriteLock;
 import io.mortise.DistributedSemaphore;
+import io.mortise.FencingToken;
 import io.mortise.JavaLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
@@ -184,6 +185,11 @@ final class FakeClient implements LockClient {
     @Override
     public long token() {
       return 917;
+    }
+
+    @Override
+    public FencingToken fencingToken() {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.DistributedLock;
+import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockOptions;
@@ -110,6 +111,22 @@ class LeaseSuite extends ClientSuite {
   }
 
   @Test
+  void givenExclusiveHold_thenItsFencingTokenTellsLockValueAndHolder() throws Exception {
+    Peer a = peer("a");
+    try (Lease lease = a.lock().acquire()) {
+      if (!can(Capability.TOKEN)) {
+        assertThatThrownBy(lease::fencingToken).isInstanceOf(UnsupportedByStoreException.class);
+        return;
+      }
+      FencingToken token = lease.fencingToken();
+      assertThat(token.lock()).isEqualTo(LOCK);
+      assertThat(token.value()).isEqualTo(lease.token());
+      assertThat(token.holder()).isEqualTo(holders(LOCK).get(0).attempt().encoded());
+      assertThat(lease.fencingToken()).isEqualTo(token);
+    }
+  }
+
+  @Test
   void givenAtMost_whenItIsOver_thenTheLeaseIsLostInTime_andAnotherMayHold() throws Exception {
     needs(Capability.AT_MOST);
     Peer a = peer("a");
@@ -127,6 +144,9 @@ class LeaseSuite extends ClientSuite {
     assertThat(lease.state()).isEqualTo(Lease.State.LOST);
     assertThat(lease.remaining()).isZero();
     assertThatThrownBy(lease::token).isInstanceOf(LeaseLostException.class);
+    if (can(Capability.TOKEN)) {
+      assertThatThrownBy(lease::fencingToken).isInstanceOf(LeaseLostException.class);
+    }
     assertThatThrownBy(lease::ensureValid).isInstanceOf(LeaseLostException.class);
     assertThatThrownBy(() -> lease.extend(LONG)).isInstanceOf(LeaseLostException.class);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);

@@ -107,6 +107,23 @@ class SharingSuite extends ClientSuite {
   }
 
   @Test
+  void givenHoldThatOthersMayShare_thenItHasNoFencingToken() throws Exception {
+    needs(Capability.SHARED, Capability.DOWNGRADE, Capability.PERMITS, Capability.TOKEN);
+    Peer a = peer("a");
+    try (Lease writer = of(a).writeLock().acquire()) {
+      assertThat(writer.fencingToken().value()).isEqualTo(writer.token());
+      writer.downgrade();
+      assertThatThrownBy(writer::fencingToken).isInstanceOf(IllegalStateException.class);
+    }
+    try (Lease reader = of(a).readLock().acquire()) {
+      assertThatThrownBy(reader::fencingToken).isInstanceOf(IllegalStateException.class);
+    }
+    try (Lease permits = a.client().semaphore("all three", 3).permits(3).acquire()) {
+      assertThatThrownBy(permits::fencingToken).isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  @Test
   void givenJavaView_thenAWriterMayReadAndThenLetGoOfWriting_butAReaderCannotWrite() {
     needs(Capability.SHARED, Capability.DOWNGRADE);
     Peer a = peer("a");

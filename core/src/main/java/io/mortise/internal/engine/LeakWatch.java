@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import java.lang.ref.Cleaner;
@@ -62,6 +63,11 @@ final class LeakWatch {
     @Override
     public long token() {
       return lease.token();
+    }
+
+    @Override
+    public FencingToken fencingToken() {
+      return lease.fencingToken();
     }
 
     @Override

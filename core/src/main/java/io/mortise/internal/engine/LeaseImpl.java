@@ -1,10 +1,16 @@
 package io.mortise.internal.engine;
 
+import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -55,6 +61,26 @@ final class LeaseImpl implements Lease {
       throw loss();
     }
     return token;
+  }
+
+  @Override
+  public FencingToken fencingToken() {
+    if (!engine().store.profile().can(Capability.TOKEN)) {
+      throw new UnsupportedByStoreException(
+          String.format(
+              "The lease on lock '%s' has no fencing token, for its store mints none (store=%s).",
+              name(), engine().storeName()));
+    }
+    if (!claim.mode.equals(Mode.EXCLUSIVE)) {
+      throw new IllegalStateException(
+          String.format(
+              "The lease on lock '%s' is shared or one of permits: others hold at the same time, and tokens do not"
+                  + " order them. Fence with an exclusive lease.",
+              name()));
+    }
+    AttemptId attempt = Objects.requireNonNull(claim.session).attempt(claim.number);
+    // Last: throws if the claim had meanwhile gone on to another attempt.
+    return new FencingToken(name(), token(), attempt.encoded());
   }
 
   long rawToken() {
@@ -181,7 +207,7 @@ final class LeaseImpl implements Lease {
   }
 
   private void checkEnd(Ending ending) {
-    switch (java.util.Objects.requireNonNull(ending.how())) {
+    switch (Objects.requireNonNull(ending.how())) {
       case EXPIRED, EVICTED, TAKEN ->
           throw new LeaseLostException(
               String.format(

@@ -1,0 +1,45 @@
+package io.mortise;
+
+import io.mortise.spi.LockName;
+
+/**
+ * What an exclusive holder shows to whatever its lock guards, so that this can refuse stale
+ * holders. Get it by {@link Lease#fencingToken()}; hand it on to other processes by its parts.
+ *
+ * <p>A guard lets a token pass if its {@code value} is greater than the greatest that it has seen,
+ * or equal to it with the same {@code holder}: a holder may act more than once. An equal value with
+ * another holder means that the store forgot what it had granted. Values of different locks have
+ * nothing to do with each other: one guard, one lock.
+ *
+ * @param lock the name of the lock that was granted
+ * @param value rises strictly over the exclusive holds of that lock
+ * @param holder tells holders apart; the attempt as {@link LockClient#inspect} shows it, encoded
+ */
+public record FencingToken(String lock, long value, String holder) {
+  /** The longest holder, in characters. */
+  public static final int MAX_HOLDER_LENGTH = 64;
+
+  /**
+   * Checks the parts.
+   *
+   * @throws IllegalArgumentException if the name is no lock name, the value is not positive, or the
+   *     holder is not 1 to 64 characters of printable ASCII
+   */
+  public FencingToken {
+    LockName.of(lock);
+    if (value < 1) {
+      throw new IllegalArgumentException(
+          "Fencing token " + value + " of lock '" + lock + "' is not positive.");
+    }
+    if (holder.isEmpty()
+        || holder.length() > MAX_HOLDER_LENGTH
+        || holder.chars().anyMatch(c -> c < ' ' || c > '~')) {
+      throw new IllegalArgumentException(
+          "The holder of fencing token "
+              + value
+              + " is not 1 to "
+              + MAX_HOLDER_LENGTH
+              + " characters of printable ASCII.");
+    }
+  }
+}
