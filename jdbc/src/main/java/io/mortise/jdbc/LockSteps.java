@@ -15,7 +15,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -111,8 +110,7 @@ final class LockSteps {
           attempt, Why.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
     }
     String encoded = attempt.encoded();
-    List<HoldRow> seen = window(lock);
-    endHoldsThatAreOver(lock, request.name(), seen, request.provenDead(), now);
+    endHoldsThatAreOver(lock, request.name(), request.provenDead(), now);
     HoldRow hold = hold(lock, encoded);
     if (hold == null && encoded.equals(lock.ended)) {
       save(lock);
@@ -128,35 +126,17 @@ final class LockSteps {
         hold = grant(lock, request, now);
       }
     }
-    Reply reply =
-        hold == null
-            ? contended(lock, request, remaining(lock, seen), now)
-            : granted(lock, hold, now);
+    Reply reply = hold == null ? contended(lock, request, now) : granted(lock, hold, now);
     save(lock);
     return reply;
   }
 
-  /** The holders that this step looks at, after some have ended and others were granted. */
-  private List<HoldRow> remaining(LockRow lock, List<HoldRow> seen) throws SQLException {
-    if (seen.size() < STEPS) {
-      return window(lock);
-    }
-    // Not the next 64: else every second 64 would never be told.
-    List<HoldRow> remaining = new ArrayList<>();
-    for (HoldRow hold : seen) {
-      if (hold(lock, hold.attempt) != null) {
-        remaining.add(hold);
-      }
-    }
-    return remaining;
-  }
-
-  private Reply contended(LockRow lock, Request.Acquire request, List<HoldRow> holds, long now)
-      throws SQLException {
+  private Reply contended(LockRow lock, Request.Acquire request, long now) throws SQLException {
     AttemptId attempt = request.attempt();
     HoldRow inTheWay = null;
     long inTheWayLeft = 0;
-    for (HoldRow hold : holds) {
+    List<HoldRow> window = window(lock);
+    for (HoldRow hold : window) {
       long left = left(hold.session(), now);
       if (inTheWay == null || (left == 0 && inTheWayLeft != 0)) {
         inTheWay = hold;
@@ -167,6 +147,10 @@ final class LockSteps {
         saveHold(lock, hold);
         tell(new News.Wanted(request.name(), AttemptId.parse(hold.attempt)), now);
       }
+    }
+    if (inTheWayLeft != 0) {
+      // Only past the living: who comes back with the proof must find the dead where they were.
+      lookFurther(lock, window);
     }
     Reply.Holder holder =
         inTheWay == null
@@ -355,7 +339,9 @@ final class LockSteps {
     }
     int removed = 0;
     LockName lockName = LockName.of(name);
-    for (HoldRow hold : window(lock)) {
+    List<HoldRow> window = window(lock);
+    lookFurther(lock, window);
+    for (HoldRow hold : window) {
       // Absent only: one that expired may be renewed at this moment, and is judged in its own step.
       if (rows.session(hold.session()) == null) {
         end(lock, lockName, hold, How.TAKEN, now);
@@ -373,9 +359,8 @@ final class LockSteps {
   }
 
   private void endHoldsThatAreOver(
-      LockRow lock, LockName name, List<HoldRow> holds, @Nullable SessionId provenDead, long now)
-      throws SQLException {
-    for (HoldRow hold : holds) {
+      LockRow lock, LockName name, @Nullable SessionId provenDead, long now) throws SQLException {
+    for (HoldRow hold : window(lock)) {
       if (provenDead != null && hold.session().equals(provenDead.value())) {
         end(lock, name, hold, How.TAKEN, now);
       } else if (hold.isOver(now)) {
@@ -442,28 +427,23 @@ final class LockSteps {
     return false;
   }
 
-  /**
-   * The next holders to look at; where there are more, they move to the end, so that each gets its
-   * turn.
-   */
+  /** The next holders to look at. */
   private List<HoldRow> window(LockRow lock) throws SQLException {
     if (lock.owner != null) {
       return List.of(lock.owner);
     }
-    if (lock.used == 0) {
-      return List.of();
+    return lock.used == 0 ? List.of() : rows.holds(lock.name, STEPS);
+  }
+
+  /** Where there may be more, those that were looked at move to the end. */
+  private void lookFurther(LockRow lock, List<HoldRow> window) throws SQLException {
+    if (window.size() == STEPS) {
+      long first = window.get(0).place;
+      long last = window.get(STEPS - 1).place;
+      rows.rotate(lock.name, last, lock.nextPlace - first);
+      lock.nextPlace += last - first + 1;
+      lock.dirty = true;
     }
-    List<HoldRow> holds = rows.holds(lock.name, STEPS + 1);
-    if (holds.size() <= STEPS) {
-      return holds;
-    }
-    List<HoldRow> window = holds.subList(0, STEPS);
-    long first = window.get(0).place;
-    long last = window.get(STEPS - 1).place;
-    rows.rotate(lock.name, last, lock.nextPlace - first);
-    lock.nextPlace += last - first + 1;
-    lock.dirty = true;
-    return window;
   }
 
   private @Nullable HoldRow hold(LockRow lock, String attempt) throws SQLException {

@@ -233,24 +233,26 @@ local function machine()
     end
   end
 
-  -- The next holders to look at, 64 at most. Where more hold, these go to the end, so that each gets its turn.
+  -- The next holders to look at, 64 at most, without those that this step has ended.
   local function window(lock)
     if not lock.window then
       lock.window = {}
       if lock.alone then
         lock.window[1] = lock.alone
       elseif lock.inflated then
-        local attempts = read('ZRANGE', lock.o, 0, STEPS - 1)
+        local attempts = read('ZRANGE', lock.o, 0, STEPS - 1 + #lock.ended)
         local texts = #attempts > 0 and read('HMGET', lock.d, unpack(attempts)) or {}
         for i = 1, #attempts do
           local attempt = attempts[i]
-          local hold = lock.holds[attempt] or (texts[i] and parse_hold(attempt, texts[i]))
+          local hold = lock.holds[attempt]
+          if hold == nil then
+            hold = texts[i] and parse_hold(attempt, texts[i])
+          end
           if hold then
             lock.holds[attempt] = hold
             lock.window[#lock.window + 1] = hold
           end
         end
-        lock.rotate = lock.count > STEPS
       end
     end
     local present = {}
@@ -509,7 +511,7 @@ local function machine()
     if dead == '' and (lock.soonest == 0 or lock.soonest > now) then
       return
     end
-    local soonest = 0
+    local soonest, many = 0, lock.count > STEPS
     for _, hold in ipairs(window(lock)) do
       if sub(hold.attempt, 1, 12) == dead then
         finish(lock, hold, 'T')
@@ -519,9 +521,16 @@ local function machine()
         soonest = soonest > 0 and math.min(soonest, hold.free) or hold.free
       end
     end
-    if not lock.rotate then
+    if not many then
       lock.soonest = soonest
+    elseif #lock.ended > 0 then
+      lock.window = nil
     end
+  end
+
+  -- Where more hold than one step looks at, those that it looked at go to the end, so that each gets its turn.
+  local function look_further(lock)
+    lock.rotate = lock.inflated and lock.count > STEPS
   end
 
   local function contended(lock, attempt, queue, want)
@@ -535,6 +544,10 @@ local function machine()
         hold.told, hold.changed = true, true
         tell(lock, hold.attempt, 'W' .. hold.attempt)
       end
+    end
+    if in_way and life(sub(in_way.attempt, 1, 12)) ~= 0 then
+      -- Only past the living: who comes back with the proof must find the dead where they were.
+      look_further(lock)
     end
     local ahead, waiter = -1, nil
     if is_waiting(lock, attempt) then
@@ -692,6 +705,7 @@ local function machine()
           removed = removed + 1
         end
       end
+      look_further(lock)
       serve(lock)
       save(lock, true)
     end

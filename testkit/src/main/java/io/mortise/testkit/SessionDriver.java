@@ -123,6 +123,23 @@ public final class SessionDriver {
     throw new AssertionError("Expected a grant of '" + name + "', not " + reply + ".");
   }
 
+  /** Acquires under so many fresh attempts at once, which must be granted; returns them. */
+  public List<AttemptId> holdMany(LockName name, Mode mode, int count) {
+    Recorder<Reply> replies = new Recorder<>();
+    List<AttemptId> holding = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      AttemptId attempt = attempt();
+      holding.add(attempt);
+      session.submit(
+          new Request.Acquire(name, attempt, mode, false, Terms.NONE, 1, 0, null), replies);
+    }
+    List<Reply> all = replies.await(count);
+    if (!all.stream().allMatch(Reply.Granted.class::isInstance)) {
+      throw new AssertionError("Expected grants of '" + name + "', not " + all + ".");
+    }
+    return holding;
+  }
+
   /** Waits in the queue under a fresh attempt, which must not be granted. */
   public AttemptId queued(LockName name, Mode mode) {
     AttemptId attempt = attempt();

@@ -149,13 +149,7 @@ class SharedSuite extends StoreSuite {
   void givenTwoHundredReadersOfADeadProcess_whenAWriterKeepsAskingWithTheProof_thenItHolds() {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
-    Recorder<Reply> replies = new Recorder<>();
-    for (int i = 0; i < 200; i++) {
-      a.session()
-          .submit(
-              new Request.Acquire(LOCK, a.attempt(), SH, false, Terms.NONE, 1, 0, null), replies);
-    }
-    assertThat(replies.await(200)).allMatch(Reply.Granted.class::isInstance);
+    a.holdMany(LOCK, SH, 200);
     SessionId dead = die(a);
 
     AttemptId writer = b.attempt();
@@ -168,6 +162,50 @@ class SharedSuite extends StoreSuite {
 
     assertThat(asked).as("each step is bounded, and makes progress").isBetween(2, 20);
     assertThat(holders(LOCK)).containsExactly(writer);
+  }
+
+  @Test
+  void givenReadersOfSeveralDeadProcesses_whenAWriterProvesWhomItIsTold_thenItHoldsSoon() {
+    SessionDriver writer = session("w");
+    List<SessionDriver> readers = List.of(session("a"), session("b"), session("c"));
+    // As many of each as one step looks at: what a proof ends must be what the next step meets.
+    readers.forEach(reader -> reader.holdMany(LOCK, SH, 64));
+    readers.forEach(this::die);
+
+    AttemptId attempt = writer.attempt();
+    Reply reply = writer.acquire(LOCK, attempt, EX);
+    int asked = 1;
+    while (reply instanceof Reply.Busy && asked < 10) {
+      Reply.Holder holder = inTheWay(reply);
+      assertThat(holder.sessionLeft()).as("one that can be proven dead").isZero();
+      reply = writer.take(LOCK, attempt, EX, false, holder.attempt().session());
+      asked++;
+    }
+
+    granted(reply);
+    assertThat(holders(LOCK)).containsExactly(attempt);
+  }
+
+  @Test
+  void givenDeadReaderBehindManyLiveOnes_whenAWriterKeepsAsking_thenItIsToldOfTheDeadOne() {
+    SessionDriver writer = session("w");
+    SessionDriver live = session("a");
+    SessionDriver doomed = session("b");
+    live.holdMany(LOCK, SH, 150);
+    doomed.holdMany(LOCK, SH, 2);
+    SessionId dead = die(doomed);
+
+    int asked = 0;
+    Reply.Holder holder;
+    do {
+      holder = inTheWay(writer.acquire(LOCK, writer.attempt(), EX));
+      asked++;
+    } while (!holder.sessionLeft().isZero() && asked < 5);
+    assertThat(holder.attempt().session()).isEqualTo(dead);
+    busy(writer.take(LOCK, writer.attempt(), EX, false, dead));
+
+    assertThat(holders(LOCK)).hasSize(150).noneMatch(left -> left.session().equals(dead));
+    assertThat(live.news()).as("each is told that it is wanted, once").hasSize(150);
   }
 
   @Test
