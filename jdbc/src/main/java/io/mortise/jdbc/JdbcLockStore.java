@@ -69,8 +69,8 @@ final class JdbcLockStore implements LockStore {
   /**
    * A store in a database that serves many connections, where nothing but a look tells the news.
    */
-  static JdbcLockStore over(H2Database h2) {
-    return new JdbcLockStore(h2, null, false, Duration.ofMillis(20));
+  static JdbcLockStore over(ServerDatabase server) {
+    return new JdbcLockStore(server, null, false, Duration.ofMillis(20));
   }
 
   @Override

@@ -1,13 +1,18 @@
 package io.mortise.jdbc;
 
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.Locale;
+import java.util.List;
 import java.util.Properties;
 import java.util.Set;
+import java.util.TreeSet;
 import javax.sql.DataSource;
 
 /**
@@ -15,18 +20,22 @@ import javax.sql.DataSource;
  *
  * <p>{@code jdbc:sqlite:/path/to/locks.db} keeps the locks of all processes of one host in a file;
  * {@code jdbc:h2:…} in an H2 database, embedded or a server. The driver has to be on the class
- * path. Behind the last question mark, and never shown to the driver:
+ * path. Behind the last question mark:
  *
  * <ul>
  *   <li>{@code namespace} keeps applications in one database apart; default {@code default}
  *   <li>{@code prefix} of the table names; default {@code mortise_}
  *   <li>{@code create=false} forbids to make file and tables, which is done on first use otherwise
- *   <li>{@code user}, {@code password} and {@code maxInFlight} for H2: the last bounds how long a
- *       request can be under way; default {@code 5s}
+ *   <li>{@code user}, {@code password} and {@code maxInFlight} for servers and H2: the last bounds
+ *       how long a request can be under way; default {@code 5s}
  * </ul>
+ *
+ * <p>A server's driver is handed the parameters of its own that docs/jdbc.md lists, and no others;
+ * a name that nobody knows is refused. A password is never shown.
  */
 public final class JdbcStore {
   private static final Set<String> PARAMETERS = Set.of("namespace", "prefix", "create");
+  private static final List<Dialect> DIALECTS = List.of(new H2Dialect());
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
 
   private JdbcStore() {}
@@ -36,85 +45,107 @@ public final class JdbcStore {
    *
    * @throws IllegalArgumentException if the URL has an unknown scheme, or a wrong or unknown
    *     parameter
-   * @throws io.mortise.StoreUnavailableException if the database cannot be reached now
-   * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is: a network file
-   *     system, a file that is read-only or no database, a missing table
+   * @throws StoreUnavailableException if the database cannot be reached now
+   * @throws StoreUnfitException if it can, but must not be used as it is: a network file system, a
+   *     file that is read-only or no database, a missing table
    */
   public static LockStore open(String url) {
     return open(StoreUrl.parse(url));
   }
 
   /**
-   * Opens a store in the H2 database of a data source. Takes two connections and keeps them until
-   * the store is closed; they come back with another lock and query timeout than they had. Blocks.
+   * Opens a store in the database of a data source: any of those that have a URL here, except
+   * SQLite. Takes up to three connections and keeps them until the store is closed; they come back
+   * with other timeouts than they had. Blocks.
    *
    * @param parameters as behind the question mark of a URL: {@code namespace}, {@code prefix},
    *     {@code create}, {@code maxInFlight}; may be empty
    * @throws IllegalArgumentException if there is a wrong or unknown parameter
-   * @throws io.mortise.StoreUnavailableException if the database cannot be reached now
-   * @throws io.mortise.StoreUnfitException if it is no H2, or must not be used as it is
+   * @throws StoreUnavailableException if the database cannot be reached now
+   * @throws StoreUnfitException if it is of an unknown product, or must not be used as it is
    */
-  public static LockStore openH2(DataSource dataSource, String parameters) {
-    StoreUrl url = StoreUrl.parse("jdbc:h2:(data source)?" + parameters);
-    url.allowOnly(with("maxInFlight"));
-    return h2(url, "jdbc:h2:(data source)", dataSource::getConnection);
+  public static LockStore open(DataSource dataSource, String parameters) {
+    StoreUrl given = StoreUrl.parse("jdbc:datasource:?" + parameters);
+    given.allowOnly(with(Set.of("maxInFlight")));
+    Dialect dialect = dialect(dataSource);
+    return server(dialect, given, dialect.scheme() + ":(data source)", dataSource::getConnection);
+  }
+
+  private static Dialect dialect(DataSource dataSource) {
+    try (Connection connection = dataSource.getConnection()) {
+      String name = connection.getMetaData().getDatabaseProductName();
+      for (Dialect dialect : DIALECTS) {
+        if (dialect.isNamed(name)) {
+          return dialect;
+        }
+      }
+      throw new StoreUnfitException(
+          "The data source leads to a database of product '"
+              + name
+              + "'. Known: "
+              + String.join(", ", DIALECTS.stream().map(Dialect::product).toList())
+              + ". For SQLite give its URL.");
+    } catch (SQLException e) {
+      throw new StoreUnavailableException(
+          "The data source gives no connection: " + e.getMessage(), e);
+    }
+  }
+
+  static Set<String> schemes() {
+    Set<String> schemes = new TreeSet<>(Set.of(SqliteFile.SCHEME));
+    DIALECTS.forEach(dialect -> schemes.add(dialect.scheme()));
+    return schemes;
   }
 
   static LockStore open(StoreUrl url) {
-    return switch (url.scheme()) {
-      case SqliteFile.SCHEME -> sqlite(url);
-      case H2Database.SCHEME -> h2(url);
-      default ->
-          throw new IllegalArgumentException(
-              "No database store has the scheme of '"
-                  + url
-                  + "'. Known: "
-                  + SqliteFile.SCHEME
-                  + ", "
-                  + H2Database.SCHEME
-                  + ".");
-    };
+    if (url.scheme().equals(SqliteFile.SCHEME)) {
+      return sqlite(url);
+    }
+    for (Dialect dialect : DIALECTS) {
+      if (url.scheme().equals(dialect.scheme())) {
+        return server(dialect, url);
+      }
+    }
+    throw new IllegalArgumentException(
+        "No database store has the scheme of '"
+            + url
+            + "'. Known: "
+            + String.join(", ", schemes())
+            + ".");
   }
 
   private static LockStore sqlite(StoreUrl url) {
     url.allowOnly(PARAMETERS);
-    return JdbcLockStore.over(
-        SqliteFile.open(url, text("sqlite", url), namespace(url), url.flag("create", true)));
+    SqlText text = new SqlText("sqlite", prefix(url));
+    return JdbcLockStore.over(SqliteFile.open(url, text, namespace(url), url.flag("create", true)));
   }
 
-  private static LockStore h2(StoreUrl url) {
-    url.allowOnly(with("maxInFlight", "user", "password"));
-    String base = url.base();
-    String lower = base.toLowerCase(Locale.ROOT);
-    if (lower.equals("jdbc:h2:mem:") || lower.startsWith("jdbc:h2:mem:;")) {
-      throw new IllegalArgumentException(
-          "Store URL '"
-              + url
-              + "' names a database that no second connection can reach. Write jdbc:h2:mem:name.");
-    }
-    boolean remote = lower.startsWith("jdbc:h2:tcp:") || lower.startsWith("jdbc:h2:ssl:");
-    // Else a connection that died without a word would be waited for without end.
-    String bounded =
-        remote && !lower.contains(";network_timeout=")
-            ? base + ";NETWORK_TIMEOUT=" + maxInFlight(url).toMillis()
-            : base;
-    Properties credentials = new Properties();
-    for (String name : new String[] {"user", "password"}) {
+  private static LockStore server(Dialect dialect, StoreUrl url) {
+    Set<String> driverParameters = dialect.driverParameters();
+    Set<String> known = with(Set.of("maxInFlight", "user", "password"));
+    known.addAll(driverParameters);
+    url.allowOnly(known);
+    Dialect.Target target = dialect.target(url, maxInFlight(url));
+    Properties properties = target.properties();
+    Set<String> handedOn = new HashSet<>(driverParameters);
+    handedOn.addAll(Set.of("user", "password"));
+    for (String name : handedOn) {
       String value = url.parameter(name);
       if (value != null) {
-        credentials.setProperty(name, value);
+        properties.setProperty(name, value);
       }
     }
-    int settings = base.indexOf(';');
-    return h2(
+    return server(
+        dialect,
         url,
-        settings < 0 ? base : base.substring(0, settings),
-        () -> DriverManager.getConnection(bounded, credentials));
+        target.display(),
+        () -> DriverManager.getConnection(target.url(), properties));
   }
 
-  private static LockStore h2(StoreUrl url, String display, H2Database.Source source) {
-    H2Database database =
-        new H2Database(source, display, text("h2", url), namespace(url), maxInFlight(url));
+  private static LockStore server(
+      Dialect dialect, StoreUrl url, String display, ServerDatabase.Source source) {
+    ServerDatabase database =
+        new ServerDatabase(dialect, source, display, prefix(url), namespace(url), maxInFlight(url));
     return JdbcLockStore.over(database.prepare(url.flag("create", true)));
   }
 
@@ -127,14 +158,14 @@ public final class JdbcStore {
     return bound;
   }
 
-  private static Set<String> with(String... more) {
+  private static Set<String> with(Set<String> more) {
     Set<String> known = new HashSet<>(PARAMETERS);
-    known.addAll(Set.of(more));
+    known.addAll(more);
     return known;
   }
 
-  private static SqlText text(String dialect, StoreUrl url) {
-    return new SqlText(dialect, url.parameter("prefix", SqlText.DEFAULT_PREFIX));
+  private static String prefix(StoreUrl url) {
+    return url.parameter("prefix", SqlText.DEFAULT_PREFIX);
   }
 
   private static String namespace(StoreUrl url) {

@@ -12,7 +12,7 @@ public final class JdbcStoreProvider implements LockStoreProvider {
 
   @Override
   public Set<String> schemes() {
-    return Set.of(SqliteFile.SCHEME, H2Database.SCHEME);
+    return JdbcStore.schemes();
   }
 
   @Override

@@ -199,7 +199,7 @@ final class Lane implements AutoCloseable {
   }
 
   private void transact(Link current, List<Work> works, boolean[] sent) throws SQLException {
-    if (works.size() == 1 && database.callerRuns()) {
+    if (works.size() == 1) {
       // A single statement commits by itself.
       sent[0] = true;
       if (works.get(0).fast(current)) {

@@ -112,8 +112,7 @@ final class Rows {
     Sql sql =
         of("lock_page")
             .set("from_name", from)
-            .set("idle", idle)
-            .set("now_us", now)
+            .set("open_us", idle ? -1 : now)
             .set("row_limit", limit);
     try (ResultSet row = sql.query()) {
       while (row.next()) {

@@ -11,7 +11,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A prepared statement whose parameters are set by name; a name that it lacks is passed over. */
-final class Sql {
+final class Sql implements AutoCloseable {
   private static final int[] NONE = {};
 
   private final PreparedStatement statement;
@@ -58,5 +58,10 @@ final class Sql {
   /** Runs it; on SQLite the statement ends only when the result is closed. */
   ResultSet query() throws SQLException {
     return statement.executeQuery();
+  }
+
+  @Override
+  public void close() throws SQLException {
+    statement.close();
   }
 }

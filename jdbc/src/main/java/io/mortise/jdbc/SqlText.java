@@ -11,11 +11,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The SQL files of one dialect, with the user's table prefix; read once. */
+/**
+ * The SQL files of one dialect, with the user's table prefix; read once. A statement that the
+ * dialect's folder lacks is taken from the shared one.
+ */
 final class SqlText {
   /** The prefix that stands in the files. */
   static final String DEFAULT_PREFIX = "mortise_";
 
+  private static final String SHARED = "shared";
   private static final Pattern COMMENT = Pattern.compile("(?m)^\\s*--.*$");
   private static final Pattern PARAMETER = Pattern.compile(":([a-z_]+)");
 
@@ -46,10 +50,15 @@ final class SqlText {
     return statements.computeIfAbsent(name, this::load);
   }
 
+  /** Where the statements that make the tables stand in the jar. */
+  String schemaResource() {
+    return "META-INF/mortise/" + dialect + "/schema.sql";
+  }
+
   /** The statements that make the tables, in order. */
   List<String> schema() {
     List<String> ddl = new ArrayList<>();
-    for (String part : read("/META-INF/mortise/" + dialect + "/schema.sql").split(";", -1)) {
+    for (String part : read("/" + schemaResource()).split(";", -1)) {
       if (!part.isBlank()) {
         ddl.add(part.strip());
       }
@@ -58,7 +67,9 @@ final class SqlText {
   }
 
   private Statement load(String name) {
-    Matcher parameter = PARAMETER.matcher(read(dialect + "/" + name + ".sql"));
+    String own = dialect + "/" + name + ".sql";
+    boolean differs = SqlText.class.getResource(own) != null;
+    Matcher parameter = PARAMETER.matcher(read(differs ? own : SHARED + "/" + name + ".sql"));
     List<String> parameters = new ArrayList<>();
     String sql =
         parameter.replaceAll(

@@ -1,3 +1,3 @@
 -- Sessions to be swept.
--- :now_us = host clock; :row_limit
+-- :now_us = store clock; :row_limit
 SELECT id FROM mortise_session WHERE expires_us <= :now_us LIMIT :row_limit

@@ -1,0 +1,84 @@
+package io.mortise.jdbc;
+
+import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.StoreUrl;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Properties;
+import java.util.Set;
+
+/**
+ * What one database server does in its own way, beside its SQL files. Thread-safe; has no state.
+ */
+interface Dialect {
+  /** The folder of its SQL files. */
+  String folder();
+
+  /** Its name as the driver's metadata tells it, compared without case. */
+  String product();
+
+  /** What a URL of it begins with, up to the second colon. */
+  default String scheme() {
+    return "jdbc:" + folder();
+  }
+
+  /** The Maven coordinates of its driver, for a message. */
+  String driver();
+
+  /** Parameters of a URL that are handed to the driver as they are. */
+  Set<String> driverParameters();
+
+  /**
+   * Where to connect, and how.
+   *
+   * @throws IllegalArgumentException if the URL is of no use
+   */
+  Target target(StoreUrl url, Duration maxInFlight);
+
+  /**
+   * Refuses a server that cannot keep locks: too old, or read-only.
+   *
+   * @param store how to call it in a message
+   * @throws io.mortise.StoreUnfitException if so
+   */
+  void check(Connection connection, String store) throws SQLException;
+
+  /** Bounds what a request may take, on a new connection in auto-commit mode. */
+  void setUp(Connection connection, Duration maxInFlight) throws SQLException;
+
+  /** How transactions begin and end there. */
+  default Link.Transactions transactions(Connection connection, SqlText text) throws SQLException {
+    return new ServerTransactions(connection, text);
+  }
+
+  /** What an error means for those who wait for an answer. */
+  Trouble trouble(SQLException error);
+
+  /** What an error at the first connection means. */
+  Reason reason(SQLException error);
+
+  /** Where to connect, how, and what to show of it: without a secret. */
+  record Target(String url, Properties properties, String display) {}
+
+  /** Why a database cannot be used. */
+  enum Reason {
+    /** User or password. */
+    NO_ENTRY,
+    /** The user may not do what is needed. */
+    NO_RIGHT,
+    NO_DATABASE,
+    READ_ONLY,
+    /** Another process has it for itself. */
+    IN_USE,
+    TOO_MANY_CONNECTIONS,
+    /** It does not answer, or something else. */
+    OTHER
+  }
+
+  /** Whether the server calls itself by this product's name. */
+  default boolean isNamed(String name) {
+    return name.toLowerCase(Locale.ROOT).equals(product().toLowerCase(Locale.ROOT));
+  }
+}

@@ -1,0 +1,114 @@
+package io.mortise.jdbc;
+
+import io.mortise.StoreUnfitException;
+import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.StoreUrl;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Properties;
+import java.util.Set;
+
+/**
+ * H2: embedded, in memory or a server.
+ *
+ * <p>Its time is that of the database at the beginning of a transaction, hence perhaps a little
+ * before the lock's row was got. Steps run on threads of ours only: H2 closes the file of a thread
+ * that is interrupted.
+ */
+final class H2Dialect implements Dialect {
+  @Override
+  public String folder() {
+    return "h2";
+  }
+
+  @Override
+  public String product() {
+    return "H2";
+  }
+
+  @Override
+  public String driver() {
+    return "com.h2database:h2";
+  }
+
+  /** None: settings of H2 stand behind semicolons. */
+  @Override
+  public Set<String> driverParameters() {
+    return Set.of();
+  }
+
+  @Override
+  public Target target(StoreUrl url, Duration maxInFlight) {
+    String base = url.base();
+    String lower = base.toLowerCase(Locale.ROOT);
+    if (lower.equals("jdbc:h2:mem:") || lower.startsWith("jdbc:h2:mem:;")) {
+      throw new IllegalArgumentException(
+          "Store URL '"
+              + url
+              + "' names a database that no second connection can reach. Write jdbc:h2:mem:name.");
+    }
+    boolean remote = lower.startsWith("jdbc:h2:tcp:") || lower.startsWith("jdbc:h2:ssl:");
+    // Else a connection that died without a word would be waited for without end.
+    String bounded =
+        remote && !lower.contains(";network_timeout=")
+            ? base + ";NETWORK_TIMEOUT=" + maxInFlight.toMillis()
+            : base;
+    int settings = base.indexOf(';');
+    return new Target(bounded, new Properties(), settings < 0 ? base : base.substring(0, settings));
+  }
+
+  @Override
+  public void check(Connection connection, String store) throws SQLException {
+    int version = connection.getMetaData().getDatabaseMajorVersion();
+    if (version < 2) {
+      throw new StoreUnfitException(
+          store
+              + " is H2 "
+              + connection.getMetaData().getDatabaseProductVersion()
+              + ". Expected H2 2.0 or later.");
+    }
+  }
+
+  @Override
+  public void setUp(Connection connection, Duration maxInFlight) throws SQLException {
+    connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+    try (Statement statement = connection.createStatement()) {
+      // Half of what a request may take, so that the last try ends in time.
+      long half = maxInFlight.toMillis() / 2;
+      statement.execute("SET LOCK_TIMEOUT " + half);
+      statement.execute("SET QUERY_TIMEOUT " + half);
+    }
+  }
+
+  @Override
+  public Trouble trouble(SQLException error) {
+    String state = error.getSQLState();
+    if (state != null && state.startsWith("08")) {
+      return Trouble.BROKEN;
+    }
+    return switch (error.getErrorCode()) {
+      // Concurrent update, deadlock, lock timeout, query timeout, two first inserts of one row.
+      case 90131, 40001, 50200, 57014, 23505 -> Trouble.BUSY;
+      // Rights, read-only, tables gone.
+      case 90096, 90097, 42102, 42103, 42104 -> Trouble.UNFIT;
+      // Data of a wrong form: a bug, but no reason to drop the connection.
+      case 22001, 22003, 22018, 42000, 42122 -> Trouble.UNFIT;
+      default -> Trouble.BROKEN;
+    };
+  }
+
+  @Override
+  public Reason reason(SQLException error) {
+    return switch (error.getErrorCode()) {
+      case 28000 -> Reason.NO_ENTRY;
+      case 90096 -> Reason.NO_RIGHT;
+      case 90013, 90146, 90149 -> Reason.NO_DATABASE;
+      case 90097 -> Reason.READ_ONLY;
+      case 90020 -> Reason.IN_USE;
+      default -> Reason.OTHER;
+    };
+  }
+}

@@ -1,0 +1,261 @@
+package io.mortise.jdbc;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.Capability;
+import io.mortise.spi.StoreProfile;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A database that serves many connections, of any product that has a {@link Dialect}.
+ *
+ * <p>An uncontended acquire or release is one statement that commits by itself; every other step is
+ * a transaction under the lock's row ({@code FOR UPDATE}, READ COMMITTED). Steps run on threads of
+ * ours only.
+ */
+final class ServerDatabase implements Database {
+  private static final String VERSION = "1";
+
+  /** Two processes may make the tables at one time; one of them fails half-way and tries again. */
+  private static final int TRIES = 3;
+
+  private final Dialect dialect;
+  private final Source source;
+  private final SqlText text;
+  private final String namespace;
+  private final StoreProfile profile;
+  private final String store;
+
+  /**
+   * The connection of the checks, which the first lane takes over: a database in memory lives as
+   * long as one is open.
+   */
+  private final AtomicReference<@Nullable Connection> spare = new AtomicReference<>();
+
+  /** Gives connections. */
+  @FunctionalInterface
+  interface Source {
+    Connection connect() throws SQLException;
+  }
+
+  ServerDatabase(
+      Dialect dialect,
+      Source source,
+      String display,
+      String prefix,
+      String namespace,
+      Duration maxInFlight) {
+    this.dialect = dialect;
+    this.source = source;
+    this.text = new SqlText(dialect.folder(), prefix);
+    this.namespace = namespace;
+    this.store = "Store '" + display + "'";
+    this.profile =
+        new StoreProfile(
+            display,
+            EnumSet.allOf(Capability.class),
+            maxInFlight,
+            Duration.ofMillis(200),
+            Duration.ofMillis(20));
+  }
+
+  /** Checks the database, and makes the tables if they are missing. Blocks. */
+  ServerDatabase prepare(boolean create) {
+    Connection connection = null;
+    try {
+      connection = connection();
+      dialect.check(connection, store);
+      checkTables(connection, create);
+      spare.set(connection);
+      return this;
+    } catch (SQLException | RuntimeException e) {
+      RuntimeException refusal =
+          e instanceof SQLException sql ? refusal(sql) : (RuntimeException) e;
+      if (connection != null) {
+        try {
+          connection.close();
+        } catch (SQLException second) {
+          refusal.addSuppressed(second);
+        }
+      }
+      throw refusal;
+    }
+  }
+
+  private void checkTables(Connection connection, boolean create) throws SQLException {
+    Rows rows = new Rows(connection, text, namespace);
+    for (int tries = 1; ; tries++) {
+      try {
+        boolean there = isThere(connection, "meta") && isThere(connection, "lock");
+        if (!there && !create) {
+          throw missing();
+        }
+        // Asked first: who may use the tables need not have the right to make some.
+        if (!there || rows.facts().isEmpty()) {
+          make(connection, rows, create);
+        }
+        break;
+      } catch (SQLException e) {
+        if (tries == TRIES || dialect.reason(e) != Dialect.Reason.OTHER) {
+          throw e;
+        }
+      }
+    }
+    checkVersion(String.valueOf(rows.facts().get("schema")));
+  }
+
+  private boolean isThere(Connection connection, String table) throws SQLException {
+    Sql sql = new Sql(connection, text.statement("check")).set("table_name", text.table(table));
+    try (sql;
+        ResultSet row = sql.query()) {
+      boolean there = row.next();
+      if (there && row.getInt(1) == 0) {
+        throw new StoreUnfitException(
+            store
+                + " does not tell upper from lower case, or ignores accents, so that two lock names "
+                + "would be one. Use a database without such a collation.");
+      }
+      return there;
+    }
+  }
+
+  private void make(Connection connection, Rows rows, boolean create) throws SQLException {
+    if (create) {
+      try (Statement statement = connection.createStatement()) {
+        for (String ddl : text.schema()) {
+          statement.execute(ddl);
+        }
+      }
+    }
+    // The last step, so that its absence tells of tables that are not complete.
+    if (rows.facts().isEmpty()) {
+      rows.putFact("schema", VERSION, true);
+    }
+  }
+
+  private void checkVersion(String version) {
+    if (!VERSION.equals(version)) {
+      throw new StoreUnfitException(
+          "The tables '"
+              + text.table("…")
+              + "' in "
+              + store
+              + " have version "
+              + version
+              + ", this Mortise needs "
+              + VERSION
+              + ". Use one release for all processes. To move: stop them all, bring the tables up to "
+              + "date as the changelog says, or drop them and have them made anew.");
+    }
+  }
+
+  private StoreUnfitException missing() {
+    return new StoreUnfitException(
+        "Table '"
+            + text.table("lock")
+            + "' is missing in "
+            + store
+            + ", and create=false forbids to make it. Make the tables from "
+            + text.schemaResource()
+            + " of the jdbc module, or set prefix.");
+  }
+
+  private RuntimeException refusal(SQLException e) {
+    return switch (dialect.reason(e)) {
+      case NO_ENTRY ->
+          new StoreUnfitException(
+              store + " does not let this user in. Check user and password.", e);
+      case NO_RIGHT ->
+          new StoreUnfitException(
+              store
+                  + " does not let this user make or use the tables '"
+                  + text.table("…")
+                  + "'. Grant the right, or make them as another user from "
+                  + text.schemaResource()
+                  + " of the jdbc module and grant SELECT, INSERT, UPDATE and DELETE.",
+              e);
+      case NO_DATABASE ->
+          new StoreUnfitException(store + " does not exist. Make the database first.", e);
+      case READ_ONLY -> new StoreUnfitException(store + " is read-only. A lock needs to write.", e);
+      case IN_USE ->
+          new StoreUnavailableException(
+              store
+                  + " is open in another process. Close it there, or use an H2 server or AUTO_SERVER=TRUE.",
+              e);
+      case TOO_MANY_CONNECTIONS ->
+          new StoreUnavailableException(
+              store
+                  + " has no connection left. Mortise needs up to three per process: raise the limit, "
+                  + "or make a pool smaller.",
+              e);
+      case OTHER ->
+          e.getMessage() != null && e.getMessage().contains("No suitable driver")
+              ? new StoreUnfitException(
+                  "There is no driver for "
+                      + dialect.product()
+                      + " on the class path. Add "
+                      + dialect.driver()
+                      + ".",
+                  e)
+              : new StoreUnavailableException(store + " cannot be used: " + e.getMessage(), e);
+    };
+  }
+
+  private Connection connection() throws SQLException {
+    Connection connection = source.connect();
+    try {
+      connection.setAutoCommit(true);
+      dialect.setUp(connection, profile.maxInFlight());
+      return connection;
+    } catch (SQLException e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public Link connect() throws SQLException {
+    Connection checked = spare.getAndSet(null);
+    Connection connection = checked != null ? checked : connection();
+    return new Link(connection, text, namespace, dialect.transactions(connection, text));
+  }
+
+  @Override
+  public void close() {
+    Connection unused = spare.getAndSet(null);
+    if (unused != null) {
+      try {
+        unused.close();
+      } catch (SQLException e) {
+        throw new StoreUnavailableException(store + " could not be closed: " + e.getMessage(), e);
+      }
+    }
+  }
+
+  @Override
+  public Trouble trouble(SQLException error) {
+    return dialect.trouble(error);
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public boolean callerRuns() {
+    return false;
+  }
+
+  @Override
+  public int batch() {
+    return 1;
+  }
+}

@@ -1,0 +1,44 @@
+package io.mortise.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+/** Transactions by the means of JDBC; outside of one, each statement commits by itself. */
+final class ServerTransactions implements Link.Transactions {
+  private final Connection connection;
+  private final PreparedStatement now;
+
+  ServerTransactions(Connection connection, SqlText text) throws SQLException {
+    this.connection = connection;
+    this.now = connection.prepareStatement(text.statement("now").sql());
+  }
+
+  @Override
+  public void begin() throws SQLException {
+    connection.setAutoCommit(false);
+  }
+
+  @Override
+  public void commit() throws SQLException {
+    connection.commit();
+    connection.setAutoCommit(true);
+  }
+
+  @Override
+  public void rollback() throws SQLException {
+    if (!connection.getAutoCommit()) {
+      connection.rollback();
+      connection.setAutoCommit(true);
+    }
+  }
+
+  @Override
+  public long now() throws SQLException {
+    try (ResultSet row = now.executeQuery()) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+}

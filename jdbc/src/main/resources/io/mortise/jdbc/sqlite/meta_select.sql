@@ -1,2 +1,0 @@
--- The facts about the tables.
-SELECT fact, content FROM mortise_meta

@@ -1,3 +1,0 @@
--- Changes a fact about the tables.
--- :fact :content
-UPDATE mortise_meta SET content = :content WHERE fact = :fact

@@ -1,3 +1,0 @@
--- Ends a session.
--- :session
-DELETE FROM mortise_session WHERE id = :session

@@ -1,3 +1,0 @@
--- One session, dead or alive.
--- :session
-SELECT beat, expires_us, client FROM mortise_session WHERE id = :session
