@@ -1,0 +1,106 @@
+package io.mortise.testkit.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A MariaDB server in a process of its own, on a free port of the loopback. Every commit is on the
+ * disk before it is answered. Has the databases and users of {@link MySqlServer}. Its folder and
+ * its process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
+ */
+public final class MariaDbServer implements AutoCloseable {
+  private final ServerProcess process;
+  private final int port;
+
+  private MariaDbServer(ServerProcess process, int port) {
+    this.process = process;
+    this.port = port;
+  }
+
+  /**
+   * The {@code mariadbd} of the distribution, if it is there with {@code mariadb-install-db}
+   * (Debian: {@code mariadb-server}). Not an artifact: the one there is has 149 MB.
+   */
+  public static Optional<Path> installed() {
+    return ServerProcess.find("mariadb-install-db").isPresent()
+        ? ServerProcess.find("mariadbd")
+        : Optional.empty();
+  }
+
+  /**
+   * Starts a server and waits until it answers.
+   *
+   * @param program as {@link #installed()} gives it
+   * @param arguments as on the command line of {@code mariadbd}
+   * @throws IllegalStateException if it does not come up; the message has what it said
+   */
+  public static MariaDbServer start(Path program, String... arguments) {
+    try {
+      Path data = ServerProcess.once("mariadb-data", MariaDbServer::makeData);
+      int port = ServerProcess.freePort();
+      List<String> command =
+          List.of(program.toString(), "--no-defaults", "--innodb-log-file-size=16M");
+      return new MariaDbServer(MySqlLike.start("mariadb", data, port, command, arguments), port);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void makeData(Path folder) throws IOException {
+    List<String> make = new ArrayList<>();
+    make.add(ServerProcess.find("mariadb-install-db").orElseThrow().toString());
+    make.addAll(
+        List.of(
+            "--no-defaults",
+            "--datadir=" + folder,
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+            "--innodb-log-file-size=16M"));
+    make.addAll(MySqlLike.user());
+    ServerProcess.run(folder, make);
+  }
+
+  /** The port for connections. */
+  public int port() {
+    return port;
+  }
+
+  /** {@code jdbc:mariadb:} with user and password of somebody who may use one database. */
+  public String url() {
+    return MySqlLike.url("mariadb", port, "mortise");
+  }
+
+  /** The same with somebody who may do everything. */
+  public String adminUrl() {
+    return MySqlLike.url("mariadb", port, "admin");
+  }
+
+  /** Stops it without warning, as kill -9 does. */
+  public void kill() {
+    process.kill();
+  }
+
+  /** Starts it again on the same port and data, after {@link #kill()} or while it runs. */
+  public void restart() {
+    process.restart();
+  }
+
+  /** Stops its process from running; connections stay open, and nobody answers. */
+  public void pause() {
+    process.pause();
+  }
+
+  /** Lets it run on. */
+  public void resume() {
+    process.resume();
+  }
+
+  @Override
+  public void close() {
+    process.close();
+  }
+}

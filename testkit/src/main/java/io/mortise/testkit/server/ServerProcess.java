@@ -1,0 +1,284 @@
+package io.mortise.testkit.server;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server's process and its folder, which are gone after {@link #close()}, and at the latest when
+ * the JVM ends, however it ends. For one thread.
+ */
+final class ServerProcess implements AutoCloseable {
+  private static final long START_SECONDS = 40;
+
+  private final String name;
+  private final Path folder;
+  private final List<String> command;
+  private final Probe probe;
+  private final Thread atExit;
+  private @Nullable Process process;
+  private @Nullable Process lifeline;
+
+  /** Whether the server is ready; asked until it is. */
+  @FunctionalInterface
+  interface Probe {
+    boolean isReady() throws IOException;
+  }
+
+  /** Fills an empty folder. */
+  @FunctionalInterface
+  interface Maker {
+    void make(Path folder) throws IOException;
+  }
+
+  private ServerProcess(String name, Path folder, List<String> command, Probe probe) {
+    this.name = name;
+    this.folder = folder;
+    this.command = List.copyOf(command);
+    this.probe = probe;
+    this.atExit = new Thread(this::end, name + "-end");
+  }
+
+  /**
+   * Starts a server and waits until it is ready.
+   *
+   * @param folder its own from now on
+   * @throws IllegalStateException if it does not come up; the message has what it said
+   */
+  static ServerProcess start(String name, Path folder, List<String> command, Probe probe) {
+    ServerProcess server = new ServerProcess(name, folder, command, probe);
+    Runtime.getRuntime().addShutdownHook(server.atExit);
+    server.launch();
+    return server;
+  }
+
+  /** An executable file on the PATH, or in one of the folders that only root's PATH has. */
+  static Optional<Path> find(String program) {
+    String folders =
+        System.getenv().getOrDefault("PATH", "")
+            + File.pathSeparator
+            + String.join(File.pathSeparator, "/usr/sbin", "/usr/local/sbin", "/usr/libexec");
+    return Stream.of(folders.split(File.pathSeparator, -1))
+        .map(folder -> Path.of(folder, program))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+
+  /** Whether this JVM runs as root, which some servers refuse unless they are told. */
+  static boolean isRoot() {
+    return "root".equals(System.getProperty("user.name"));
+  }
+
+  /** A port of the loopback that nobody uses now. */
+  static int freePort() {
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return free.getLocalPort();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Connects to a port of the loopback. */
+  static Socket connect(int port) throws IOException {
+    Socket socket = new Socket();
+    try {
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1000);
+      socket.setSoTimeout(1000);
+      return socket;
+    } catch (IOException e) {
+      socket.close();
+      throw e;
+    }
+  }
+
+  /**
+   * What many servers need and what takes long to make: made once per build, in Maven's folder for
+   * what it makes; where there is none, once per JVM. Safe for several processes.
+   */
+  static synchronized Path once(String name, Maker maker) throws IOException {
+    Path target = Path.of("target").toAbsolutePath();
+    Path parent = target.resolve("servers");
+    if (Files.isDirectory(target)) {
+      Files.createDirectories(parent);
+    } else {
+      parent = Files.createTempDirectory("mortise-servers");
+      Path temporary = parent;
+      Runtime.getRuntime()
+          .addShutdownHook(new Thread(() -> deleteTree(temporary), "mortise-servers-end"));
+    }
+    Path made = parent.resolve(name);
+    try (FileChannel channel =
+        FileChannel.open(
+            parent.resolve(name + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      // Until the channel is closed.
+      channel.lock();
+      if (!Files.isDirectory(made)) {
+        Path half = parent.resolve(name + ".half");
+        deleteTree(half);
+        Files.createDirectory(half);
+        maker.make(half);
+        Files.move(half, made, StandardCopyOption.ATOMIC_MOVE);
+      }
+    }
+    return made;
+  }
+
+  /** Runs a program to its end. */
+  static void run(Path folder, List<String> command) throws IOException {
+    Path log = Files.createTempFile("mortise-run", ".log");
+    try {
+      Process running =
+          new ProcessBuilder(command)
+              .directory(folder.toFile())
+              .redirectErrorStream(true)
+              .redirectOutput(log.toFile())
+              .start();
+      if (!running.waitFor(START_SECONDS, TimeUnit.SECONDS)) {
+        running.destroyForcibly();
+        throw new IllegalStateException(command + " does not end:\n" + Files.readString(log));
+      }
+      if (running.exitValue() != 0) {
+        throw new IllegalStateException(command + " failed:\n" + Files.readString(log));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    } finally {
+      Files.delete(log);
+    }
+  }
+
+  static void copyTree(Path from, Path to) throws IOException {
+    List<Path> files;
+    try (Stream<Path> walk = Files.walk(from)) {
+      files = walk.toList();
+    }
+    for (Path file : files) {
+      Files.copy(
+          file,
+          to.resolve(from.relativize(file).toString()),
+          StandardCopyOption.REPLACE_EXISTING,
+          StandardCopyOption.COPY_ATTRIBUTES);
+    }
+  }
+
+  static void deleteTree(Path folder) {
+    if (Files.exists(folder)) {
+      try (Stream<Path> files = Files.walk(folder)) {
+        files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  private void launch() {
+    File log = folder.resolve("server.log").toFile();
+    try {
+      Process started =
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
+              .start();
+      process = started;
+      // Its input ends with this JVM, also with one that is killed and runs no hooks.
+      lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + started.pid()).start();
+      long start = System.nanoTime();
+      while (!answers()) {
+        if (!started.isAlive() || System.nanoTime() - start > START_SECONDS * 1_000_000_000L) {
+          String said = Files.readString(log.toPath());
+          kill();
+          throw new IllegalStateException(name + " did not start: " + command + "\n" + said);
+        }
+        Thread.sleep(10);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private boolean answers() {
+    try {
+      return probe.isReady();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Ends it without warning, as kill -9 does. */
+  void kill() {
+    Process running = process;
+    Process watching = lifeline;
+    if (watching != null) {
+      watching.destroyForcibly();
+    }
+    if (running != null) {
+      running.destroyForcibly();
+      try {
+        running.waitFor(10, TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Starts it again with the same command, after {@link #kill()} or while it runs. */
+  void restart() {
+    kill();
+    launch();
+  }
+
+  /** Stops its process from running; connections stay open, and nobody answers. */
+  void pause() {
+    signal("-STOP");
+  }
+
+  /** Lets it run on. */
+  void resume() {
+    signal("-CONT");
+  }
+
+  private void signal(String signal) {
+    Process running = process;
+    if (running == null) {
+      throw new IllegalStateException("The server does not run.");
+    }
+    try {
+      new ProcessBuilder("kill", signal, Long.toString(running.pid())).start().waitFor();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void end() {
+    kill();
+    deleteTree(folder);
+  }
+
+  @Override
+  public void close() {
+    Runtime.getRuntime().removeShutdownHook(atExit);
+    end();
+  }
+}
