@@ -8,8 +8,9 @@ public sealed interface Renewal {
    * Alive for another TTL, counted from when the request was sent.
    *
    * @param storeMicros the store's own time, microseconds since 1970, or 0 if it is not told
-   * @param news what has happened, oldest first; repeated until its {@code id} is given back as
-   *     seen
+   * @param news what has happened: first all that is {@link News.Gone}, then the rest, each oldest
+   *     first; repeated until its {@code id} is given back as seen, or until the hold has ended
+   *     that was granted or wanted
    * @param more whether further news waits: renew again at once
    */
   record Renewed(long storeMicros, List<Item> news, boolean more) implements Renewal {}

@@ -8,6 +8,9 @@ import java.time.Duration;
 
 /** A hold, in the lock's own row or in one of its own. */
 final class HoldRow {
+  private static final int TOLD = 1;
+  private static final int NOTED = 2;
+
   final String attempt;
   final long since;
   final String label;
@@ -17,7 +20,13 @@ final class HoldRow {
   int tokens;
   long freeAt = LockRow.NEVER;
   long shutUntil;
+
+  /** Whether it is known that others want the lock. */
   boolean told;
+
+  /** Whether news was left of this hold. */
+  boolean noted;
+
   boolean evicted;
 
   HoldRow(String attempt, int weight, String label, long since, long place) {
@@ -35,13 +44,18 @@ final class HoldRow {
     hold.tokens = row.getInt("tokens");
     hold.freeAt = row.getLong("free_us");
     hold.shutUntil = row.getLong("shut_us");
-    hold.told = row.getInt("told") != 0;
+    hold.told = (row.getInt("told") & TOLD) != 0;
+    hold.noted = (row.getInt("told") & NOTED) != 0;
     hold.evicted = row.getInt("evicted") != 0;
     return hold;
   }
 
   static HoldRow read(ResultSet row) throws SQLException {
     return read(row, row.getString("attempt"), row.getInt("weight"), row.getLong("place"));
+  }
+
+  int toldAsNumber() {
+    return (told ? TOLD : 0) | (noted ? NOTED : 0);
   }
 
   String session() {

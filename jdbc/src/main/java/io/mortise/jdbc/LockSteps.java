@@ -123,7 +123,7 @@ final class LockSteps {
           && lock.waiters == 0
           && lock.fits(request.mode())
           && lock.closedUntil <= now) {
-        hold = grant(lock, request, now);
+        hold = grant(lock, request, false, now);
       }
     }
     Reply reply = hold == null ? contended(lock, request, now) : granted(lock, hold, now);
@@ -144,6 +144,7 @@ final class LockSteps {
       }
       if (!hold.told) {
         hold.told = true;
+        hold.noted = true;
         saveHold(lock, hold);
         tell(new News.Wanted(request.name(), AttemptId.parse(hold.attempt)), now);
       }
@@ -192,7 +193,8 @@ final class LockSteps {
     return micros(wait + 1000 * (1 + Math.min(ahead, 10_000)));
   }
 
-  private HoldRow grant(LockRow lock, Request.Acquire request, long now) throws SQLException {
+  private HoldRow grant(LockRow lock, Request.Acquire request, boolean noted, long now)
+      throws SQLException {
     HoldRow hold =
         new HoldRow(
             request.attempt().encoded(),
@@ -200,6 +202,7 @@ final class LockSteps {
             request.terms().label(),
             now,
             lock.nextPlace++);
+    hold.noted = noted;
     hold.restart(request.terms(), now);
     mint(lock, hold, request.tokens(), request.tokenFloor(), now);
     lock.used += hold.weight;
@@ -379,6 +382,9 @@ final class LockSteps {
     lock.used -= hold.weight;
     lock.closedUntil = Math.max(lock.closedUntil, hold.shutUntil);
     lock.remember(hold.attempt, Was.HELD, how);
+    if (hold.noted) {
+      rows.forgetHold(hold.attempt);
+    }
     if (how != How.RELEASED && !(how == How.EVICTED && hold.evicted)) {
       tell(new News.Gone(name, AttemptId.parse(hold.attempt), how), now);
     }
@@ -412,7 +418,7 @@ final class LockSteps {
       }
       leave(lock, head.attempt());
       if (!dead) {
-        Reply.Granted granted = granted(lock, grant(lock, request, now), now);
+        Reply.Granted granted = granted(lock, grant(lock, request, true, now), now);
         tell(
             new News.Granted(
                 name,

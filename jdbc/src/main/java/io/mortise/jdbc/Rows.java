@@ -89,7 +89,7 @@ final class Rows {
         .set("free_us", owner == null ? 0 : owner.freeAt)
         .set("shut_us", owner == null ? 0 : owner.shutUntil)
         .set("label", owner == null ? "" : owner.label)
-        .set("told", owner != null && owner.told)
+        .set("told", owner == null ? 0 : owner.toldAsNumber())
         .set("evicted", owner != null && owner.evicted)
         .set("last_token", lock.lastToken)
         .set("next_place", lock.nextPlace)
@@ -165,7 +165,7 @@ final class Rows {
         .set("tokens", hold.tokens)
         .set("free_us", hold.freeAt)
         .set("shut_us", hold.shutUntil)
-        .set("told", hold.told)
+        .set("told", hold.toldAsNumber())
         .set("evicted", hold.evicted);
   }
 
@@ -275,13 +275,18 @@ final class Rows {
   }
 
   List<Renewal.Item> news(String session, long after, int limit) throws SQLException {
+    return items(
+        of("news_select").set("session", session).set("after", after).set("row_limit", limit));
+  }
+
+  /** News of what has gone, oldest first. */
+  List<Renewal.Item> gone(String session, int limit) throws SQLException {
+    return items(of("news_gone").set("session", session).set("row_limit", limit));
+  }
+
+  private static List<Renewal.Item> items(Sql sql) throws SQLException {
     List<Renewal.Item> items = new ArrayList<>();
-    try (ResultSet row =
-        of("news_select")
-            .set("session", session)
-            .set("after", after)
-            .set("row_limit", limit)
-            .query()) {
+    try (ResultSet row = sql.query()) {
       while (row.next()) {
         items.add(new Renewal.Item(row.getLong("id"), news(row)));
       }
@@ -312,6 +317,11 @@ final class Rows {
 
   void forgetAll(String session) throws SQLException {
     of("news_delete_all").set("session", session).update();
+  }
+
+  /** A hold has ended: that it was granted, or wanted, is no news any more. */
+  void forgetHold(String attempt) throws SQLException {
+    of("news_drop").set("attempt", attempt).update();
   }
 
   int forgetOrphans(int limit) throws SQLException {

@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
@@ -8,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** What becomes of sessions. Each method runs in a transaction of its own, which locks no lock. */
 final class SessionSteps {
@@ -36,9 +38,16 @@ final class SessionSteps {
     for (long known : seen) {
       rows.forget(id, known);
     }
-    List<Renewal.Item> news = rows.news(id, 0, LockSteps.STEPS + 1);
-    boolean more = news.size() > LockSteps.STEPS;
-    return new Renewal.Renewed(now, more ? news.subList(0, LockSteps.STEPS) : news, more);
+    List<Renewal.Item> oldest = rows.news(id, 0, LockSteps.STEPS + 1);
+    boolean more = oldest.size() > LockSteps.STEPS;
+    // What has gone comes first, even if much else happened before it.
+    Stream<Renewal.Item> gone =
+        more
+            ? rows.gone(id, LockSteps.STEPS).stream()
+            : oldest.stream().filter(item -> item.news() instanceof News.Gone);
+    Stream<Renewal.Item> rest = oldest.stream().filter(item -> !(item.news() instanceof News.Gone));
+    return new Renewal.Renewed(
+        now, Stream.concat(gone, rest).limit(LockSteps.STEPS).toList(), more);
   }
 
   /** See {@link io.mortise.spi.LockStore#judge}. */

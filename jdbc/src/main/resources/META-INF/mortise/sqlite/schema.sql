@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS mortise_session (
 ) WITHOUT ROWID;
 
 -- One row per lock name. A holder of the whole capacity stands in the row itself (owner and the
--- columns up to evicted); holders of a part stand in mortise_hold. Rows outlive the release: they keep
+-- columns up to evicted); holders of a part stand in mortise_hold. told: 1 if it is known that others want the lock, and 2
+-- more if news was left that the lock was granted or is wanted. Rows outlive the release: they keep
 -- the token counter and the last end.
 CREATE TABLE IF NOT EXISTS mortise_lock (
   namespace   TEXT    NOT NULL,
@@ -82,7 +83,7 @@ CREATE TABLE IF NOT EXISTS mortise_wait (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS mortise_wait_attempt ON mortise_wait (namespace, name, attempt);
 
--- What a session has to be told, until it says that it knows.
+-- What a session has to be told, until it says that it knows, or until the hold has ended.
 CREATE TABLE IF NOT EXISTS mortise_news (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
   session TEXT    NOT NULL,
@@ -96,3 +97,4 @@ CREATE TABLE IF NOT EXISTS mortise_news (
   how     TEXT    NOT NULL
 );
 CREATE INDEX IF NOT EXISTS mortise_news_session ON mortise_news (session, id);
+CREATE INDEX IF NOT EXISTS mortise_news_attempt ON mortise_news (attempt);

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A session: one key with an expiry, a list of news, an inbox channel. */
+/** A session: one key with an expiry, a sorted set of news, an inbox channel. */
 final class RedisSession implements StoreSession {
   private static final Logger log = LoggerFactory.getLogger(RedisSession.class);
 
@@ -83,7 +83,7 @@ final class RedisSession implements StoreSession {
     args.add(LockCodec.digits(next, 16));
     args.add(LockCodec.digits(spec.ttl().toMillis(), 16));
     args.add(spec.client().encoded());
-    seen.forEach(id -> args.add(LockCodec.digits(id, 16)));
+    seen.forEach(id -> args.add(Long.toString(id)));
     long sent = System.nanoTime();
     return store
         .call(
@@ -115,7 +115,7 @@ final class RedisSession implements StoreSession {
       String text = String.valueOf(one);
       try {
         items.add(
-            new Renewal.Item(LockCodec.number(text, 0, 16), LockCodec.news(text.substring(16))));
+            new Renewal.Item(LockCodec.number(text, 0, 17), LockCodec.news(text.substring(17))));
       } catch (RuntimeException e) {
         // What somebody else wrote there must not end a session.
         log.debug("Passed over news that cannot be read (store={})", store, e);

@@ -76,7 +76,7 @@ final class ViewCodec {
     boolean plain = record.length() <= 66;
     return party(
         attempt,
-        plain ? "" : record.substring(115),
+        plain ? "" : record.substring(131),
         Mode.SHARERS,
         token,
         plain ? token : number(record, 66, 82),
@@ -86,7 +86,7 @@ final class ViewCodec {
   private LockView.Party holder(AttemptId attempt, String entry) {
     return party(
         attempt,
-        entry.substring(77),
+        entry.substring(93),
         (int) number(entry, 1, 8),
         number(entry, 8, 24),
         number(entry, 28, 44),

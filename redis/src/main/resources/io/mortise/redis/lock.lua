@@ -31,15 +31,17 @@
 --   l:<name>  string. First byte: - free, nobody waits; = free, but closed or with a queue; h held alone, nobody told;
 --             w held alone, holder told; x anything else, holders are in o and d. Then last token 16, and for
 --       - =   last end: attempt 22, end 1; = also: closed until 16
---       h w   attempt 22, tokens 4 [, last end 23 [, since 16, free at 16, shut until 16, evicted 0|1, label ]]
+--       h w   attempt 22, tokens 4 [, last end 23 [, since 16, free at 16, shut until 16, evicted 0|1, note 16, label ]]
 --       x     last end 23, capacity 7, used 7, holders 7, order 16, closed until 16, first free at 16
 --   q:<name>  sorted set of waiting attempts by ticket (µs)
 --   o:<name>  sorted set of holding attempts by order (x only)
 --   d:<name>  hash by attempt
 --       w     since 16, tokens 4 [, weight 7, floor 16, at most 16, at least 16, label ]
---       h t   weight 7, token 16, tokens 4, since 16, free at 16, shut until 16, evicted 0|1, label   (t: told; x only)
--- Keys of a session: s:<session> string <beat 16><ttl ms 16><label>, n:<session> list of news <id 16><news>; inbox
--- channel i:<session>. News: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>, X<attempt><end><name>.
+--       h t   weight 7, token 16, tokens 4, since 16, free at 16, shut until 16, evicted 0|1, note 16, label   (x only)
+--             t: told that it is wanted; note: id of the news that it was granted, 0s if it was told by an answer
+-- Keys of a session: s:<session> string <beat 16><ttl ms 16><label>, n:<session> sorted set of news by id; inbox channel
+-- i:<session>. News: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>, X<attempt><end><name>; its id
+-- is a time (µs), for X less 2^52, so that X comes first. What ends a hold takes its G and W away: O(log n).
 
 local PREFIX, DEADLINE, RETENTION = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local try, sub, byte, format = redis.pcall, string.sub, string.byte, string.format
@@ -107,7 +109,8 @@ local function machine()
       free = number(text, 45, 60),
       shut = number(text, 61, 76),
       evicted = sub(text, 77, 77) == '1',
-      label = sub(text, 78),
+      note = number(text, 78, 93),
+      label = sub(text, 94),
     }
   end
 
@@ -133,7 +136,7 @@ local function machine()
       key = key, name = name, text = text,
       q = PREFIX .. 'q:' .. name, o = PREFIX .. 'o:' .. name, d = PREFIX .. 'd:' .. name,
       last = 0, capacity = SHARERS, used = 0, count = 0, order = 0, closed = 0, soonest = 0, ending = NO_END,
-      holds = {}, fresh = {}, ended = {}, taken = {}, tells = {}, entries = {},
+      holds = {}, fresh = {}, ended = {}, taken = {}, tells = {}, over = {}, entries = {},
     }
     if not text then
       return lock
@@ -152,14 +155,14 @@ local function machine()
       local tokens = number(text, 40, 43) or error(FOREIGN, 0)
       local hold = {
         attempt = sub(text, 18, 39), told = state == 119, weight = SHARERS, tokens = tokens,
-        token = lock.last - tokens + 1, since = lock.last - tokens + 1, free = 0, shut = 0, evicted = false, label = '',
+        token = lock.last - tokens + 1, since = lock.last - tokens + 1, free = 0, shut = 0, evicted = false, note = 0, label = '',
       }
       if #text > 43 then
         lock.ending = sub(text, 44, 66)
       end
       if #text > 66 then
         hold.since, hold.free, hold.shut = number(text, 67, 82), number(text, 83, 98), number(text, 99, 114)
-        hold.evicted, hold.label = sub(text, 115, 115) == '1', sub(text, 116)
+        hold.evicted, hold.note, hold.label = sub(text, 115, 115) == '1', number(text, 116, 131), sub(text, 132)
       end
       lock.alone, lock.holds[hold.attempt] = hold, hold
       lock.used, lock.count, lock.soonest = SHARERS, 1, hold.free
@@ -271,10 +274,18 @@ local function machine()
     return hold.free > 0 and hold.free <= now
   end
 
+  -- News ids rise with the clock; a script that tells much takes longer than a µs for each.
+  local told_so_far = 0
+
+  -- Returns the id of the news, 0 if nobody is there to be told.
   local function tell(lock, attempt, news)
-    if (life(sub(attempt, 1, 12)) or 0) > 0 then
-      lock.tells[#lock.tells + 1] = { attempt = attempt, news = news .. lock.name }
+    if (life(sub(attempt, 1, 12)) or 0) == 0 then
+      return 0
     end
+    told_so_far = told_so_far + 1
+    local id = now + told_so_far
+    lock.tells[#lock.tells + 1] = { attempt = attempt, news = news .. lock.name, id = id }
+    return id
   end
 
   local function finish(lock, hold, how)
@@ -288,6 +299,9 @@ local function machine()
     lock.used, lock.count = lock.used - hold.weight, lock.count - 1
     lock.closed = math.max(lock.closed, hold.shut)
     lock.ending = hold.attempt .. how
+    if how ~= 'T' and (hold.told or hold.note > 0) then
+      lock.over[#lock.over + 1] = hold
+    end
     if how ~= 'R' and not (how == 'V' and hold.evicted) then
       tell(lock, hold.attempt, 'X' .. hold.attempt .. how)
     end
@@ -311,7 +325,7 @@ local function machine()
 
   local function grant(lock, attempt, want)
     local hold = {
-      attempt = attempt, told = false, weight = want.weight, since = now, free = 0, shut = 0, evicted = false,
+      attempt = attempt, told = false, weight = want.weight, since = now, free = 0, shut = 0, evicted = false, note = 0,
       label = want.label, changed = true,
     }
     restart(lock, hold, want.most, want.least)
@@ -354,7 +368,7 @@ local function machine()
         take(lock, attempt)
         local hold = grant(lock, attempt, want)
         local answer = granted(lock, hold)
-        tell(lock, attempt, 'G' .. attempt .. sub(answer, 2, 22) .. (hold.free > 0 and '1' or '0'))
+        hold.note = tell(lock, attempt, 'G' .. attempt .. sub(answer, 2, 22) .. (hold.free > 0 and '1' or '0'))
       end
     end
     return false
@@ -374,10 +388,12 @@ local function machine()
     end
     local hold = lock.alone or lock.fresh[1]
     if hold and lock.count == 1 and hold.weight == SHARERS then
-      local long = hold.since ~= hold.token or hold.free > 0 or hold.shut > 0 or hold.evicted or hold.label ~= ''
+      local long = hold.since ~= hold.token or hold.free > 0 or hold.shut > 0 or hold.evicted or hold.note > 0
+        or hold.label ~= ''
       return (hold.told and 'w' or 'h') .. start .. hold.attempt .. format('%04d', hold.tokens)
         .. ((long or lock.ending ~= NO_END) and lock.ending or '')
-        .. (long and wide(hold.since) .. wide(hold.free) .. wide(hold.shut) .. (hold.evicted and '1' or '0') .. hold.label or '')
+        .. (long and wide(hold.since) .. wide(hold.free) .. wide(hold.shut) .. (hold.evicted and '1' or '0') .. wide(hold.note)
+          .. hold.label or '')
     end
     if lock.count == 0 then
       lock.soonest = 0
@@ -386,9 +402,6 @@ local function machine()
     return 'x' .. start .. lock.ending .. format('%07d%07d%07d', lock.capacity, lock.used, lock.count) .. wide(lock.order) .. wide(lock.closed) .. wide(lock.soonest),
       idle and format('%.0f', RETENTION + math.max(0, math.ceil((lock.closed - now) / 1000))) or nil
   end
-
-  -- News ids rise with the clock; a script that tells much takes longer than a µs for each.
-  local told_so_far = 0
 
   -- Writes what has changed. Gives locks back even on a full server if gentle; else the first write may be refused.
   local function save(lock, gentle, waiter)
@@ -481,7 +494,7 @@ local function machine()
       for _, hold in ipairs(holders) do
         write('HSET', lock.d, hold.attempt, (hold.told and 't' or 'h') .. format('%07d', hold.weight) .. wide(hold.token)
           .. format('%04d', hold.tokens) .. wide(hold.since) .. wide(hold.free) .. wide(hold.shut)
-          .. (hold.evicted and '1' or '0') .. hold.label)
+          .. (hold.evicted and '1' or '0') .. wide(hold.note) .. hold.label)
       end
       if #places > 0 then
         write('ZADD', lock.o, unpack(places))
@@ -490,16 +503,25 @@ local function machine()
     if waiter and lock.count == 0 and text == lock.text then
       write('PERSIST', lock.key)
     end
+    for _, hold in ipairs(lock.over) do
+      local key = PREFIX .. 'n:' .. sub(hold.attempt, 1, 12)
+      if hold.note > 0 then
+        try('ZREMRANGEBYSCORE', key, wide(hold.note), wide(hold.note))
+      end
+      if hold.told then
+        try('ZREM', key, 'W' .. hold.attempt .. lock.name)
+      end
+    end
     for _, told in ipairs(lock.tells) do
       local session = sub(told.attempt, 1, 12)
       local key = PREFIX .. 'n:' .. session
       -- Of what another type stands there, nothing is told; the waiter's poll finds out.
-      told_so_far = told_so_far + 1
       if not started then
         started = true
         open_gate()
       end
-      if type(try('RPUSH', key, wide(now + told_so_far) .. told.news)) == 'number' then
+      local place = byte(told.news) == 88 and told.id - 4503599627370496 or told.id
+      if type(try('ZADD', key, format('%.0f', place), told.news)) == 'number' then
         redis.call('PEXPIRE', key, life(session) + 60000)
       end
       redis.call('PUBLISH', PREFIX .. 'i:' .. session, told.news)
@@ -777,7 +799,7 @@ for i = 1, #KEYS do
         local record = 'h' .. (last == token and first or format('%016.0f', last)) .. attempt .. tokens
           .. (text and sub(text, 18, 40) or '')
         if token ~= now then
-          record = record .. format('%016.0f%032.0f0', now, 0)
+          record = record .. format('%016.0f%049.0f', now, 0)
         end
         local set = try('SET', key, record)
         if set.ok then

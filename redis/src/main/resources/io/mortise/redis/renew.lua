@@ -6,14 +6,14 @@
 -- ARGV[2] = next beat (16 digits)
 -- ARGV[3] = TTL (ms, 16 digits)
 -- ARGV[4] = label of the client
--- ARGV[5…] = ids of news that was seen (16 digits each)
+-- ARGV[5…] = ids of news that was seen
 --
--- Returns a list. If renewed: the server's time (µs, text), then up to 65 texts <id 16><news> (see lock.lua), oldest
--- first; the 65th only says that more is left. Else one text: 'E' if the session expired, 'O' if another process
--- renews it.
+-- Returns a list. If renewed: the server's time (µs, text), then up to 65 texts <id, 17 with its sign><news> (see
+-- lock.lua), in the order of ids, which puts what has gone first; the 65th only says that more is left. Else one text:
+-- 'E' if the session expired, 'O' if another process renews it.
 --
 -- Atomic because Redis runs one script at a time. PEXPIRE comes first since a full server allows it, and allows every
--- write after it: full memory must not end sessions. Nor must a list of news that is none: it is passed over.
+-- write after it: full memory must not end sessions. Nor must a key of news that is none: it is passed over.
 -- Expiry is by the server's clock (PX). Lowest server version: 6.2.
 
 local session = redis.call('GET', KEYS[1])
@@ -29,19 +29,12 @@ elseif ARGV[1] ~= '0000000000000000' then
 end
 redis.call('SET', KEYS[1], ARGV[2] .. ARGV[3] .. ARGV[4], 'PX', tonumber(ARGV[3]))
 
-if #ARGV > 4 then
-  local seen = {}
-  for i = 5, #ARGV do
-    seen[ARGV[i]] = true
-  end
-  local told = redis.pcall('LRANGE', KEYS[2], 0, #ARGV + 64)
-  for i = 1, #told do
-    if seen[string.sub(told[i], 1, 16)] then
-      redis.call('LREM', KEYS[2], 1, told[i])
-    end
-  end
+for i = 5, #ARGV do
+  redis.pcall('ZREMRANGEBYSCORE', KEYS[2], ARGV[i], ARGV[i])
 end
-local answer = redis.pcall('LRANGE', KEYS[2], 0, 64)
-table.insert(answer, 1, string.format('%.0f', time[1] * 1000000 + time[2]))
-answer.err = nil
+local answer = { string.format('%.0f', time[1] * 1000000 + time[2]) }
+local told = redis.pcall('ZRANGE', KEYS[2], 0, 64, 'WITHSCORES')
+for i = 1, #told, 2 do
+  answer[#answer + 1] = string.format('%+017.0f', told[i + 1]) .. told[i]
+end
 return answer

@@ -319,7 +319,7 @@ class FaultTest {
         .isInstanceOf(Renewal.Lost.class);
     assertThat(admin.get(key)).isEqualTo("theirs");
     admin.del(key);
-    admin.rpush(key, "theirs");
+    admin.zadd(key, 1, "theirs");
     assertThat(holder.news()).isEmpty();
     assertThat(Party.join(store.judge(holder.spec.id()))).isInstanceOf(Verdict.Alive.class);
   }

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.Terms;
@@ -55,8 +57,92 @@ class NewsSuite extends StoreSuite {
     a.end(LOCK, first);
     AttemptId second = a.hold(LOCK, EX).attempt();
     busy(b.acquire(LOCK, b.attempt(), EX));
-    assertThat(a.news())
-        .containsExactly(new News.Wanted(LOCK, first), new News.Wanted(LOCK, second));
+    assertThat(a.news()).containsExactly(new News.Wanted(LOCK, second));
+  }
+
+  @Test
+  void givenHoldThatIsWanted_whenItIsReleased_thenThatIsNoNewsAnyMore() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId first = a.hold(LOCK, EX).attempt();
+    AttemptId other = a.hold(OTHER, EX).attempt();
+    busy(b.acquire(OTHER, b.attempt(), EX));
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    a.end(LOCK, first);
+    a.end(LOCK, first);
+    assertThat(a.news()).containsExactly(new News.Wanted(OTHER, other));
+  }
+
+  @Test
+  void givenHandOver_whenTheHoldIsReleased_thenTheGrantIsNoNewsAnyMore() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    // To the last in the queue, to one that others wait behind, and to one that others come upon.
+    AttemptId first = a.hold(LOCK, EX).attempt();
+    AttemptId second = b.queued(LOCK, EX);
+    a.end(LOCK, first);
+    b.end(LOCK, second);
+    assertThat(b.news()).isEmpty();
+
+    first = a.hold(LOCK, EX).attempt();
+    second = b.queued(LOCK, EX);
+    AttemptId third = c.queued(LOCK, EX);
+    a.end(LOCK, first);
+    b.end(LOCK, second);
+    busy(a.acquire(LOCK, a.attempt(), EX));
+    c.end(LOCK, third);
+    assertThat(b.news()).isEmpty();
+    assertThat(c.news()).isEmpty();
+    assertThat(a.news()).isEmpty();
+  }
+
+  @Test
+  void givenReadersThatWereHandedTheLock_whenOneReleases_thenTheOthersAreStillNews() {
+    needs(Capability.QUEUE, Capability.SHARED);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId writer = a.hold(LOCK, EX).attempt();
+    AttemptId first = b.queued(LOCK, SH);
+    AttemptId second = b.queued(LOCK, SH);
+    a.end(LOCK, writer);
+    busy(a.acquire(LOCK, a.attempt(), EX));
+    b.end(LOCK, first);
+    assertThat(b.news()).extracting(News::attempt).containsExactly(second, second);
+  }
+
+  @Test
+  void givenHandOver_whenTheHoldExpires_thenItsEndIsTheOnlyNews() {
+    needs(Capability.QUEUE, Capability.AT_MOST);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId first = a.hold(LOCK, EX).attempt();
+    AttemptId second = b.attempt();
+    queued(b.ask(timed(LOCK, second, true, atMost(shortTtl()))));
+    a.end(LOCK, first);
+    outlive(shortTtl());
+    a.hold(LOCK, EX);
+    assertThat(b.news()).containsExactly(new News.Gone(LOCK, second, How.EXPIRED));
+  }
+
+  @Test
+  void givenMuchNews_whenAHoldHasGone_thenThatIsToldFirst() {
+    needs(Capability.EVICT);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    manyAreWanted(a, b, 100);
+    AttemptId gone = a.hold(LOCK, EX).attempt();
+    Waits.join(store().evict(LOCK, gone, LockStore.Eviction.CLOSE));
+    a.hold(OTHER, EX);
+    busy(b.acquire(OTHER, b.attempt(), EX));
+
+    Renewal.Renewed renewed = renewed(a.renew());
+
+    assertThat(renewed.more()).isTrue();
+    assertThat(renewed.news().get(0).news()).isEqualTo(new News.Gone(LOCK, gone, How.EVICTED));
+    assertThat(renewed.news().get(1).news()).isInstanceOf(News.Wanted.class);
+    assertThat(a.news()).as("what is left").hasSize(102 - renewed.news().size());
   }
 
   @Test
@@ -138,22 +224,26 @@ class NewsSuite extends StoreSuite {
   void givenMoreNewsThanOneStepTells_thenItSaysSo_andAllIsToldInOrder() {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
-    Recorder<Reply> replies = new Recorder<>();
-    List<AttemptId> wanted = new ArrayList<>();
-    for (int i = 0; i < 150; i++) {
-      wanted.add(a.hold(LockName.of("n" + i), EX).attempt());
-      b.session()
-          .submit(
-              new Request.Acquire(
-                  LockName.of("n" + i), b.attempt(), EX, false, Terms.NONE, 1, 0, null),
-              replies);
-      replies.await(i + 1);
-    }
+    List<AttemptId> wanted = manyAreWanted(a, b, 150);
     long beat = a.beat();
     Renewal.Renewed first = renewed(a.renew(beat, beat, List.of()));
     assertThat(first.more()).isTrue();
     assertThat(first.news()).hasSizeLessThan(150);
     assertThat(a.news()).extracting(News::attempt).containsExactlyElementsOf(wanted);
+  }
+
+  private static List<AttemptId> manyAreWanted(SessionDriver a, SessionDriver b, int count) {
+    Recorder<Reply> replies = new Recorder<>();
+    List<AttemptId> wanted = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      LockName name = LockName.of("n" + i);
+      wanted.add(a.hold(name, EX).attempt());
+      b.session()
+          .submit(
+              new Request.Acquire(name, b.attempt(), EX, false, Terms.NONE, 1, 0, null), replies);
+      replies.await(i + 1);
+    }
+    return wanted;
   }
 
   @Test

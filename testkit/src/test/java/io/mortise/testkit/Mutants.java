@@ -53,6 +53,13 @@ final class Mutants {
               return false;
             }
           },
+          "news of ended holds stays",
+          new TableRules() {
+            @Override
+            protected boolean forgetsNewsOfEnded() {
+              return false;
+            }
+          },
           "a token is given twice",
           new TableRules() {
             @Override
@@ -90,6 +97,13 @@ final class Mutants {
             @Override
             protected int steps() {
               return Integer.MAX_VALUE;
+            }
+          },
+          "what has gone is told in its turn",
+          new TableRules() {
+            @Override
+            protected boolean tellsGoneFirst() {
+              return false;
             }
           },
           "tokens come from the clock alone",

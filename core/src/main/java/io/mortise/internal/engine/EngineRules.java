@@ -72,6 +72,11 @@ public class EngineRules {
     return true;
   }
 
+  /** Whether no lease gets more time before all was heard of those that have gone (A8). */
+  protected boolean hearsGoneFirst() {
+    return true;
+  }
+
   /** Whether a grant that arrives after the session's deadline is thrown away. */
   protected boolean checksGrant() {
     return true;

@@ -193,7 +193,7 @@ final class SessionKeeper {
         until -= asleep;
       }
       checkClocks(session, new ClockSample(answer.storeMicros(), sent.at(), now, session.asleep()));
-      if (until - now > 0) {
+      if (until - now > 0 && !(moreHasGone(answer) && env.rules().hearsGoneFirst())) {
         session.extendTo(until);
         opened = session.phase == Phase.OPENING;
         session.phase = Phase.OPEN;
@@ -219,6 +219,14 @@ final class SessionKeeper {
     answer.news().stream()
         .filter(item -> !(item.news() instanceof News.Gone))
         .forEach(item -> listener.news(session, item.news()));
+  }
+
+  /** What has gone is told first: as long as that goes on, no lease may get more time. */
+  private static boolean moreHasGone(Renewal.Renewed answer) {
+    List<Renewal.Item> news = answer.news();
+    return answer.more()
+        && !news.isEmpty()
+        && news.get(news.size() - 1).news() instanceof News.Gone;
   }
 
   /**

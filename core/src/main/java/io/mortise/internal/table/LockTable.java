@@ -318,6 +318,7 @@ public final class LockTable {
     lock.used -= hold.weight;
     lock.closedUntil = Math.max(lock.closedUntil, hold.shutUntil);
     lock.lastEnd = new End(hold.attempt, Was.HELD, how);
+    sessions.forget(hold.attempt);
     if (how != How.RELEASED && !(how == How.EVICTED && hold.evicted)) {
       sessions.tell(new News.Gone(name, hold.attempt, how), now);
     }

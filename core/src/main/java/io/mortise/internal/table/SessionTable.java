@@ -1,5 +1,6 @@
 package io.mortise.internal.table;
 
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
@@ -13,6 +14,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions of a lock table, each with its news. Times are store microseconds. */
@@ -30,7 +32,15 @@ final class SessionTable {
 
   private static final class Session {
     final ClientLabel client;
+
+    /** What has ended is told before all else: the session must not be extended before that. */
+    final Map<Long, News> gone = new LinkedHashMap<>();
+
     final Map<Long, News> news = new LinkedHashMap<>();
+
+    /** Ids of news about holds that stand. */
+    final Map<AttemptId, List<Long>> about = new HashMap<>();
+
     long beat;
     long expiresAt;
     long nextNews = 1;
@@ -53,15 +63,19 @@ final class SessionTable {
     }
     session.beat = next;
     session.expiresAt = now + LockRecord.micros(spec.ttl());
+    session.gone.keySet().removeAll(seen);
     session.news.keySet().removeAll(seen);
-    List<Renewal.Item> news = new ArrayList<>();
-    for (Map.Entry<Long, News> item : session.news.entrySet()) {
-      if (news.size() == rules.steps()) {
-        break;
-      }
-      news.add(new Renewal.Item(item.getKey(), item.getValue()));
+    Stream<Map.Entry<Long, News>> told =
+        Stream.concat(session.gone.entrySet().stream(), session.news.entrySet().stream());
+    if (!rules.tellsGoneFirst()) {
+      told = told.sorted(Map.Entry.comparingByKey());
     }
-    return new Renewal.Renewed(now, List.copyOf(news), session.news.size() > news.size());
+    List<Renewal.Item> news =
+        told.limit(rules.steps())
+            .map(item -> new Renewal.Item(item.getKey(), item.getValue()))
+            .toList();
+    boolean more = session.gone.size() + session.news.size() > news.size();
+    return new Renewal.Renewed(now, news, more);
   }
 
   Verdict judge(SessionId id, long now) {
@@ -96,8 +110,23 @@ final class SessionTable {
     SessionId id = news.attempt().session();
     Session session = find(id, now);
     if (session != null) {
-      session.news.put(session.nextNews++, news);
+      long number = session.nextNews++;
+      if (news instanceof News.Gone) {
+        session.gone.put(number, news);
+      } else {
+        session.news.put(number, news);
+        session.about.computeIfAbsent(news.attempt(), unused -> new ArrayList<>(1)).add(number);
+      }
       hints.add(new Hint(id, news));
+    }
+  }
+
+  /** A hold has ended: that it was granted, or wanted, is no news any more. */
+  void forget(AttemptId ended) {
+    Session session = sessions.get(ended.session());
+    List<Long> told = session == null ? null : session.about.remove(ended);
+    if (session != null && told != null && rules.forgetsNewsOfEnded()) {
+      session.news.keySet().removeAll(told);
     }
   }
 

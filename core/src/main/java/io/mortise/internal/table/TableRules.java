@@ -57,6 +57,16 @@ public class TableRules {
     return true;
   }
 
+  /** News of a hold ends with it, and is not left for an engine that has to answer it. */
+  protected boolean forgetsNewsOfEnded() {
+    return true;
+  }
+
+  /** What has ended is told before all else (A8). */
+  protected boolean tellsGoneFirst() {
+    return true;
+  }
+
   /** At most so many items in one step; the answer then says that more is left (B2). */
   protected int steps() {
     return STEPS;

@@ -1,4 +1,4 @@
--- Releases a whole lock that nobody waits for. One statement, hence atomic.
+-- Releases a whole lock that nobody waits for and of which no news was left. One statement, hence atomic.
 -- :namespace :name = the lock; :attempt = who; :now_us = database clock
 -- Changes one row, or none: the slow path decides.
 UPDATE mortise_lock
@@ -10,4 +10,4 @@ SET owner      = NULL,
     ended_was  = 'HELD',
     ended_how  = 'RELEASED'
 WHERE namespace = :namespace AND name = :name
-  AND owner = :attempt AND waiters = 0 AND evicted = 0 AND free_us > :now_us
+  AND owner = :attempt AND waiters = 0 AND told = 0 AND evicted = 0 AND free_us > :now_us

@@ -5,26 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Lease;
 import io.mortise.LockOptions;
 import io.mortise.internal.engine.EngineClient;
-import io.mortise.internal.engine.SystemEnv;
+import io.mortise.internal.engine.EngineRules;
 import io.mortise.internal.table.MemStore;
-import io.mortise.spi.AttemptId;
-import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockPage;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
-import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.SessionId;
-import io.mortise.spi.SessionSpec;
-import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
 import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -56,19 +43,17 @@ class StragglerTest {
   }
 
   private static EngineClient client(LockStore store, String name) {
-    SystemEnv env = new SystemEnv();
-    return new EngineClient(store, env.env(TTL, new ClientLabel("-", 1, name)), env::close);
+    return Between.client(store, name, TTL, EngineRules.ALL);
   }
 
   /** The table, but for the answers to abandons, which can be held back. */
-  private static final class SlowAnswers implements LockStore {
-    private final MemStore table;
+  private static final class SlowAnswers extends Between {
     private volatile boolean holdsBack;
     private volatile Runnable repeat = () -> {};
     private volatile Runnable answer = () -> {};
 
     SlowAnswers(MemStore table) {
-      this.table = table;
+      super(table);
     }
 
     void repeatAcquire() {
@@ -81,64 +66,15 @@ class StragglerTest {
     }
 
     @Override
-    public StoreProfile profile() {
-      return table.profile();
+    void submit(StoreSession session, Request request, Consumer<Reply> sink) {
+      if (request instanceof Request.Acquire) {
+        repeat = () -> session.submit(request, reply -> {});
+      }
+      if (request instanceof Request.Abandon && holdsBack) {
+        session.submit(request, reply -> answer = () -> sink.accept(reply));
+      } else {
+        session.submit(request, sink);
+      }
     }
-
-    @Override
-    public StoreSession open(SessionSpec spec, Consumer<News> hints) {
-      StoreSession session = table.open(spec, hints);
-      return new StoreSession() {
-        @Override
-        public SessionId id() {
-          return session.id();
-        }
-
-        @Override
-        public void submit(Request request, Consumer<Reply> sink) {
-          if (request instanceof Request.Acquire) {
-            repeat = () -> session.submit(request, reply -> {});
-          }
-          if (request instanceof Request.Abandon && holdsBack) {
-            session.submit(request, reply -> answer = () -> sink.accept(reply));
-          } else {
-            session.submit(request, sink);
-          }
-        }
-
-        @Override
-        public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-          return session.renew(previous, next, seen);
-        }
-
-        @Override
-        public CompletionStage<Void> close() {
-          return session.close();
-        }
-      };
-    }
-
-    @Override
-    public CompletionStage<Verdict> judge(SessionId session) {
-      return table.judge(session);
-    }
-
-    @Override
-    public CompletionStage<LockPage> inspect(LockQuery query) {
-      return table.inspect(query);
-    }
-
-    @Override
-    public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-      return table.evict(name, attempt, how);
-    }
-
-    @Override
-    public CompletionStage<Integer> sweep(int budget) {
-      return table.sweep(budget);
-    }
-
-    @Override
-    public void close() {}
   }
 }

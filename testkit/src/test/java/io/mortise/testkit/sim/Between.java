@@ -1,0 +1,119 @@
+package io.mortise.testkit.sim;
+
+import io.mortise.internal.engine.EngineClient;
+import io.mortise.internal.engine.EngineEnv;
+import io.mortise.internal.engine.EngineRules;
+import io.mortise.internal.engine.SystemEnv;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/** Stands between an engine and a store and passes everything on, but for what a test overrides. */
+class Between implements LockStore {
+  private final LockStore store;
+
+  Between(LockStore store) {
+    this.store = store;
+  }
+
+  /** A real client of a store. */
+  static EngineClient client(LockStore store, String name, Duration ttl, EngineRules rules) {
+    SystemEnv system = new SystemEnv();
+    EngineEnv env = system.env(ttl, new ClientLabel("-", 1, name));
+    return new EngineClient(
+        store,
+        new EngineEnv(
+            env.ticker(),
+            env.timers(),
+            env.renewals(),
+            env.callbacks(),
+            env.suspended(),
+            env.random(),
+            rules,
+            env.ttl(),
+            env.client()),
+        system::close);
+  }
+
+  void submit(StoreSession session, Request request, Consumer<Reply> sink) {
+    session.submit(request, sink);
+  }
+
+  CompletionStage<Renewal> renew(StoreSession session, long previous, long next, List<Long> seen) {
+    return session.renew(previous, next, seen);
+  }
+
+  void hint(Consumer<News> hints, News news) {
+    hints.accept(news);
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return store.profile();
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+    StoreSession session = store.open(spec, news -> hint(hints, news));
+    return new StoreSession() {
+      @Override
+      public SessionId id() {
+        return session.id();
+      }
+
+      @Override
+      public void submit(Request request, Consumer<Reply> sink) {
+        Between.this.submit(session, request, sink);
+      }
+
+      @Override
+      public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+        return Between.this.renew(session, previous, next, seen);
+      }
+
+      @Override
+      public CompletionStage<Void> close() {
+        return session.close();
+      }
+    };
+  }
+
+  @Override
+  public CompletionStage<Verdict> judge(SessionId session) {
+    return store.judge(session);
+  }
+
+  @Override
+  public CompletionStage<LockPage> inspect(LockQuery query) {
+    return store.inspect(query);
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    return store.evict(name, attempt, how);
+  }
+
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    return store.sweep(budget);
+  }
+
+  @Override
+  public void close() {}
+}

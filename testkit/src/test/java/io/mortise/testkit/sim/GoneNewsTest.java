@@ -1,0 +1,97 @@
+package io.mortise.testkit.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.internal.engine.EngineClient;
+import io.mortise.internal.engine.EngineRules;
+import io.mortise.internal.table.MemStore;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockStore.Eviction;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.StoreSession;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/** No lease gets more time from a renewal that did not yet tell of all that has gone. */
+class GoneNewsTest {
+  private static final Duration TTL = Duration.ofMillis(1_500);
+
+  /** More than one renewal tells. */
+  private static final int LOCKS = 100;
+
+  private final MemStore table = new MemStore();
+
+  @Test
+  void givenMoreEvictionsThanOneRenewalTells_whenTheNextFails_thenNoLeaseOutlivesItsHold()
+      throws Exception {
+    assertThat(isBelievedWhenAnotherHolds(EngineRules.ALL)).isFalse();
+  }
+
+  @Test
+  void givenEngineWithoutThatRule_thenTheTestNotices() throws Exception {
+    EngineRules hasty =
+        new EngineRules() {
+          @Override
+          protected boolean hearsGoneFirst() {
+            return false;
+          }
+        };
+    assertThat(isBelievedWhenAnotherHolds(hasty)).isTrue();
+  }
+
+  private boolean isBelievedWhenAnotherHolds(EngineRules rules) throws Exception {
+    Muffled muffled = new Muffled();
+    try (EngineClient holder = Between.client(muffled, "holder", TTL, rules);
+        EngineClient other = Between.client(table, "other", TTL, EngineRules.ALL)) {
+      Lease last = null;
+      for (int i = 0; i < LOCKS; i++) {
+        last = holder.lock("n" + i).acquire();
+      }
+      int before = muffled.renewals.get();
+      await().atMost(TTL).until(() -> muffled.renewals.get() > before);
+      muffled.left.set(1);
+      for (int i = 0; i < LOCKS; i++) {
+        AttemptId attempt = other.inspect("n" + i).orElseThrow().holders().get(0).attempt();
+        other.evict("n" + i, attempt, Eviction.CLOSE);
+      }
+
+      Lease next = other.lock("n" + (LOCKS - 1)).acquire();
+
+      boolean believed = last.isValid();
+      next.close();
+      return believed;
+    }
+  }
+
+  /** The table, but nothing is pushed, and renewals can be cut off. */
+  private final class Muffled extends Between {
+    final AtomicInteger renewals = new AtomicInteger();
+    final AtomicInteger left = new AtomicInteger(Integer.MAX_VALUE);
+
+    Muffled() {
+      super(table);
+    }
+
+    @Override
+    void hint(Consumer<News> hints, News news) {}
+
+    @Override
+    CompletionStage<Renewal> renew(
+        StoreSession session, long previous, long next, List<Long> seen) {
+      renewals.incrementAndGet();
+      if (left.getAndDecrement() <= 0) {
+        return CompletableFuture.completedFuture(
+            new Renewal.Unknown(new IllegalStateException("cut off")));
+      }
+      return super.renew(session, previous, next, seen);
+    }
+  }
+}
