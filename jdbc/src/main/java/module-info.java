@@ -9,6 +9,7 @@ module io.mortise.jdbc {
   requires static transitive org.jspecify;
 
   exports io.mortise.jdbc;
+  exports io.mortise.jdbc.sql;
 
   provides io.mortise.spi.LockStoreProvider with
       io.mortise.jdbc.JdbcStoreProvider;

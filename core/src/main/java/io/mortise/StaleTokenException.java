@@ -1,0 +1,70 @@
+package io.mortise;
+
+/**
+ * A guard refused a fencing token, for it has seen a later one: the hold behind the token is over,
+ * whatever its holder believes. The guarded write did not happen.
+ */
+public final class StaleTokenException extends LockException {
+  private static final long serialVersionUID = 1L;
+
+  private final FencingToken refused;
+  private final long currentToken;
+  private final String currentHolder;
+
+  /**
+   * With what the guard has seen.
+   *
+   * @param resource what refused, for people
+   * @param refused the token that was shown
+   * @param currentToken the greatest token that the guard has let pass
+   * @param currentHolder whose that is
+   */
+  public StaleTokenException(
+      String resource, FencingToken refused, long currentToken, String currentHolder) {
+    super(message(resource, refused, currentToken, currentHolder));
+    this.refused = refused;
+    this.currentToken = currentToken;
+    this.currentHolder = currentHolder;
+  }
+
+  private static String message(
+      String resource, FencingToken refused, long currentToken, String currentHolder) {
+    String shown =
+        String.format(
+            "Token %d of lock '%s' was refused by %s", refused.value(), refused.lock(), resource);
+    return refused.value() == currentToken
+        ? shown
+            + String.format(
+                ", which has seen the same token from another holder (shown by=%s, seen from=%s). The lock's store"
+                    + " forgot what it had granted: check its persistence. Nothing was written.",
+                refused.holder(), currentHolder)
+        : shown
+            + String.format(
+                ", which has seen token %d (shown by=%s, seen from=%s). The hold behind it is over; nothing was"
+                    + " written. Drop the work or acquire again.",
+                currentToken, refused.holder(), currentHolder);
+  }
+
+  /** The token that was shown. */
+  public FencingToken refused() {
+    return refused;
+  }
+
+  /** The greatest token that the guard has let pass: the next grant has to be above it. */
+  public long currentToken() {
+    return currentToken;
+  }
+
+  /** Who showed {@link #currentToken()}. */
+  public String currentHolder() {
+    return currentHolder;
+  }
+
+  /**
+   * Whether the same token was seen from another holder: no late holder, but a store that granted
+   * one token twice, because it lost its state.
+   */
+  public boolean isGrantedTwice() {
+    return refused.value() == currentToken;
+  }
+}

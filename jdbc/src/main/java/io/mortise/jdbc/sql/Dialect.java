@@ -1,0 +1,78 @@
+package io.mortise.jdbc.sql;
+
+import io.mortise.UnsupportedByStoreException;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.Locale;
+
+/** The databases that the helpers know; each has a folder of SQL files. */
+enum Dialect {
+  POSTGRESQL("PostgreSQL"),
+  MYSQL("MySQL"),
+  MARIADB("MariaDB"),
+  H2("H2"),
+  SQLITE("SQLite");
+
+  private final String product;
+
+  Dialect(String product) {
+    this.product = product;
+  }
+
+  /**
+   * The dialect of a connection.
+   *
+   * @throws UnsupportedByStoreException if it is none of these
+   */
+  static Dialect of(Connection connection) throws SQLException {
+    DatabaseMetaData about = connection.getMetaData();
+    String name = about.getDatabaseProductName();
+    for (Dialect dialect : values()) {
+      if (name.equalsIgnoreCase(dialect.product)) {
+        // MySQL's driver calls every server MySQL.
+        return dialect == MYSQL && about.getDatabaseProductVersion().contains("MariaDB")
+            ? MARIADB
+            : dialect;
+      }
+    }
+    throw new UnsupportedByStoreException(
+        "The SQL helpers do not know the database '"
+            + name
+            + "'. Known: PostgreSQL, MySQL, MariaDB, H2, SQLite.");
+  }
+
+  String folder() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  boolean isMySqlLike() {
+    return this == MYSQL || this == MARIADB;
+  }
+
+  /** Whether a row was refused because one with its key is there. */
+  boolean isDuplicate(SQLException error) {
+    return switch (this) {
+      case POSTGRESQL, H2 -> "23505".equals(error.getSQLState());
+      case MYSQL, MARIADB -> error.getErrorCode() == 1062 || error.getErrorCode() == 1586;
+      // Result codes SQLITE_CONSTRAINT_PRIMARYKEY and _UNIQUE; drivers tell the first byte only.
+      case SQLITE ->
+          error.getErrorCode() == 19 && String.valueOf(error.getMessage()).contains("UNIQUE");
+    };
+  }
+
+  /** Whether a lock was not had within the time set for it. */
+  boolean isLockTimeout(SQLException error) {
+    return switch (this) {
+      case POSTGRESQL -> "55P03".equals(error.getSQLState());
+      case MYSQL, MARIADB -> error.getErrorCode() == 1205;
+      case H2 -> error.getErrorCode() == 50200;
+      case SQLITE -> error.getErrorCode() == 5;
+    };
+  }
+
+  @Override
+  public String toString() {
+    return product;
+  }
+}

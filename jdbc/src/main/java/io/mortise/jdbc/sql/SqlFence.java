@@ -1,0 +1,115 @@
+package io.mortise.jdbc.sql;
+
+import io.mortise.FencingToken;
+import io.mortise.Lease;
+import io.mortise.StaleTokenException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.OptionalLong;
+
+/**
+ * Lets the current holder of a lock into a transaction, and nobody that held it before. For each
+ * lock there is one row, with the latest token that was shown and by whom.
+ *
+ * <pre>{@code
+ * connection.setAutoCommit(false);
+ * fence.enter(connection, lease);      // first: before anything is read
+ * …read and write what the lock guards…
+ * connection.commit();
+ * }</pre>
+ *
+ * <p>{@link #enter} locks that row until the transaction ends. So transactions that enter follow
+ * one another; a stale holder is refused; and one that entered while it was still current is waited
+ * for before its successor reads. That holds without any assumption about clocks, provided that
+ * every transaction on the data enters. What is guarded can be anything in this database; only to
+ * guard single rows there is {@link FencedUpdate}, which needs no row of its own.
+ *
+ * <p>Tokens of one lock only are compared. Two stores with locks of one name need two tables
+ * ({@link SqlHelpers.Options#withPrefix}). Thread-safe; the connections are the caller's.
+ */
+public final class SqlFence {
+  private static final String TABLE = "fence";
+
+  private final SqlFiles files;
+  private final HelperRows rows;
+
+  SqlFence(SqlFiles files, HelperRows rows) {
+    this.files = files;
+    this.rows = rows;
+  }
+
+  /**
+   * As {@link #enter(Connection, FencingToken)}.
+   *
+   * @throws io.mortise.LeaseLostException if the lease is lost
+   * @throws IllegalStateException if autocommit is on, or the lease is not exclusive
+   */
+  public void enter(Connection connection, Lease lease) throws SQLException {
+    enter(connection, lease.fencingToken());
+  }
+
+  /**
+   * Installs the token, so that earlier ones are refused from now on, and keeps others that enter
+   * waiting until the transaction ends. Call it first in the transaction: what was read before is
+   * not guarded. May be called again, in this transaction or another, with the same token. If the
+   * transaction is rolled back, so is the token, and an earlier holder may still enter: enter again
+   * before you read again.
+   *
+   * <p>Blocks for one round trip, two with a token not seen before, a few more on the first use of
+   * the lock's name by this process, and while another transaction that entered is open.
+   *
+   * @throws StaleTokenException if a later token was seen, or the same from another holder; roll
+   *     back
+   * @throws IllegalStateException if autocommit is on
+   * @throws SQLException if the database fails or refuses: a deadlock, the end of its own lock
+   *     wait, a conflict that its isolation level does not allow; roll back
+   */
+  public void enter(Connection connection, FencingToken token) throws SQLException {
+    HelperRows.requireTransaction(connection, "A fence");
+    rows.ensure(TABLE, connection, token.lock());
+    try (PreparedStatement lock = connection.prepareStatement(files.statement("fence_lock"))) {
+      lock.setBytes(1, HelperRows.bytes(token.lock()));
+      try (ResultSet row = lock.executeQuery()) {
+        if (!row.next()) {
+          throw rows.gone(TABLE, token.lock());
+        }
+        long seen = row.getLong(1);
+        String holder = row.getString(2);
+        if (seen > token.value() || (seen == token.value() && !token.holder().equals(holder))) {
+          throw new StaleTokenException(
+              "fence '" + files.prefix() + TABLE + "'", token, seen, String.valueOf(holder));
+        }
+        if (seen == token.value()) {
+          return;
+        }
+      }
+    }
+    try (PreparedStatement write = connection.prepareStatement(files.statement("fence_write"))) {
+      write.setLong(1, token.value());
+      write.setString(2, token.holder());
+      write.setBytes(3, HelperRows.bytes(token.lock()));
+      write.executeUpdate();
+    }
+  }
+
+  /**
+   * The latest token that was shown for a lock, as the transaction sees it; for people, and for
+   * moving to another store. Decides nothing: it may have risen meanwhile. Blocks for one round
+   * trip.
+   *
+   * @return empty if none was shown yet
+   * @throws SQLException if the database fails
+   */
+  public OptionalLong latest(Connection connection, String lock) throws SQLException {
+    try (PreparedStatement read = connection.prepareStatement(files.statement("fence_read"))) {
+      read.setBytes(1, HelperRows.bytes(lock));
+      try (ResultSet row = read.executeQuery()) {
+        return row.next() && row.getLong(1) > 0
+            ? OptionalLong.of(row.getLong(1))
+            : OptionalLong.empty();
+      }
+    }
+  }
+}

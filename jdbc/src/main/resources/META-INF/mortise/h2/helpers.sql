@@ -1,0 +1,29 @@
+-- The tables of Mortise's SQL helpers for H2 2.2.220 or later. Made when they are opened unless that is forbidden.
+-- Another prefix than mortise_: replace it everywhere below.
+-- Names are bytes of UTF-8, so that no collation takes two for one; to read them: UTF8TOSTRING(name).
+-- Times (…_us) are microseconds since 1970 of the database.
+
+-- SqlFence: the latest token that was shown for a lock, and by whom. Deleting a row lets stale holders pass.
+CREATE TABLE IF NOT EXISTS mortise_fence (
+  name   VARBINARY(512) NOT NULL PRIMARY KEY,
+  token  BIGINT NOT NULL,
+  holder VARCHAR(64) NOT NULL
+);
+
+-- TransactionLocks: rows to be locked, with the last token. Made on first use in a transaction of their own.
+CREATE TABLE IF NOT EXISTS mortise_txlock (
+  name  VARBINARY(512) NOT NULL PRIMARY KEY,
+  token BIGINT NOT NULL
+);
+
+-- Once: what was done (done = 1), what came of it and until when that counts (0: for ever). Not done, token and
+-- holder tell who was last let try.
+CREATE TABLE IF NOT EXISTS mortise_once (
+  name       VARBINARY(512) NOT NULL PRIMARY KEY,
+  done       SMALLINT NOT NULL,
+  result     VARBINARY(65536),
+  done_us    BIGINT NOT NULL,
+  expires_us BIGINT NOT NULL,
+  token      BIGINT NOT NULL,
+  holder     VARCHAR(64) NOT NULL
+);
