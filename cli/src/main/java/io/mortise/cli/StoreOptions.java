@@ -22,7 +22,8 @@ final class StoreOptions {
       names = "--store",
       paramLabel = "URL",
       description = {
-        "The store, like redis://host:6379 or jdbc:sqlite:/var/lib/app/locks.db; @FILE reads it from a file. Default:"
+        "The store, like redis://host:6379, jdbc:postgresql://host/db?user=… or jdbc:sqlite:/var/lib/app/locks.db;"
+            + " @FILE reads it from a file. Default:"
             + " MORTISE_STORE, else a file for this host only. Others see a command line: a URL with a password belongs"
             + " into MORTISE_STORE or a file."
       })

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.StoreProfile;
 import java.sql.SQLException;
+import java.time.Duration;
 
 /** What one kind of database does in its own way, beside its SQL files. Thread-safe. */
 interface Database extends AutoCloseable {
@@ -13,6 +14,11 @@ interface Database extends AutoCloseable {
 
   /** What an error means for those who wait for the answer. */
   Trouble trouble(SQLException error);
+
+  /** How long a request may be tried again. */
+  default Duration patience() {
+    return profile().maxInFlight();
+  }
 
   /** Whether the thread that asks may do the work. */
   boolean callerRuns();

@@ -45,8 +45,13 @@ interface Dialect {
    */
   void check(Connection connection, String store) throws SQLException;
 
-  /** Bounds what a request may take, on a new connection in auto-commit mode. */
-  void setUp(Connection connection, Duration maxInFlight) throws SQLException;
+  /**
+   * Bounds what a request may take, on a new connection in auto-commit mode.
+   *
+   * @param store how to call it in a message
+   * @throws io.mortise.StoreUnfitException if the server must not be used as it is now
+   */
+  void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException;
 
   /** How transactions begin and end there. */
   default Link.Transactions transactions(Connection connection, SqlText text) throws SQLException {

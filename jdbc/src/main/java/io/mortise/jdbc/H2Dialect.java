@@ -73,7 +73,7 @@ final class H2Dialect implements Dialect {
   }
 
   @Override
-  public void setUp(Connection connection, Duration maxInFlight) throws SQLException {
+  public void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException {
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     try (Statement statement = connection.createStatement()) {
       // Half of what a request may take, so that the last try ends in time.

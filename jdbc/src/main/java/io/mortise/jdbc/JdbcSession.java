@@ -189,7 +189,7 @@ final class JdbcSession implements StoreSession {
       if (!LockSteps.hasFastPath(request)) {
         return false;
       }
-      reply = link.locks.fast(request, link.now());
+      reply = link.locks.fast(request, link::now);
       return reply != null;
     }
 

@@ -19,8 +19,9 @@ import javax.sql.DataSource;
  * Stores kept in a database.
  *
  * <p>{@code jdbc:sqlite:/path/to/locks.db} keeps the locks of all processes of one host in a file;
- * {@code jdbc:h2:…} in an H2 database, embedded or a server. The driver has to be on the class
- * path. Behind the last question mark:
+ * {@code jdbc:postgresql://host/database} in a PostgreSQL database; {@code jdbc:h2:…} in an H2
+ * database, embedded or a server. The driver has to be on the class path. Behind the last question
+ * mark:
  *
  * <ul>
  *   <li>{@code namespace} keeps applications in one database apart; default {@code default}
@@ -35,7 +36,7 @@ import javax.sql.DataSource;
  */
 public final class JdbcStore {
   private static final Set<String> PARAMETERS = Set.of("namespace", "prefix", "create");
-  private static final List<Dialect> DIALECTS = List.of(new H2Dialect());
+  private static final List<Dialect> DIALECTS = List.of(new H2Dialect(), new PostgresDialect());
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
 
   private JdbcStore() {}

@@ -111,7 +111,7 @@ final class Lane implements AutoCloseable {
   private boolean execute(boolean caller) {
     long began = System.nanoTime();
     long oldest = batch.get(0).since;
-    long patience = database.profile().maxInFlight().toNanos();
+    long patience = database.patience().toNanos();
     for (int tries = 0; ; tries++) {
       Failure failure = closed ? closing() : attempt(batch);
       if (failure == null) {
@@ -233,7 +233,7 @@ final class Lane implements AutoCloseable {
               "Store '"
                   + display()
                   + "' was busy for "
-                  + database.profile().maxInFlight().toMillis()
+                  + database.patience().toMillis()
                   + " ms. The request was not executed. Look for a process that keeps it locked.";
           case FULL ->
               "Store '"

@@ -67,16 +67,16 @@ final class LockSteps {
   }
 
   /** The answer of the one-statement path, or null: nothing was changed, {@link #apply} decides. */
-  @Nullable Reply fast(Request request, long now) throws SQLException {
+  @Nullable Reply fast(Request request, Rows.Clock clock) throws SQLException {
     if (request instanceof Request.Acquire acquire) {
-      Rows.Block block = rows.acquireFast(acquire, now);
+      Rows.Block block = rows.acquireFast(acquire, clock);
       return block == null
           ? null
           : new Reply.Granted(
               acquire.attempt(), block.token(), block.tokens(), false, acquire.terms().atMost());
     }
     Request.Abandon abandon = (Request.Abandon) request;
-    return rows.abandonFast(abandon, now)
+    return rows.abandonFast(abandon, clock)
         ? new Reply.Ended(abandon.attempt(), Was.HELD, How.RELEASED, false)
         : null;
   }

@@ -32,36 +32,46 @@ final class Rows {
     this.namespace = namespace;
   }
 
+  /** The store's time, for a statement that does not read the clock itself. */
+  @FunctionalInterface
+  interface Clock {
+    long now() throws SQLException;
+  }
+
   record Session(long beat, long expiresAt, String client) {}
 
   record Block(long token, int tokens) {}
 
-  @Nullable Block acquireFast(Request.Acquire request, long now) throws SQLException {
+  @Nullable Block acquireFast(Request.Acquire request, Clock clock) throws SQLException {
     Duration atMost = request.terms().atMost();
     Duration atLeast = request.terms().atLeast();
     AttemptId attempt = request.attempt();
-    Sql sql =
-        of("acquire_fast", request.name().value())
-            .set("attempt", attempt.encoded())
-            .set("session", attempt.session().value())
-            .set("capacity", request.mode().capacity())
-            .set("tokens", request.tokens())
-            .set("token_floor", request.tokenFloor())
-            .set("free_us", atMost == null ? LockRow.NEVER : now + HoldRow.micros(atMost))
-            .set("shut_us", atLeast == null ? 0 : now + HoldRow.micros(atLeast))
-            .set("label", request.terms().label())
-            .set("now_us", now);
+    Sql sql = of("acquire_fast", request.name().value());
+    if (sql.has("now_us")) {
+      long now = clock.now();
+      sql.set("free_us", atMost == null ? LockRow.NEVER : now + HoldRow.micros(atMost))
+          .set("shut_us", atLeast == null ? 0 : now + HoldRow.micros(atLeast))
+          .set("now_us", now);
+    }
+    sql.set("attempt", attempt.encoded())
+        .set("session", attempt.session().value())
+        .set("capacity", request.mode().capacity())
+        .set("tokens", request.tokens())
+        .set("token_floor", request.tokenFloor())
+        .set("at_most_us", WaitRow.length(atMost))
+        .set("at_least_us", WaitRow.length(atLeast))
+        .set("label", request.terms().label());
     try (ResultSet row = sql.query()) {
       return row.next() ? new Block(row.getLong(1), row.getInt(2)) : null;
     }
   }
 
-  boolean abandonFast(Request.Abandon request, long now) throws SQLException {
-    return of("abandon_fast", request.name().value())
-            .set("attempt", request.attempt().encoded())
-            .set("now_us", now)
-            .update()
-        == 1;
+  boolean abandonFast(Request.Abandon request, Clock clock) throws SQLException {
+    Sql sql = of("abandon_fast", request.name().value());
+    if (sql.has("now_us")) {
+      sql.set("now_us", clock.now());
+    }
+    return sql.set("attempt", request.attempt().encoded()).update() == 1;
   }
 
   @Nullable LockRow lock(String name) throws SQLException {

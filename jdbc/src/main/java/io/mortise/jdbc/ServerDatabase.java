@@ -212,9 +212,9 @@ final class ServerDatabase implements Database {
     Connection connection = source.connect();
     try {
       connection.setAutoCommit(true);
-      dialect.setUp(connection, profile.maxInFlight());
+      dialect.setUp(connection, store, profile.maxInFlight());
       return connection;
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException e) {
       connection.close();
       throw e;
     }
@@ -247,6 +247,12 @@ final class ServerDatabase implements Database {
   @Override
   public StoreProfile profile() {
     return profile;
+  }
+
+  /** Half of what a request may take: the last try may take the other half. */
+  @Override
+  public Duration patience() {
+    return profile.maxInFlight().dividedBy(2);
   }
 
   @Override

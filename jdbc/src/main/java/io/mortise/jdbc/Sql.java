@@ -28,6 +28,11 @@ final class Sql implements AutoCloseable {
     }
   }
 
+  /** Whether it has such a parameter. */
+  boolean has(String name) {
+    return positions.containsKey(name);
+  }
+
   Sql set(String name, long value) throws SQLException {
     for (int position : positions.getOrDefault(name, NONE)) {
       statement.setLong(position, value);

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerProcess implements AutoCloseable {
   private static final long START_SECONDS = 40;
+  private static final long STOP_SECONDS = 10;
 
   private final String name;
   private final Path folder;
@@ -33,6 +35,7 @@ final class ServerProcess implements AutoCloseable {
   private final Thread atExit;
   private @Nullable Process process;
   private @Nullable Process lifeline;
+  private @Nullable String stopSignal;
 
   /** Whether the server is ready; asked until it is. */
   @FunctionalInterface
@@ -223,7 +226,33 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Ends it without warning, as kill -9 does. */
+  /**
+   * From now on {@link #close()} and the end of the JVM ask it to stop first: some servers have to
+   * give back what outlives a process.
+   */
+  ServerProcess stoppedBy(String signal) {
+    stopSignal = signal;
+    return this;
+  }
+
+  /** Sends a signal and waits until it has ended; kills it if it does not. */
+  void stop(String signal) {
+    Process running = process;
+    if (running != null && running.isAlive()) {
+      signal("-CONT");
+      try {
+        new ProcessBuilder("kill", signal, Long.toString(running.pid())).start().waitFor();
+        running.waitFor(STOP_SECONDS, TimeUnit.SECONDS);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    kill();
+  }
+
+  /** Ends it and its children without warning, as kill -9 does. */
   void kill() {
     Process running = process;
     Process watching = lifeline;
@@ -231,7 +260,9 @@ final class ServerProcess implements AutoCloseable {
       watching.destroyForcibly();
     }
     if (running != null) {
+      List<ProcessHandle> children = running.descendants().toList();
       running.destroyForcibly();
+      children.forEach(ProcessHandle::destroyForcibly);
       try {
         running.waitFor(10, TimeUnit.SECONDS);
       } catch (InterruptedException e) {
@@ -246,7 +277,7 @@ final class ServerProcess implements AutoCloseable {
     launch();
   }
 
-  /** Stops its process from running; connections stay open, and nobody answers. */
+  /** Stops it and its children from running; connections stay open, and nobody answers. */
   void pause() {
     signal("-STOP");
   }
@@ -261,8 +292,10 @@ final class ServerProcess implements AutoCloseable {
     if (running == null) {
       throw new IllegalStateException("The server does not run.");
     }
+    List<String> kill = new ArrayList<>(List.of("kill", signal, Long.toString(running.pid())));
+    running.descendants().forEach(child -> kill.add(Long.toString(child.pid())));
     try {
-      new ProcessBuilder("kill", signal, Long.toString(running.pid())).start().waitFor();
+      new ProcessBuilder(kill).start().waitFor();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
@@ -272,7 +305,12 @@ final class ServerProcess implements AutoCloseable {
   }
 
   private void end() {
-    kill();
+    String gentle = stopSignal;
+    if (gentle == null) {
+      kill();
+    } else {
+      stop(gentle);
+    }
     deleteTree(folder);
   }
 

