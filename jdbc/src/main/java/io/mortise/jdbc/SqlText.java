@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,8 +24,14 @@ final class SqlText {
   private static final Pattern COMMENT = Pattern.compile("(?m)^\\s*--.*$");
   private static final Pattern PARAMETER = Pattern.compile(":([a-z_]+)");
 
+  /**
+   * Whose parameters may have numbers, so that a value that stands in many places is bound once.
+   */
+  private static final Set<String> NUMBERED = Set.of("sqlite", "h2");
+
   private final String dialect;
   private final String prefix;
+  private final boolean numbered;
   private final Map<String, Statement> statements = new ConcurrentHashMap<>();
 
   SqlText(String dialect, String prefix) {
@@ -36,6 +43,7 @@ final class SqlText {
     }
     this.dialect = dialect;
     this.prefix = prefix;
+    this.numbered = NUMBERED.contains(dialect);
   }
 
   /** A statement with question marks, and which parameter each of them stands for. */
@@ -74,8 +82,12 @@ final class SqlText {
     String sql =
         parameter.replaceAll(
             found -> {
-              parameters.add(found.group(1));
-              return "?";
+              int known = numbered ? parameters.indexOf(found.group(1)) : -1;
+              if (known < 0) {
+                known = parameters.size();
+                parameters.add(found.group(1));
+              }
+              return numbered ? "?" + (known + 1) : "?";
             });
     return new Statement(name, sql.strip(), List.copyOf(parameters));
   }
