@@ -16,8 +16,8 @@ public sealed interface Request {
    */
   AttemptId attempt();
 
-  /** The most tokens that one grant can ask for. */
-  int MAX_TOKENS = 1024;
+  /** The most tokens that one request can ask for; stores keep the number in four digits. */
+  int MAX_TOKENS = 8_192;
 
   /**
    * Asks for the lock, or, sent again under the same id, how the attempt stands.

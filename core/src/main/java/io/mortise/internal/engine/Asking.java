@@ -33,6 +33,9 @@ final class Asking {
   /** Enough for a few local passes; so few that no rate of grants outruns a clock in µs. */
   private static final int SMALL_BLOCK = 8;
 
+  /** For a lock that threads of this process contend for; one that uses it up gets a larger one. */
+  private static final int BLOCK = 1_024;
+
   private final Engine engine;
   private final boolean canQueue;
 
@@ -69,7 +72,7 @@ final class Asking {
     AttemptId attempt = session.attempt(claim.number);
     boolean queue =
         canQueue && !(claim.head != null && claim.head.once && !claim.hasSeveralWaiters());
-    int tokens = claim.shared ? claim.contended ? Request.MAX_TOKENS : SMALL_BLOCK : 1;
+    int tokens = claim.shared ? claim.contended ? BLOCK : SMALL_BLOCK : 1;
     Sent sent = new Sent(attempt, engine.env.now(), session.asleep());
     claim.asking = true;
     claim.outdated = false;
