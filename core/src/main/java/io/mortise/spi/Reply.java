@@ -97,6 +97,8 @@ public sealed interface Reply {
     SESSION_GONE,
     /** The attempt has ended already. */
     ENDED,
+    /** An operator has ended the attempt, and nobody is to ask again under another. */
+    EVICTED,
     /** The store cannot do this at all. */
     UNSUPPORTED,
     /** The lock exists with another capacity. */

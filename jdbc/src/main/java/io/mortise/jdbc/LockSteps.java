@@ -114,7 +114,10 @@ final class LockSteps {
     HoldRow hold = hold(lock, encoded);
     if (hold == null && encoded.equals(lock.ended)) {
       save(lock);
-      return new Reply.Refused(attempt, Why.ENDED, "The attempt has ended: " + lock.endedHow + ".");
+      return new Reply.Refused(
+          attempt,
+          lock.endedHow == How.EVICTED ? Why.EVICTED : Why.ENDED,
+          "The attempt has ended: " + lock.endedHow + ".");
     }
     if (hold == null) {
       serveQueue(lock, request.name(), now);

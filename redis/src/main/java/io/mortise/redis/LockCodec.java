@@ -114,7 +114,10 @@ final class LockCodec {
           refused(
               attempt, Why.SESSION_GONE, "The session of this attempt is not alive in the store.");
       case 'D' ->
-          refused(attempt, Why.ENDED, "The attempt has ended: " + how(text.charAt(1)) + ".");
+          refused(
+              attempt,
+              how(text.charAt(1)) == How.EVICTED ? Why.EVICTED : Why.ENDED,
+              "The attempt has ended: " + how(text.charAt(1)) + ".");
       case 'C' ->
           refused(
               attempt,

@@ -88,7 +88,7 @@ class EvictSuite extends StoreSuite {
     assertThat(only(News.Gone.class, a.news()))
         .containsExactly(new News.Gone(LOCK, attempt, How.EVICTED));
     assertEnded(a.end(LOCK, attempt), Was.HELD, How.EVICTED);
-    assertRefused(a.acquire(LOCK, attempt, EX), Why.ENDED);
+    assertRefused(a.acquire(LOCK, attempt, EX), Why.EVICTED);
     assertThat(holders(LOCK)).containsExactly(next.attempt());
   }
 
@@ -126,7 +126,7 @@ class EvictSuite extends StoreSuite {
     assertEnded(close(waiter), Was.WAITING, How.EVICTED);
     assertThat(waiters(LOCK)).containsExactly(next);
     assertThat(b.news()).containsExactly(new News.Gone(LOCK, waiter, How.EVICTED));
-    assertRefused(b.enqueue(LOCK, waiter, EX), Why.ENDED);
+    assertRefused(b.enqueue(LOCK, waiter, EX), Why.EVICTED);
     a.end(LOCK, holder);
     assertThat(holders(LOCK)).containsExactly(next);
   }

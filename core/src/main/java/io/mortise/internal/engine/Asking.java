@@ -288,6 +288,7 @@ final class Asking {
         stripe.afterwards(() -> engine.sessionGone(session));
       }
       case ENDED, NOT_HELD -> begin(stripe, claim);
+      case EVICTED -> engine.claims.evicted(stripe, claim);
       case STORE_FULL ->
           failed(stripe, claim, new StoreUnavailableException(refused.message()), false);
       case UNSUPPORTED ->

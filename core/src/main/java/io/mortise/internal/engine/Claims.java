@@ -102,6 +102,15 @@ final class Claims {
     discard(stripe, claim);
   }
 
+  /** An operator ended a wait. */
+  void evicted(Stripe stripe, Claim claim) {
+    end(stripe, claim);
+    fail(
+        stripe,
+        claim,
+        new LockException("The wait for lock '" + claim.name + "' was ended by an operator."));
+  }
+
   void granted(Stripe stripe, Claim claim, Asking.Sent sent, Reply.Granted granted) {
     LiveSession session = Objects.requireNonNull(claim.session);
     Bond bond = session;
@@ -131,7 +140,7 @@ final class Claims {
     long now = engine.env.now();
     long until = bond.validUntil();
     if (engine.env.rules().checksGrant() && (until == Long.MIN_VALUE || until - now <= 0)) {
-      tooLate(stripe, claim, bond);
+      tooLate(stripe, claim, bond instanceof Bond.Timed);
       return;
     }
     claim.stopTimer();
@@ -158,11 +167,16 @@ final class Claims {
     }
   }
 
-  /** A grant that nobody can believe in any more is given back. */
-  private void tooLate(Stripe stripe, Claim claim, Bond bond) {
+  /**
+   * A grant that nobody can believe in any more is given back.
+   *
+   * @param timed whether it is over because its at-most time is
+   */
+  void tooLate(Stripe stripe, Claim claim, boolean timed) {
     end(stripe, claim);
+    claim.stopTimer();
     claim.failures(claim.failures() + 1);
-    if (bond instanceof Bond.Timed && claim.failures() >= SHORT_GRANTS) {
+    if (timed && claim.failures() >= SHORT_GRANTS) {
       fail(
           stripe,
           claim,

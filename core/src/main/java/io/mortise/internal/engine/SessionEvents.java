@@ -1,6 +1,5 @@
 package io.mortise.internal.engine;
 
-import io.mortise.LockException;
 import io.mortise.internal.engine.Claim.Phase;
 import io.mortise.internal.engine.Waiter.State;
 import io.mortise.spi.AttemptId;
@@ -125,12 +124,11 @@ final class SessionEvents implements SessionKeeper.Listener {
     } else if (claim.phase == Phase.HELD) {
       engine.lose(stripe, claim, why);
       engine.claims.release(stripe, claim);
+    } else if (claim.phase == Phase.ASKED && gone.how() == Reply.How.EVICTED) {
+      engine.claims.evicted(stripe, claim);
     } else if (claim.phase == Phase.ASKED) {
-      engine.claims.end(stripe, claim);
-      engine.claims.fail(
-          stripe,
-          claim,
-          new LockException("The wait for lock '" + claim.name + "' was ended: " + why + "."));
+      // Its turn came and passed before it was heard of.
+      engine.claims.tooLate(stripe, claim, gone.how() == Reply.How.EXPIRED);
     }
   }
 

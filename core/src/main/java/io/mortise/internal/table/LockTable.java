@@ -120,8 +120,11 @@ public final class LockTable {
         && rules.remembersEnd()
         && lock.lastEnd != null
         && lock.lastEnd.attempt().equals(attempt)) {
+      How how = lock.lastEnd.how();
       return new Reply.Refused(
-          attempt, Why.ENDED, "The attempt has ended: " + lock.lastEnd.how() + ".");
+          attempt,
+          how == How.EVICTED ? Why.EVICTED : Why.ENDED,
+          "The attempt has ended: " + how + ".");
     }
     if (hold == null) {
       if (rules.servesHead()) {
