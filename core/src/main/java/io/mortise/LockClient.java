@@ -82,6 +82,17 @@ public interface LockClient extends AutoCloseable {
    */
   Reply.Was evict(String name, AttemptId attempt, Eviction how);
 
+  /**
+   * Opens a lock that nobody holds any more but that is kept shut: by the at-least time of its last
+   * hold, or because that holder crashed under one. Blocks for one round trip. Whoever waits gets
+   * it; who relied on the time does not hear of it.
+   *
+   * @return whether it was shut
+   * @throws StoreUnavailableException if the store does not answer
+   * @throws UnsupportedByStoreException if the store cannot evict
+   */
+  boolean reopen(String name);
+
   /** What the store is and can do. */
   StoreProfile profile();
 

@@ -2,6 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.LockView;
@@ -12,6 +13,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.Charset;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -29,12 +31,15 @@ import picocli.CommandLine.Spec;
 /** {@code mortise evict}: ends somebody's hold or wait. */
 @Command(
     name = "evict",
-    description = "End somebody's hold of a lock, or wait for it.",
+    description = "End somebody's hold of a lock, or wait for it, or open one that is shut.",
     footer = {
       "",
       "The holder is told, and the lock stays shut until it has let go or its session is over. With --now the lock is"
           + " free at once, while the holder may go on working until it hears of it: two may then work at the same"
-          + " time, and only a resource that checks the fencing token refuses the older one."
+          + " time, and only a resource that checks the fencing token refuses the older one.",
+      "",
+      "A lock that nobody holds may be shut all the same: until the at-least time of its last hold is over, or that of a"
+          + " command whose mortise crashed. With --now it opens at once."
     })
 final class EvictCommand implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -77,11 +82,10 @@ final class EvictCommand implements Callable<Integer> {
     try (LockClient client = store.connect(store.url(), null)) {
       Optional<LockView> view = client.inspect(name);
       Optional<Party> party = view.flatMap(lock -> choose(lock, wanted));
-      if (party.isEmpty()) {
-        say(
-            wanted == null
-                ? "Nobody holds lock '" + name + "'."
-                : "Attempt " + attempt + " neither holds nor waits for lock '" + name + "'.");
+      if (party.isEmpty() && wanted == null) {
+        return open(client, view.map(LockView::closedFor).orElse(Duration.ZERO));
+      } else if (party.isEmpty()) {
+        say("Attempt " + attempt + " neither holds nor waits for lock '" + name + "'.");
         return ExitStatus.OK;
       }
       boolean holds = view.get().holders().contains(party.get());
@@ -117,6 +121,36 @@ final class EvictCommand implements Callable<Integer> {
     return holders.stream().findFirst();
   }
 
+  /** Nobody holds the lock; an at-least time may keep it shut. */
+  private int open(LockClient client, Duration shutFor) {
+    String nobody = "Nobody holds lock '" + name + "'";
+    if (shutFor.isZero()) {
+      say(nobody + ".");
+      return ExitStatus.OK;
+    }
+    String shut = nobody + ", but it is shut for another " + DurationText.format(shutFor) + ".";
+    if (!now) {
+      say(shut + " With --now it opens at once.");
+      return ExitStatus.OK;
+    }
+    if (!yes) {
+      surroundings.err().println(shut);
+      surroundings
+          .err()
+          .println(
+              "What it is shut for may still go on: a command that outlived its mortise, say.");
+      if (!isAgreed("Open it at once?")) {
+        say("Nothing was done.");
+        return ExitStatus.FAILED;
+      }
+    }
+    say(
+        client.reopen(name)
+            ? "Opened lock '" + name + "'."
+            : "Lock '" + name + "' has opened by itself.");
+    return ExitStatus.OK;
+  }
+
   private boolean confirm(Party party, boolean holds) {
     PrintStream err = surroundings.err();
     err.println(
@@ -125,14 +159,18 @@ final class EvictCommand implements Callable<Integer> {
             + " lock '"
             + name
             + "' for "
-            + io.mortise.spi.DurationText.format(party.since())
+            + DurationText.format(party.since())
             + (party.label().isEmpty() ? "." : " (" + Safe.text(party.label()) + ")."));
     if (holds && now) {
       err.println(
           "It may go on working until it hears of it, while another holds the lock already.");
     }
-    err.print("Evict it" + (holds && now ? " at once" : "") + "? [y/N] ");
-    err.flush();
+    return isAgreed("Evict it" + (holds && now ? " at once" : "") + "?");
+  }
+
+  private boolean isAgreed(String question) {
+    surroundings.err().print(question + " [y/N] ");
+    surroundings.err().flush();
     try {
       String answer =
           new BufferedReader(new InputStreamReader(surroundings.in(), Charset.defaultCharset()))

@@ -197,6 +197,17 @@ class CommandsTest {
   }
 
   @Test
+  void givenLockThatIsShutAndHeldByNobody_whenEvicted_thenItIsOpenedOnlyNow() {
+    client.views.add(Samples.closed("import"));
+    assertThat(execute("evict", "--yes", "import")).isZero();
+    assertThat(err()).contains("Nobody holds lock 'import'", "shut for another 40s", "--now");
+    assertThat(client.done).containsExactly("close");
+    assertThat(execute("evict", "--yes", "--now", "import")).isZero();
+    assertThat(err()).contains("Opened lock 'import'");
+    assertThat(client.done).containsExactly("close", "reopen import", "close");
+  }
+
+  @Test
   void givenSeveralHolders_whenEvicted_thenOneMustBeChosen() {
     client.views.add(Samples.shared("readers"));
     assertThat(execute("evict", "--yes", "readers")).isEqualTo(ExitStatus.USAGE);

@@ -128,14 +128,15 @@ abstract class EndToEnd {
   }
 
   @Test
-  void givenHoldOnCrash_whenToolIsKilled_thenCommandLivesAndLockStaysShut() throws Exception {
+  void givenHoldOnCrash_whenToolIsKilled_thenCommandLivesAndLockStaysShutUntilItIsOpened()
+      throws Exception {
     try (ToolProcess holder =
         tool(
             "run",
             "--ttl",
             "1s",
             "--hold-on-crash",
-            "10s",
+            "5m",
             "job",
             "--",
             "sh",
@@ -150,6 +151,13 @@ abstract class EndToEnd {
           assertThat(next.err()).contains("closed for ");
         }
         assertThat(ToolProcess.isAlive(command)).isTrue();
+        try (ToolProcess evict = tool("evict", "--yes", "--now", "job")) {
+          assertThat(evict.status()).isZero();
+          assertThat(evict.err()).contains("Opened lock 'job'");
+        }
+        try (ToolProcess next = tool("run", "--wait", "2s", "job", "--", "true")) {
+          assertThat(next.status()).isZero();
+        }
       } finally {
         ToolProcess.signal("KILL", command);
       }

@@ -82,6 +82,12 @@ final class FakeClient implements LockClient {
   }
 
   @Override
+  public boolean reopen(String name) {
+    done.add("reopen " + name);
+    return true;
+  }
+
+  @Override
   public StoreProfile profile() {
     return new StoreProfile(
         "fake",

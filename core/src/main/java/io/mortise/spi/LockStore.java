@@ -1,5 +1,7 @@
 package io.mortise.spi;
 
+import io.mortise.UnsupportedByStoreException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
@@ -42,6 +44,18 @@ public interface LockStore extends AutoCloseable {
    *     the store cannot evict
    */
   CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how);
+
+  /**
+   * Opens a lock that a hold which has ended keeps shut (its at-least time, or a crash under one),
+   * and serves the queue. Holds stand, with their own at-least times.
+   *
+   * @return whether it was shut; completes exceptionally with {@link
+   *     io.mortise.UnsupportedByStoreException} if the store cannot evict
+   */
+  default CompletionStage<Boolean> reopen(LockName name) {
+    return CompletableFuture.failedFuture(
+        new UnsupportedByStoreException("Store '" + profile().display() + "' cannot open locks."));
+  }
 
   /**
    * Removes what dead processes and idle locks left behind: at most {@code budget} items.

@@ -104,6 +104,11 @@ final class JdbcLockStore implements LockStore {
   }
 
   @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return call(requests, link -> link.locks.reopen(name, link.now()));
+  }
+
+  @Override
   public CompletionStage<Integer> sweep(int budget) {
     int bounded = Math.min(budget, SWEEP);
     return call(renewals, link -> link.sessions.sweep(bounded, link.now()))

@@ -337,6 +337,19 @@ final class LockSteps {
     return new Reply.Ended(attempt, was, was == Was.ABSENT ? How.UNKNOWN : How.EVICTED, more);
   }
 
+  /** See {@link io.mortise.spi.LockStore#reopen}. */
+  boolean reopen(LockName name, long now) throws SQLException {
+    LockRow lock = find(name, now);
+    if (lock == null || lock.closedUntil <= now) {
+      return false;
+    }
+    lock.closedUntil = 0;
+    lock.dirty = true;
+    serveQueue(lock, name, now);
+    save(lock);
+    return true;
+  }
+
   /** Ends the holds of ended sessions, serves the queue, and forgets the lock if it is idle. */
   int sweep(String name, long now) throws SQLException {
     LockRow lock = rows.lock(name);

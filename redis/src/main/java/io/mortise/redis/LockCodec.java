@@ -141,7 +141,7 @@ final class LockCodec {
     return capacity == Mode.SHARERS ? "a lock" : "a semaphore of " + capacity + " permits";
   }
 
-  private static RuntimeException trouble(LockName name, String key, String store, String error) {
+  static RuntimeException trouble(LockName name, String key, String store, String error) {
     if (error.contains("WRONGTYPE") || error.contains("not one of ours")) {
       return new StoreUnfitException(
           "A key of lock '%s' holds something that Mortise did not write (store=%s, key=%s). Choose another namespace, or remove the key."

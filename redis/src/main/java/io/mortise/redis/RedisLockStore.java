@@ -8,6 +8,7 @@ import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
@@ -26,6 +27,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -211,6 +213,11 @@ final class RedisLockStore implements LockStore {
   }
 
   @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return count(keys.lock(name), "o").thenApply(opened -> opened > 0);
+  }
+
+  @Override
   public CompletionStage<LockPage> inspect(LockQuery query) {
     return scan.inspect(query);
   }
@@ -224,24 +231,44 @@ final class RedisLockStore implements LockStore {
   CompletionStage<Integer> sweep(List<String> records) {
     CompletableFuture<Integer> sum = CompletableFuture.completedFuture(0);
     for (String record : records) {
-      CompletableFuture<Integer> one = new CompletableFuture<>();
-      lane.submit(
-          record,
-          "s",
-          new OpLane.Sink() {
-            @Override
-            public void answered(String text) {
-              one.complete(text.startsWith("#") ? (int) LockCodec.number(text, 1, 8) : 0);
-            }
-
-            @Override
-            public void failed(boolean mayHaveRun, Throwable cause) {
-              one.completeExceptionally(unavailable(mayHaveRun, cause));
-            }
-          });
+      CompletableFuture<Integer> one = count(record, "s").exceptionally(this::passOver);
       sum = sum.thenCombine(one, Integer::sum);
     }
     return sum;
+  }
+
+  /** What somebody else wrote under our prefix does not end a sweep. */
+  private int passOver(Throwable failure) {
+    if (OpLane.unwrap(failure) instanceof StoreUnfitException) {
+      return 0;
+    }
+    throw new CompletionException(failure);
+  }
+
+  /** Sends an operation that counts what it did. */
+  private CompletableFuture<Integer> count(String record, String operation) {
+    CompletableFuture<Integer> count = new CompletableFuture<>();
+    lane.submit(
+        record,
+        operation,
+        new OpLane.Sink() {
+          @Override
+          public void answered(String text) {
+            if (text.startsWith("#")) {
+              count.complete((int) LockCodec.number(text, 1, 8));
+            } else {
+              count.completeExceptionally(
+                  LockCodec.trouble(
+                      keys.nameOf(record), record, profile.display(), text.substring(1)));
+            }
+          }
+
+          @Override
+          public void failed(boolean mayHaveRun, Throwable cause) {
+            count.completeExceptionally(unavailable(mayHaveRun, cause));
+          }
+        });
+    return count;
   }
 
   /**

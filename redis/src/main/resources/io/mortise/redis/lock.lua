@@ -1,4 +1,4 @@
--- Acquire, abandon, adjust, evict and sweep: one operation on each of the given locks, in order.
+-- Acquire, abandon, adjust, evict, open and sweep: one operation on each of the given locks, in order.
 --
 -- KEYS[i]     = the record of the i-th operation's lock: <prefix>l:<name>; up to 64 of them
 -- ARGV[1]     = prefix of all keys
@@ -10,6 +10,7 @@
 --   r<attempt 22>                                                                  abandon: release or cancel
 --   j<attempt 22><tokens 4><weight 7><capacity 7><at most 16><at least 16>         adjust a hold
 --   v<attempt 22><C|B>                                                             evict: close or break
+--   o                                                                              open a lock that is closed
 --   s                                                                              sweep: end holds of dead sessions
 --
 -- Returns one text for each operation:
@@ -20,7 +21,7 @@
 --                                                    capacity differs, not held, would widen, server full; nothing changed
 --   L<now 16>                   too late; nothing changed
 --   X<error>                    a key is not what it should be, or the server takes no writes; nothing changed
---   #<number 7>                 swept so many
+--   #<number 7>                 so many were swept, or opened
 --
 -- Atomic because Redis runs one script at a time. An error does not undo earlier writes, so an operation reads
 -- everything before it writes, and only its first write can be refused. Expiry is by the server's clock (PX, TIME).
@@ -717,6 +718,17 @@ local function machine()
     return 'E' .. how .. (more and '1' or '0')
   end
 
+  local function reopen(key)
+    local lock = load(key)
+    if not lock.text or lock.closed <= now then
+      return '#0000000'
+    end
+    lock.closed = 0
+    serve(lock)
+    save(lock, true)
+    return '#0000001'
+  end
+
   local function sweep(key)
     local lock = load(key)
     local removed = 0
@@ -753,6 +765,8 @@ local function machine()
         number(arg, 58, 73))
     elseif op == 118 then
       return evict(key, attempt, sub(arg, 24) == 'C')
+    elseif op == 111 then
+      return reopen(key)
     end
     return sweep(key)
   end

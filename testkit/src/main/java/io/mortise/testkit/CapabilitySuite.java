@@ -132,6 +132,8 @@ class CapabilitySuite extends StoreSuite {
                   store().evict(LOCK, attempt, how).toCompletableFuture().get(10, TimeUnit.SECONDS))
           .hasCauseInstanceOf(UnsupportedByStoreException.class);
     }
+    assertThatThrownBy(() -> store().reopen(LOCK).toCompletableFuture().get(10, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(UnsupportedByStoreException.class);
     assertThat(holders(LOCK)).containsExactly(attempt);
     assertThat(a.news()).isEmpty();
   }

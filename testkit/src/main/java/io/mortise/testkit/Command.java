@@ -115,6 +115,14 @@ sealed interface Command {
     }
   }
 
+  /** Opens a lock that is shut. */
+  record Reopen(LockName name) implements Command {
+    @Override
+    public String toString() {
+      return "reopen '" + name + "'";
+    }
+  }
+
   /** Looks at one lock, or at all that are in use. */
   record Inspect(@Nullable LockName name) implements Command {
     @Override

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /** Drives one store through commands, one at a time, and returns its answers. */
@@ -97,7 +98,9 @@ final class CommandRunner {
     } else if (command instanceof Command.Adjust adjust) {
       return ask(adjust.request().attempt().session(), adjust.request());
     } else if (command instanceof Command.Evict evict) {
-      return evict(evict);
+      return operator(store.evict(evict.name(), evict.attempt(), evict.how()));
+    } else if (command instanceof Command.Reopen reopen) {
+      return operator(store.reopen(reopen.name()));
     }
     Command.Inspect inspect = (Command.Inspect) command;
     return Waits.join(
@@ -121,11 +124,9 @@ final class CommandRunner {
     return replies.await(1).get(0);
   }
 
-  private Object evict(Command.Evict command) {
+  private static Object operator(CompletionStage<?> step) {
     try {
-      return store
-          .evict(command.name(), command.attempt(), command.how())
-          .toCompletableFuture()
+      return step.toCompletableFuture()
           .orTimeout(Waits.scaled(Waits.ANSWER).toMillis(), TimeUnit.MILLISECONDS)
           .join();
     } catch (CompletionException e) {

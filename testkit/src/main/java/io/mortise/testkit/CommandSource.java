@@ -84,6 +84,8 @@ final class CommandSource {
       Request.Acquire evicted = recent();
       commands.add(
           new Command.Evict(evicted.name(), evicted.attempt(), pick(List.of(Eviction.values()))));
+    } else if (dice < 96) {
+      commands.add(new Command.Reopen(pick(NAMES)));
     } else {
       commands.add(new Command.Inspect(chance(20) ? null : pick(NAMES)));
     }
@@ -98,7 +100,7 @@ final class CommandSource {
         chance(60),
         new Terms(
             chance(10) ? Duration.ofMinutes(30) : null,
-            chance(2) ? Duration.ofMinutes(20) : null,
+            chance(4) ? Duration.ofMinutes(20) : null,
             chance(30) ? "label " + numbers : ""),
         chance(70) ? 1 : 1 + random.nextInt(Request.MAX_TOKENS),
         chance(2) ? FLOOR + random.nextInt(1000) : 0,

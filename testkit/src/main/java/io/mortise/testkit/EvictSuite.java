@@ -10,6 +10,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Reply.Was;
 import io.mortise.spi.Reply.Why;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.Terms;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
@@ -149,6 +150,66 @@ class EvictSuite extends StoreSuite {
     AttemptId attempt = a.hold(LOCK, EX, atLeast(LONG)).attempt();
     breakUp(attempt);
     assertFree(LOCK, session("b"));
+  }
+
+  @Test
+  void givenLockThatIsShut_whenReopened_thenItIsFree() {
+    needs(Capability.AT_LEAST);
+    SessionDriver a = session("a");
+    Reply.Granted hold = a.hold(LOCK, EX, atLeast(LONG));
+    a.end(LOCK, hold.attempt());
+    assertThat(look(LOCK).orElseThrow().closedFor()).isPositive();
+
+    assertThat(Waits.join(store().reopen(LOCK))).isTrue();
+
+    assertThat(Waits.join(store().reopen(LOCK))).as("once").isFalse();
+    assertFree(LOCK, session("b"));
+    assertThat(look(LOCK).orElseThrow().lastToken()).isGreaterThan(hold.token());
+  }
+
+  @Test
+  void givenLockThatACrashLeftShut_whenReopened_thenTheQueueIsServed() {
+    needs(Capability.AT_LEAST, Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX, atLeast(LONG));
+    SessionId dead = die(a);
+    AttemptId waiter = b.attempt();
+    queued(b.take(LOCK, waiter, EX, true, dead));
+    assertThat(holders(LOCK)).isEmpty();
+
+    assertThat(Waits.join(store().reopen(LOCK))).isTrue();
+
+    assertThat(holders(LOCK)).containsExactly(waiter);
+    assertThat(only(News.Granted.class, b.news()))
+        .extracting(News::attempt)
+        .containsExactly(waiter);
+  }
+
+  @Test
+  void givenLockThatIsNotShut_whenReopened_thenNothingHappens() {
+    SessionDriver a = session("a");
+    assertThat(Waits.join(store().reopen(LOCK))).isFalse();
+    assertThat(look(LOCK)).isEmpty();
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    assertThat(Waits.join(store().reopen(LOCK))).isFalse();
+    assertThat(holders(LOCK)).containsExactly(attempt);
+    assertThat(a.news()).isEmpty();
+  }
+
+  @Test
+  void givenReadersAndOneWhoKeepsTheLockShut_whenReopened_thenTheOthersStandWithTheirTimes() {
+    needs(Capability.SHARED, Capability.AT_LEAST);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId gone = a.hold(LOCK, SH, atLeast(LONG)).attempt();
+    AttemptId stays = a.hold(LOCK, SH, atLeast(LONG)).attempt();
+    a.end(LOCK, gone);
+    busy(b.acquire(LOCK, b.attempt(), SH));
+    assertThat(Waits.join(store().reopen(LOCK))).isTrue();
+    b.end(LOCK, b.hold(LOCK, SH).attempt());
+    a.end(LOCK, stays);
+    busy(b.acquire(LOCK, b.attempt(), SH));
   }
 
   @Test

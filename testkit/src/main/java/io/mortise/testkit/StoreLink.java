@@ -99,6 +99,11 @@ public final class StoreLink implements LockStore {
   }
 
   @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return stage(() -> store.reopen(name), CompletableFuture::failedFuture);
+  }
+
+  @Override
   public CompletionStage<Integer> sweep(int budget) {
     return stage(() -> store.sweep(budget), CompletableFuture::failedFuture);
   }

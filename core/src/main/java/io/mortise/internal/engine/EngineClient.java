@@ -143,12 +143,22 @@ public final class EngineClient implements LockClient {
 
   @Override
   public Reply.Was evict(String name, AttemptId attempt, Eviction how) {
+    LockName checked = evictable(name);
+    return ask(() -> store.evict(checked, attempt, how)).was();
+  }
+
+  @Override
+  public boolean reopen(String name) {
+    LockName checked = evictable(name);
+    return ask(() -> store.reopen(checked));
+  }
+
+  private LockName evictable(String name) {
     if (!store.profile().can(Capability.EVICT)) {
       throw new UnsupportedByStoreException(
           "Store '" + store.profile().display() + "' cannot evict.");
     }
-    LockName checked = LockName.of(name);
-    return ask(() -> store.evict(checked, attempt, how)).was();
+    return LockName.of(name);
   }
 
   private <T> T ask(Callable<CompletionStage<T>> question) {

@@ -302,6 +302,17 @@ public final class LockTable {
     return new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false);
   }
 
+  /** See {@link io.mortise.spi.LockStore#reopen}. */
+  public boolean reopen(LockName name, long now) {
+    LockRecord lock = find(name, now);
+    if (lock == null || lock.closedUntil <= now) {
+      return false;
+    }
+    lock.closedUntil = 0;
+    serveQueue(lock, now);
+    return true;
+  }
+
   /**
    * Ends holds whose at-most time has passed and those of a session proven dead, among the next 64.
    */

@@ -89,11 +89,20 @@ public final class MemStore implements LockStore {
 
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    return operator(now -> table.evict(name, attempt, how, now));
+  }
+
+  @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return operator(now -> table.reopen(name, now));
+  }
+
+  private <T> CompletionStage<T> operator(Function<Long, T> step) {
     if (!profile.can(Capability.EVICT)) {
       return CompletableFuture.failedFuture(
           new UnsupportedByStoreException("Store '" + profile.display() + "' cannot evict."));
     }
-    return CompletableFuture.completedFuture(step(now -> table.evict(name, attempt, how, now)));
+    return CompletableFuture.completedFuture(step(step));
   }
 
   @Override

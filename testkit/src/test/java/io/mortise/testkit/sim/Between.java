@@ -110,6 +110,11 @@ class Between implements LockStore {
   }
 
   @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return store.reopen(name);
+  }
+
+  @Override
   public CompletionStage<Integer> sweep(int budget) {
     return store.sweep(budget);
   }
