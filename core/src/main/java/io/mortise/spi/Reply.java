@@ -30,7 +30,8 @@ public sealed interface Reply {
    * @param ahead how many may be before it; an upper bound
    * @param holder one present holder, null if there is none (closed, or free with a queue that is
    *     being served)
-   * @param askAgain when to send the acquire again, at the latest; no push is relied upon
+   * @param askAgain when to send the acquire again, at the latest; no push is relied upon. No later
+   *     than the session of anyone would end who holds, or is among the first 64 that wait ahead
    */
   record Queued(AttemptId attempt, int ahead, @Nullable Holder holder, Duration askAgain)
       implements Reply {}

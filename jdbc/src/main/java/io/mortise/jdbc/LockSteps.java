@@ -139,8 +139,13 @@ final class LockSteps {
     HoldRow inTheWay = null;
     long inTheWayLeft = 0;
     List<HoldRow> window = window(lock);
+    long mayBeFree = window.isEmpty() ? now : LockRow.NEVER;
+    if (lock.closedUntil > now) {
+      mayBeFree = window.isEmpty() ? lock.closedUntil : Math.min(mayBeFree, lock.closedUntil);
+    }
     for (HoldRow hold : window) {
       long left = left(hold.session(), now);
+      mayBeFree = Math.min(mayBeFree, Math.min(hold.freeAt, now + left));
       if (inTheWay == null || (left == 0 && inTheWayLeft != 0)) {
         inTheWay = hold;
         inTheWayLeft = left;
@@ -169,31 +174,20 @@ final class LockSteps {
       lock.dirty = true;
     }
     if (waiter == null) {
-      return new Reply.Busy(attempt, holder, askAgain(lock, inTheWay, inTheWayLeft, 0, now));
+      return new Reply.Busy(attempt, holder, askAgain(mayBeFree, 0, now));
     }
     long ahead = waiter.ticket() - rows.heads(lock.name, 1).get(0).ticket();
+    if (ahead > 0) {
+      // Whether one who waits ahead has died is seen when its session ends.
+      mayBeFree = Math.min(mayBeFree, rows.soonestEnd(lock.name, waiter.ticket(), STEPS, now));
+    }
     return new Reply.Queued(
-        attempt,
-        (int) Math.min(ahead, Integer.MAX_VALUE),
-        holder,
-        askAgain(lock, inTheWay, inTheWayLeft, ahead, now));
+        attempt, (int) Math.min(ahead, Integer.MAX_VALUE), holder, askAgain(mayBeFree, ahead, now));
   }
 
-  /**
-   * When the lock may be free without a hint: session over, at-most time over, closed time over;
-   * one ms per place.
-   */
-  private static Duration askAgain(
-      LockRow lock, @Nullable HoldRow inTheWay, long left, long ahead, long now) {
-    long at = LockRow.NEVER;
-    if (inTheWay != null) {
-      at = Math.min(now + left, inTheWay.freeAt);
-    }
-    if (lock.closedUntil > now) {
-      at = Math.min(at, lock.closedUntil);
-    }
-    long wait = at == LockRow.NEVER ? 0 : Math.max(0, at - now);
-    return micros(wait + 1000 * (1 + Math.min(ahead, 10_000)));
+  /** When the lock may be free without a hint; one ms later for each place. */
+  private static Duration askAgain(long mayBeFree, long ahead, long now) {
+    return micros(Math.max(0, mayBeFree - now) + 1000 * (1 + Math.min(ahead, 10_000)));
   }
 
   private HoldRow grant(LockRow lock, Request.Acquire request, boolean noted, long now)

@@ -199,6 +199,16 @@ final class Rows {
     return heads;
   }
 
+  /** When the first session ends of those that wait before a ticket and still live. */
+  long soonestEnd(String name, long ticket, int limit, long now) throws SQLException {
+    Sql sql =
+        of("wait_ends", name).set("ticket", ticket).set("now_us", now).set("row_limit", limit);
+    try (ResultSet row = sql.query()) {
+      long soonest = row.next() ? row.getLong(1) : 0;
+      return soonest == 0 ? LockRow.NEVER : soonest;
+    }
+  }
+
   void insert(String name, WaitRow waiter) throws SQLException {
     of("wait_insert", name)
         .set("ticket", waiter.ticket())

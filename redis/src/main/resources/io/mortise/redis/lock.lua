@@ -558,8 +558,16 @@ local function machine()
 
   local function contended(lock, attempt, queue, want)
     local in_way
+    local wait = lock.closed > now and lock.closed - now or nil
+    local function at_most(time)
+      wait = math.min(wait or time, time)
+    end
     for _, hold in ipairs(window(lock)) do
       local left = life(sub(hold.attempt, 1, 12)) or 1
+      at_most(left * 1000)
+      if hold.free > 0 then
+        at_most(hold.free - now)
+      end
       if not in_way or (left == 0 and life(sub(in_way.attempt, 1, 12)) ~= 0) then
         in_way = hold
       end
@@ -588,12 +596,15 @@ local function machine()
     end
     save(lock, false, waiter)
     local left = in_way and (life(sub(in_way.attempt, 1, 12)) or 1) * 1000
-    local wait = left
-    if in_way and in_way.free > 0 then
-      wait = math.min(wait, in_way.free - now)
-    end
-    if lock.closed > now then
-      wait = math.min(wait or lock.closed - now, lock.closed - now)
+    if ahead > 0 then
+      -- Whether one who waits ahead has died is seen when its session ends.
+      local before = try('ZRANGE', lock.q, 0, math.min(ahead, STEPS) - 1)
+      for i = 1, #before do
+        local lives_yet = life(sub(before[i], 1, 12)) or 0
+        if lives_yet > 0 then
+          at_most(lives_yet * 1000)
+        end
+      end
     end
     wait = math.max(0, wait or 0) + 1000 * (1 + math.min(math.max(ahead, 0), 10000))
     return (ahead < 0 and 'B' or 'Q') .. format('%07d', math.max(ahead, 0)) .. wide(wait)

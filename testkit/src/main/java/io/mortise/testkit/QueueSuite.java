@@ -79,6 +79,39 @@ class QueueSuite extends StoreSuite {
   }
 
   @Test
+  void givenWaiterAheadWhoseSessionIsShort_thenTheNextAsksAgainWhenThatMayHaveEnded() {
+    SessionDriver a = session("a");
+    SessionDriver b = shortSession("b");
+    SessionDriver c = session("c");
+    a.hold(LOCK, EX);
+    AttemptId first = c.queued(LOCK, EX);
+    b.queued(LOCK, EX);
+    Reply.Queued next = queued(c.enqueue(LOCK, c.attempt(), EX));
+    assertThat(next.askAgain()).isBetween(Duration.ofMillis(1), shortTtl().plusSeconds(1));
+    assertThat(queued(c.enqueue(LOCK, first, EX)).askAgain())
+        .as("who is behind does not count")
+        .isGreaterThan(LONG.dividedBy(2));
+
+    b.close();
+    assertThat(queued(c.enqueue(LOCK, next.attempt(), EX)).askAgain())
+        .as("nor does who has ended, for he is skipped")
+        .isGreaterThan(LONG.dividedBy(2));
+  }
+
+  @Test
+  void givenSeveralHolders_thenAWaiterAsksAgainWhenTheFirstOfThemMayHaveEnded() {
+    needs(Capability.SHARED);
+    SessionDriver a = session("a");
+    SessionDriver b = shortSession("b");
+    SessionDriver c = session("c");
+    a.hold(LOCK, SH);
+    b.hold(LOCK, SH);
+    a.hold(LOCK, SH);
+    assertThat(queued(c.enqueue(LOCK, c.attempt(), EX)).askAgain())
+        .isBetween(Duration.ofMillis(1), shortTtl().plusSeconds(1));
+  }
+
+  @Test
   @Tag("cancelled-waiter-leaves-no-trace")
   void givenWaiterThatGaveUp_thenNothingOfItIsLeft_andTheNextIsServed() {
     SessionDriver a = session("a");

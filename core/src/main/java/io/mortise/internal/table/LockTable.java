@@ -162,29 +162,48 @@ public final class LockTable {
       lock.waiters.put(attempt, new Waiter(request, lock.nextTicket++, now));
     }
     Waiter waiter = lock.waiters.get(attempt);
+    long mayBeFree = mayBeFree(lock, window, now);
     if (waiter == null) {
-      return new Reply.Busy(attempt, inTheWay, askAgain(lock, inTheWay, 0, now));
+      return new Reply.Busy(attempt, inTheWay, askAgain(mayBeFree, 0, now));
     }
     long ahead = waiter.ticket() - lock.waiters.values().iterator().next().ticket();
-    return new Reply.Queued(attempt, (int) ahead, inTheWay, askAgain(lock, inTheWay, ahead, now));
+    mayBeFree = Math.min(mayBeFree, mayBeSkipped(lock, waiter, now));
+    return new Reply.Queued(attempt, (int) ahead, inTheWay, askAgain(mayBeFree, ahead, now));
+  }
+
+  /** When the lock may be free without a hint: closed time over, session or at-most time over. */
+  private long mayBeFree(LockRecord lock, List<Hold> window, long now) {
+    long at = window.isEmpty() ? now : LockRecord.NEVER;
+    if (lock.closedUntil > now) {
+      at = window.isEmpty() ? lock.closedUntil : Math.min(at, lock.closedUntil);
+    }
+    for (Hold hold : window) {
+      long left = LockRecord.micros(sessions.left(hold.attempt.session(), now));
+      at = Math.min(at, Math.min(hold.freeAt, now + left));
+    }
+    return at;
   }
 
   /**
-   * When the lock may be free without a hint: session over, at-most time over, closed time over;
-   * one ms per place.
+   * When a session ends that waits ahead. Whether it died is seen only then, and it may have been
+   * handed the lock meanwhile. Those that have ended already are skipped, and cost nothing.
    */
-  private Duration askAgain(
-      LockRecord lock, Reply.@Nullable Holder inTheWay, long ahead, long now) {
+  private long mayBeSkipped(LockRecord lock, Waiter waiter, long now) {
     long at = LockRecord.NEVER;
-    if (inTheWay != null) {
-      at = now + LockRecord.micros(inTheWay.sessionLeft());
-      Hold hold = lock.holders.get(inTheWay.attempt());
-      at = hold == null ? at : Math.min(at, hold.freeAt);
+    int looked = 0;
+    for (Waiter before : lock.waiters.values()) {
+      if (before == waiter || looked++ == rules.steps()) {
+        break;
+      }
+      long left = LockRecord.micros(sessions.left(before.request().attempt().session(), now));
+      at = left > 0 ? Math.min(at, now + left) : at;
     }
-    if (lock.closedUntil > now) {
-      at = inTheWay == null ? lock.closedUntil : Math.min(at, lock.closedUntil);
-    }
-    long wait = at == LockRecord.NEVER ? 0 : Math.max(0, at - now);
+    return at;
+  }
+
+  /** One ms later for each place. */
+  private static Duration askAgain(long mayBeFree, long ahead, long now) {
+    long wait = Math.max(0, mayBeFree - now);
     return Duration.of(wait + 1000 * (1 + Math.min(ahead, 10_000)), ChronoUnit.MICROS);
   }
 
