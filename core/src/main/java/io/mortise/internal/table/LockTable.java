@@ -192,7 +192,7 @@ public final class LockTable {
     long at = LockRecord.NEVER;
     int looked = 0;
     for (Waiter before : lock.waiters.values()) {
-      if (before == waiter || looked++ == rules.steps()) {
+      if (before.ticket() == waiter.ticket() || looked++ == rules.steps()) {
         break;
       }
       long left = LockRecord.micros(sessions.left(before.request().attempt().session(), now));
