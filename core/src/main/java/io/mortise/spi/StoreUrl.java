@@ -24,7 +24,7 @@ public final class StoreUrl {
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:]*):.*@");
 
   private static final Pattern SECRET_VALUE =
-      Pattern.compile("(?i)([?&;](?:password|passwd|pwd|secret|token|sslpassword)=)[^&;]*");
+      Pattern.compile("(?i)([?&;]\\w*(?:password|passwd|pwd|secret|token)=)[^&;]*");
 
   private final String scheme;
   private final String base;

@@ -6,6 +6,9 @@ import java.time.Duration;
 
 /** What one kind of database does in its own way, beside its SQL files. Thread-safe. */
 interface Database extends AutoCloseable {
+  /** Longer than any process runs. */
+  Duration NEVER = Duration.ofDays(10_000);
+
   /** What it is and can do. */
   StoreProfile profile();
 
@@ -18,6 +21,11 @@ interface Database extends AutoCloseable {
   /** How long a request may be tried again. */
   default Duration patience() {
     return profile().maxInFlight();
+  }
+
+  /** A connection that was not used for so long may have been ended by the other side. */
+  default Duration idleLimit() {
+    return NEVER;
   }
 
   /** Whether the thread that asks may do the work. */

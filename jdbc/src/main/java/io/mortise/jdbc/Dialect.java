@@ -5,6 +5,7 @@ import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Properties;
 import java.util.Set;
@@ -15,6 +16,11 @@ import java.util.Set;
 interface Dialect {
   /** The folder of its SQL files. */
   String folder();
+
+  /** Where its statements stand, if not in that folder: the first that has one is taken. */
+  default List<String> folders() {
+    return List.of(folder());
+  }
 
   /** Its name as the driver's metadata tells it, compared without case. */
   String product();
@@ -56,6 +62,21 @@ interface Dialect {
   /** How transactions begin and end there. */
   default Link.Transactions transactions(Connection connection, SqlText text) throws SQLException {
     return new ServerTransactions(connection, text);
+  }
+
+  /** Its tables. */
+  default Rows rows(Connection connection, SqlText text, String namespace) {
+    return new Rows(connection, text, namespace);
+  }
+
+  /** The least that can be asked of {@link #setUp}. */
+  default Duration leastInFlight() {
+    return Duration.ofMillis(100);
+  }
+
+  /** See {@link Database#idleLimit}. */
+  default Duration idleLimit() {
+    return Database.NEVER;
   }
 
   /** What an error means for those who wait for an answer. */

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
@@ -19,9 +20,9 @@ import javax.sql.DataSource;
  * Stores kept in a database.
  *
  * <p>{@code jdbc:sqlite:/path/to/locks.db} keeps the locks of all processes of one host in a file;
- * {@code jdbc:postgresql://host/database} in a PostgreSQL database; {@code jdbc:h2:…} in an H2
- * database, embedded or a server. The driver has to be on the class path. Behind the last question
- * mark:
+ * {@code jdbc:postgresql://host/database}, {@code jdbc:mysql://host/database} and {@code
+ * jdbc:mariadb://host/database} in that of a server; {@code jdbc:h2:…} in an H2 database, embedded
+ * or a server. The driver has to be on the class path. Behind the last question mark:
  *
  * <ul>
  *   <li>{@code namespace} keeps applications in one database apart; default {@code default}
@@ -36,7 +37,8 @@ import javax.sql.DataSource;
  */
 public final class JdbcStore {
   private static final Set<String> PARAMETERS = Set.of("namespace", "prefix", "create");
-  private static final List<Dialect> DIALECTS = List.of(new H2Dialect(), new PostgresDialect());
+  private static final List<Dialect> DIALECTS =
+      List.of(new H2Dialect(), new PostgresDialect(), new MySqlDialect(), new MariaDbDialect());
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
 
   private JdbcStore() {}
@@ -126,7 +128,7 @@ public final class JdbcStore {
     Set<String> known = with(Set.of("maxInFlight", "user", "password"));
     known.addAll(driverParameters);
     url.allowOnly(known);
-    Dialect.Target target = dialect.target(url, maxInFlight(url));
+    Dialect.Target target = dialect.target(url, maxInFlight(url, dialect));
     Properties properties = target.properties();
     Set<String> handedOn = new HashSet<>(driverParameters);
     handedOn.addAll(Set.of("user", "password"));
@@ -146,15 +148,21 @@ public final class JdbcStore {
   private static LockStore server(
       Dialect dialect, StoreUrl url, String display, ServerDatabase.Source source) {
     ServerDatabase database =
-        new ServerDatabase(dialect, source, display, prefix(url), namespace(url), maxInFlight(url));
+        new ServerDatabase(
+            dialect, source, display, prefix(url), namespace(url), maxInFlight(url, dialect));
     return JdbcLockStore.over(database.prepare(url.flag("create", true)));
   }
 
-  private static Duration maxInFlight(StoreUrl url) {
+  private static Duration maxInFlight(StoreUrl url, Dialect dialect) {
     Duration bound = url.duration("maxInFlight", MAX_IN_FLIGHT);
-    if (bound.toMillis() < 100 || bound.toMinutes() > 10) {
+    Duration least = dialect.leastInFlight();
+    if (bound.compareTo(least) < 0 || bound.toMinutes() > 10) {
       throw new IllegalArgumentException(
-          "Parameter 'maxInFlight' of store URL '" + url + "' is not within 100ms and 10m.");
+          "Parameter 'maxInFlight' of store URL '"
+              + url
+              + "' is not within "
+              + DurationText.format(least)
+              + " and 10m.");
     }
     return bound;
   }

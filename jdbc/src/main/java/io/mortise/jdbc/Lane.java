@@ -58,6 +58,7 @@ final class Lane implements AutoCloseable {
   // Belong to whoever has the baton.
   private List<Work> batch = new ArrayList<>();
   private @Nullable Link link;
+  private long lastUsed;
 
   /**
    * @param turn held while a transaction runs, so that lanes to one file queue instead of colliding
@@ -179,6 +180,11 @@ final class Lane implements AutoCloseable {
     boolean[] sent = {false};
     turn.lock();
     try {
+      long now = System.nanoTime();
+      if (now - lastUsed > database.idleLimit().toNanos()) {
+        dropLink();
+      }
+      lastUsed = now;
       Link current = link;
       if (current == null) {
         current = database.connect();

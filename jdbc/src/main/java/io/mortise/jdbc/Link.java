@@ -16,10 +16,10 @@ final class Link implements AutoCloseable {
   final LockSteps locks;
   final SessionSteps sessions;
 
-  Link(Connection connection, SqlText text, String namespace, Transactions transactions) {
+  Link(Connection connection, Rows rows, Transactions transactions) {
     this.connection = connection;
     this.transactions = transactions;
-    this.rows = new Rows(connection, text, namespace);
+    this.rows = rows;
     this.locks = new LockSteps(rows, news -> told.add(news));
     this.sessions = new SessionSteps(rows);
   }

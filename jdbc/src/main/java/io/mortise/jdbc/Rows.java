@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * The tables as objects: one method per statement, nothing decided. Used by one thread at a time,
  * inside a transaction, except for the two fast statements, which are one each.
  */
-final class Rows {
+class Rows {
   private final Connection connection;
   private final SqlText text;
   private final String namespace;
@@ -61,7 +61,16 @@ final class Rows {
         .set("at_most_us", WaitRow.length(atMost))
         .set("at_least_us", WaitRow.length(atLeast))
         .set("label", request.terms().label());
-    try (ResultSet row = sql.query()) {
+    return block(sql, request.tokens());
+  }
+
+  /**
+   * Runs the one-statement acquire and reads its answer.
+   *
+   * @param tokens how many were asked for
+   */
+  @Nullable Block block(Sql acquire, int tokens) throws SQLException {
+    try (ResultSet row = acquire.query()) {
       return row.next() ? new Block(row.getLong(1), row.getInt(2)) : null;
     }
   }
@@ -384,6 +393,10 @@ final class Rows {
     return strings;
   }
 
+  Sql prepare(Connection connection, SqlText.Statement statement) throws SQLException {
+    return new Sql(connection, statement);
+  }
+
   private Sql of(String statement, String name) throws SQLException {
     return of(statement).set("name", name);
   }
@@ -391,7 +404,7 @@ final class Rows {
   private Sql of(String statement) throws SQLException {
     Sql sql = prepared.get(statement);
     if (sql == null) {
-      sql = new Sql(connection, text.statement(statement));
+      sql = prepare(connection, text.statement(statement));
       prepared.put(statement, sql);
       // Never changes, and parameters stay bound.
       sql.set("namespace", namespace);

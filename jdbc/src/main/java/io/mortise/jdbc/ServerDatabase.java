@@ -54,7 +54,7 @@ final class ServerDatabase implements Database {
       Duration maxInFlight) {
     this.dialect = dialect;
     this.source = source;
-    this.text = new SqlText(dialect.folder(), prefix);
+    this.text = new SqlText(dialect.folders(), prefix);
     this.namespace = namespace;
     this.store = "Store '" + display + "'";
     this.profile =
@@ -119,8 +119,19 @@ final class ServerDatabase implements Database {
       if (there && row.getInt(1) == 0) {
         throw new StoreUnfitException(
             store
-                + " does not tell upper from lower case, or ignores accents, so that two lock names "
-                + "would be one. Use a database without such a collation.");
+                + " does not tell upper from lower case, or ignores accents or blanks at the end, so that "
+                + "two lock names would be one. Use a database without such a collation, or make the tables from "
+                + text.schemaResource()
+                + ".");
+      }
+      if (there && row.getInt(1) < 0) {
+        throw new StoreUnfitException(
+            store
+                + " keeps table '"
+                + text.table(table)
+                + "' in an engine without transactions. Make the tables from "
+                + text.schemaResource()
+                + ".");
       }
       return there;
     }
@@ -224,7 +235,10 @@ final class ServerDatabase implements Database {
   public Link connect() throws SQLException {
     Connection checked = spare.getAndSet(null);
     Connection connection = checked != null ? checked : connection();
-    return new Link(connection, text, namespace, dialect.transactions(connection, text));
+    return new Link(
+        connection,
+        dialect.rows(connection, text, namespace),
+        dialect.transactions(connection, text));
   }
 
   @Override
@@ -253,6 +267,11 @@ final class ServerDatabase implements Database {
   @Override
   public Duration patience() {
     return profile.maxInFlight().dividedBy(2);
+  }
+
+  @Override
+  public Duration idleLimit() {
+    return dialect.idleLimit();
   }
 
   @Override

@@ -18,7 +18,11 @@ final class Sql implements AutoCloseable {
   private final Map<String, int[]> positions = new HashMap<>();
 
   Sql(Connection connection, SqlText.Statement text) throws SQLException {
-    this.statement = connection.prepareStatement(text.sql());
+    this(connection.prepareStatement(text.sql()), text);
+  }
+
+  private Sql(PreparedStatement statement, SqlText.Statement text) {
+    this.statement = statement;
     List<String> names = text.parameters();
     for (int i = 0; i < names.size(); i++) {
       int[] before = positions.getOrDefault(names.get(i), NONE);
@@ -55,6 +59,12 @@ final class Sql implements AutoCloseable {
     return this;
   }
 
+  /** One that gives the key that it generates. */
+  static Sql withKey(Connection connection, SqlText.Statement text) throws SQLException {
+    return new Sql(
+        connection.prepareStatement(text.sql(), PreparedStatement.RETURN_GENERATED_KEYS), text);
+  }
+
   /** Runs it; the number of rows that it changed. */
   int update() throws SQLException {
     return statement.executeUpdate();
@@ -63,6 +73,14 @@ final class Sql implements AutoCloseable {
   /** Runs it; on SQLite the statement ends only when the result is closed. */
   ResultSet query() throws SQLException {
     return statement.executeQuery();
+  }
+
+  /** The key that the last run generated. */
+  long key() throws SQLException {
+    try (ResultSet row = statement.getGeneratedKeys()) {
+      row.next();
+      return row.getLong(1);
+    }
   }
 
   @Override

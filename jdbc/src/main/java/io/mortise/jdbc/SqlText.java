@@ -29,21 +29,29 @@ final class SqlText {
    */
   private static final Set<String> NUMBERED = Set.of("sqlite", "h2");
 
-  private final String dialect;
+  private final List<String> folders;
   private final String prefix;
   private final boolean numbered;
   private final Map<String, Statement> statements = new ConcurrentHashMap<>();
 
-  SqlText(String dialect, String prefix) {
+  SqlText(String folder, String prefix) {
+    this(List.of(folder), prefix);
+  }
+
+  /**
+   * @param folders of a dialect; the first that has a statement is taken
+   */
+  SqlText(List<String> folders, String prefix) {
     if (!prefix.matches("[A-Za-z][A-Za-z0-9_]{0,29}")) {
       throw new IllegalArgumentException(
           "Table prefix '"
               + prefix
               + "' is not 1 to 30 letters, digits and underscores, with a letter first.");
     }
-    this.dialect = dialect;
+    this.folders = new ArrayList<>(folders);
+    this.folders.add(SHARED);
     this.prefix = prefix;
-    this.numbered = NUMBERED.contains(dialect);
+    this.numbered = NUMBERED.contains(folders.get(0));
   }
 
   /** A statement with question marks, and which parameter each of them stands for. */
@@ -60,7 +68,7 @@ final class SqlText {
 
   /** Where the statements that make the tables stand in the jar. */
   String schemaResource() {
-    return "META-INF/mortise/" + dialect + "/schema.sql";
+    return "META-INF/mortise/" + folders.get(0) + "/schema.sql";
   }
 
   /** The statements that make the tables, in order. */
@@ -75,9 +83,13 @@ final class SqlText {
   }
 
   private Statement load(String name) {
-    String own = dialect + "/" + name + ".sql";
-    boolean differs = SqlText.class.getResource(own) != null;
-    Matcher parameter = PARAMETER.matcher(read(differs ? own : SHARED + "/" + name + ".sql"));
+    String file =
+        folders.stream()
+            .map(folder -> folder + "/" + name + ".sql")
+            .filter(resource -> SqlText.class.getResource(resource) != null)
+            .findFirst()
+            .orElseThrow(() -> new IllegalStateException("The jar lacks " + name + ".sql."));
+    Matcher parameter = PARAMETER.matcher(read(file));
     List<String> parameters = new ArrayList<>();
     String sql =
         parameter.replaceAll(

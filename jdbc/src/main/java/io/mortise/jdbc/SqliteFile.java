@@ -298,7 +298,7 @@ final class SqliteFile implements Database {
   @Override
   public Link connect() throws SQLException {
     Connection connection = connection();
-    return new Link(connection, text, namespace, new Immediate(connection));
+    return new Link(connection, new Rows(connection, text, namespace), new Immediate(connection));
   }
 
   /** Transactions that have the write lock from the start, so that none of them fails half-way. */

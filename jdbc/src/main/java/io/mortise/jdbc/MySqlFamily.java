@@ -1,0 +1,190 @@
+package io.mortise.jdbc;
+
+import io.mortise.StoreUnfitException;
+import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.StoreUrl;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What MySQL and MariaDB have in common. Their time is asked for in UTC with the row in hand, by
+ * SYSDATE, which unlike NOW is not that of the beginning of a statement that waited.
+ *
+ * <p>READ COMMITTED, in which InnoDB locks no gaps but where two inserts of one key meet: steps on
+ * different locks do not get into each other's way.
+ */
+abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, MariaDbDialect {
+  /** Has the statements of both. */
+  static final String FOLDER = "mysql";
+
+  /**
+   * Then the server ends a connection, and gives up what a process that vanished in the middle of a
+   * transaction has locked.
+   */
+  private static final Duration IDLE = Duration.ofSeconds(60);
+
+  private static final Pattern URL = Pattern.compile("jdbc:[a-z]+://[^/?]+/[^/?]+");
+  private static final Pattern USER_INFO = Pattern.compile("//[^/]*@");
+  private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)(?:\\.(\\d+))?.*");
+
+  /** The lowest version, as {@link #number} counts. */
+  abstract int lowest();
+
+  /** Whether a server that calls itself by this version is of this product. */
+  abstract boolean isOurs(String version);
+
+  @Override
+  public Duration idleLimit() {
+    return IDLE.dividedBy(2);
+  }
+
+  @Override
+  public Duration leastInFlight() {
+    // Servers count waits for rows in whole seconds, and a quarter of it must be one.
+    return Duration.ofSeconds(4);
+  }
+
+  @Override
+  public Target target(StoreUrl url, Duration maxInFlight) {
+    if (!URL.matcher(url.base()).matches()) {
+      throw new IllegalArgumentException(
+          "Store URL '"
+              + url
+              + "' names no database. Write "
+              + scheme()
+              + "://host:3306/database?user=…");
+    }
+    Properties properties = new Properties();
+    String bound = Long.toString(maxInFlight.toMillis());
+    properties.setProperty("connectTimeout", bound);
+    // For the greeting; afterwards what setUp says is in force.
+    properties.setProperty("socketTimeout", bound);
+    properties.setProperty("tcpKeepAlive", "true");
+    properties.setProperty("useServerPrepStmts", "true");
+    return new Target(url.base(), properties, USER_INFO.matcher(url.base()).replaceFirst("//"));
+  }
+
+  @Override
+  public void check(Connection connection, String store) throws SQLException {
+    String version = variables(connection).getOrDefault("version", "");
+    if (!isOurs(version) || number(version) < lowest()) {
+      throw new StoreUnfitException(
+          store
+              + " is version "
+              + version
+              + ". Expected "
+              + product()
+              + " "
+              + lowest() / 1_000_000
+              + "."
+              + lowest() / 1000 % 1000
+              + "."
+              + lowest() % 1000
+              + " or later; MySQL has URLs that begin with jdbc:mysql: and MariaDB jdbc:mariadb:.");
+    }
+  }
+
+  private Map<String, String> variables(Connection connection) throws SQLException {
+    Map<String, String> variables = new HashMap<>();
+    try (Sql sql = new Sql(connection, text().statement("server"));
+        ResultSet row = sql.query()) {
+      while (row.next()) {
+        variables.put(row.getString(1).toLowerCase(Locale.ROOT), row.getString(2));
+      }
+    }
+    return variables;
+  }
+
+  private SqlText text() {
+    return new SqlText(folders(), SqlText.DEFAULT_PREFIX);
+  }
+
+  /** 10.6.12 as 10006012. */
+  private static int number(String version) {
+    Matcher parts = VERSION.matcher(version);
+    if (!parts.matches()) {
+      return 0;
+    }
+    String patch = parts.group(3);
+    return Integer.parseInt(parts.group(1)) * 1_000_000
+        + Integer.parseInt(parts.group(2)) * 1000
+        + (patch == null ? 0 : Integer.parseInt(patch));
+  }
+
+  @Override
+  public void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException {
+    connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+    connection.setNetworkTimeout(Runnable::run, (int) maxInFlight.toMillis());
+    // A quarter of what a request may take, so that a step that waits twice, tried for the last
+    // time, ends in time.
+    long quarter = Math.max(1, maxInFlight.toSeconds() / 4);
+    try (Sql sql = new Sql(connection, text().statement("setup"))) {
+      sql.set("wait_s", quarter)
+          .set("statement_s", 2 * quarter)
+          .set("idle_s", Math.max(IDLE.toSeconds(), maxInFlight.toSeconds()))
+          .update();
+    }
+    Map<String, String> variables = variables(connection);
+    for (String name : new String[] {"read_only", "super_read_only", "innodb_read_only"}) {
+      String value = variables.getOrDefault(name, "OFF");
+      if (!value.equals("OFF") && !value.equals("0")) {
+        throw new StoreUnfitException(
+            store + " is read-only (" + name + "=" + value + "). A lock needs to write.");
+      }
+    }
+    if (variables.getOrDefault("log_bin", "OFF").equals("ON")
+        && variables.getOrDefault("binlog_format", "ROW").equals("STATEMENT")) {
+      throw new StoreUnfitException(
+          store
+              + " writes its binary log with binlog_format=STATEMENT, which cannot repeat what depends "
+              + "on time. Set it to ROW or MIXED.");
+    }
+  }
+
+  @Override
+  public Link.Transactions transactions(Connection connection, SqlText text) throws SQLException {
+    return new MySqlTransactions(connection, text);
+  }
+
+  @Override
+  public Rows rows(Connection connection, SqlText text, String namespace) {
+    return new MySqlRows(connection, text, namespace);
+  }
+
+  @Override
+  public Trouble trouble(SQLException error) {
+    return switch (error.getErrorCode()) {
+      // Wait for a row too long, deadlock, skipped, two first inserts of one row, changed since.
+      case 1205, 1213, 3572, 1062, 1020 -> Trouble.BUSY;
+      // Statement too long or interrupted, table changed meanwhile, must be prepared anew.
+      case 1317, 1969, 3024, 1412, 1615 -> Trouble.BUSY;
+      // No room on the disk, in the table.
+      case 1021, 1114 -> Trouble.FULL;
+      // Read-only, rights, no such database, table or column, binary log of statements.
+      case 1290, 1792, 1836, 1044, 1045, 1142, 1143, 1227, 1049, 1146, 1054, 1665 -> Trouble.UNFIT;
+      // Data of a wrong form: a bug, but no reason to drop the connection.
+      case 1064, 1264, 1267, 1366, 1406, 1690 -> Trouble.UNFIT;
+      default -> Trouble.BROKEN;
+    };
+  }
+
+  @Override
+  public Reason reason(SQLException error) {
+    return switch (error.getErrorCode()) {
+      case 1045, 1251, 1698, 1820, 1862, 3118 -> Reason.NO_ENTRY;
+      case 1044, 1142, 1143, 1227 -> Reason.NO_RIGHT;
+      case 1046, 1049 -> Reason.NO_DATABASE;
+      case 1290, 1792, 1836 -> Reason.READ_ONLY;
+      case 1040, 1203, 1226 -> Reason.TOO_MANY_CONNECTIONS;
+      default -> Reason.OTHER;
+    };
+  }
+}

@@ -1,0 +1,101 @@
+-- The tables of Mortise for MariaDB 10.6 or later. Made on first use unless create=false.
+-- Another prefix than mortise_: replace it everywhere below.
+-- Times (…_us) are microseconds since 1970 of the database; booleans are 0 and 1.
+-- InnoDB, because nothing else there has transactions; the collation compares by bytes and does not ignore blanks at
+-- the end, so that every lock name is a name of its own.
+
+-- Facts about the whole set of tables: schema, its version.
+CREATE TABLE IF NOT EXISTS mortise_meta (
+  fact    VARCHAR(100) NOT NULL PRIMARY KEY,
+  content VARCHAR(2000) NOT NULL
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- One row per live process; a missing or expired row means that the process is dead.
+CREATE TABLE IF NOT EXISTS mortise_session (
+  id         VARCHAR(12) NOT NULL PRIMARY KEY,
+  beat       BIGINT  NOT NULL,
+  expires_us BIGINT  NOT NULL,
+  client     VARCHAR(2000) NOT NULL
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- One row per lock name. A holder of the whole capacity stands in the row itself (owner and the
+-- columns up to evicted); holders of a part stand in mortise_hold. Rows outlive the release: they keep
+-- the token counter and the last end.
+CREATE TABLE IF NOT EXISTS mortise_lock (
+  namespace   VARCHAR(100) NOT NULL,
+  name        VARCHAR(512) NOT NULL,
+  capacity    BIGINT  NOT NULL,
+  used        BIGINT  NOT NULL,
+  owner       VARCHAR(22),
+  token       BIGINT  NOT NULL,
+  tokens      BIGINT  NOT NULL,
+  since_us    BIGINT  NOT NULL,
+  free_us     BIGINT  NOT NULL,
+  shut_us     BIGINT  NOT NULL,
+  label       VARCHAR(100) NOT NULL,
+  told        BIGINT  NOT NULL,
+  evicted     BIGINT  NOT NULL,
+  last_token  BIGINT  NOT NULL,
+  next_place  BIGINT  NOT NULL,
+  next_ticket BIGINT  NOT NULL,
+  waiters     BIGINT  NOT NULL,
+  closed_us   BIGINT  NOT NULL,
+  touched_us  BIGINT  NOT NULL,
+  ended       VARCHAR(22),
+  ended_was   VARCHAR(20) NOT NULL,
+  ended_how   VARCHAR(20) NOT NULL,
+  PRIMARY KEY (namespace, name)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- Holders of a part of the capacity: readers, and permits.
+CREATE TABLE IF NOT EXISTS mortise_hold (
+  namespace VARCHAR(100) NOT NULL,
+  name      VARCHAR(512) NOT NULL,
+  attempt   VARCHAR(22) NOT NULL,
+  place     BIGINT  NOT NULL,
+  weight    BIGINT  NOT NULL,
+  token     BIGINT  NOT NULL,
+  tokens    BIGINT  NOT NULL,
+  since_us  BIGINT  NOT NULL,
+  free_us   BIGINT  NOT NULL,
+  shut_us   BIGINT  NOT NULL,
+  label     VARCHAR(100) NOT NULL,
+  told      BIGINT  NOT NULL,
+  evicted   BIGINT  NOT NULL,
+  PRIMARY KEY (namespace, name, attempt),
+  KEY mortise_hold_place (namespace, name, place)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- The queues, in order of ticket. at_most_us and at_least_us are lengths; -1 means none.
+CREATE TABLE IF NOT EXISTS mortise_wait (
+  namespace   VARCHAR(100) NOT NULL,
+  name        VARCHAR(512) NOT NULL,
+  ticket      BIGINT  NOT NULL,
+  attempt     VARCHAR(22) NOT NULL,
+  session     VARCHAR(12) NOT NULL,
+  weight      BIGINT  NOT NULL,
+  tokens      BIGINT  NOT NULL,
+  token_floor BIGINT  NOT NULL,
+  at_most_us  BIGINT  NOT NULL,
+  at_least_us BIGINT  NOT NULL,
+  label       VARCHAR(100) NOT NULL,
+  since_us    BIGINT  NOT NULL,
+  PRIMARY KEY (namespace, name, ticket),
+  UNIQUE KEY mortise_wait_attempt (namespace, name, attempt)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- What a session has to be told, until it says that it knows.
+CREATE TABLE IF NOT EXISTS mortise_news (
+  id      BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  session VARCHAR(12) NOT NULL,
+  kind    VARCHAR(20) NOT NULL,
+  name    VARCHAR(512) NOT NULL,
+  attempt VARCHAR(22) NOT NULL,
+  token   BIGINT  NOT NULL,
+  tokens  BIGINT  NOT NULL,
+  flag    BIGINT  NOT NULL,
+  timed   BIGINT  NOT NULL,
+  how     VARCHAR(20) NOT NULL,
+  KEY mortise_news_session (session, id),
+  KEY mortise_news_attempt (attempt)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;

@@ -1,0 +1,57 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.testkit.StoreUnderTest;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A namespace of its own for each test. */
+final class MySqlUnderTest implements StoreUnderTest {
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
+  private final MySqlServers server;
+  private final String namespace = "contract" + NAMESPACES.incrementAndGet();
+  private LockStore restarted;
+
+  MySqlUnderTest(MySqlServers server) {
+    this.server = server;
+  }
+
+  @Override
+  public LockStore open() {
+    return JdbcStore.open(server.url() + "&namespace=" + namespace);
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return EnumSet.of(
+        Capability.QUEUE,
+        Capability.SHARED,
+        Capability.PERMITS,
+        Capability.AT_MOST,
+        Capability.AT_LEAST,
+        Capability.TOKEN,
+        Capability.TOKEN_FLOOR,
+        Capability.DOWNGRADE,
+        Capability.EVICT,
+        Capability.PUSH);
+  }
+
+  @Override
+  public Optional<LockStore> restart(LockStore before) {
+    before.close();
+    server.restart();
+    restarted = open();
+    return Optional.of(restarted);
+  }
+
+  @Override
+  public void close() {
+    if (restarted != null) {
+      restarted.close();
+    }
+  }
+}
