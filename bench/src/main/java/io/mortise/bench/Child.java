@@ -38,8 +38,6 @@ final class Child implements AutoCloseable {
                 System.getProperty("java.class.path"),
                 Worker.class.getName(),
                 Integer.toString(number),
-                stores.redis(),
-                stores.sqlite(),
                 cell.toString())
             .redirectError(ProcessBuilder.Redirect.DISCARD)
             .start();
@@ -47,6 +45,14 @@ final class Child implements AutoCloseable {
     Thread reader = new Thread(this::read, "bench-child-" + number);
     reader.setDaemon(true);
     reader.start();
+    // Not as arguments, which everybody can see: URLs have passwords.
+    say(stores.urls());
+  }
+
+  private void say(Map<?, ?> line) throws IOException {
+    questions.write(JSON.std.asString(line));
+    questions.write('\n');
+    questions.flush();
   }
 
   private void read() {
@@ -70,9 +76,7 @@ final class Child implements AutoCloseable {
     question.put("verb", verb);
     question.put("subject", subject.name());
     question.put("lock", lock);
-    questions.write(JSON.std.asString(question));
-    questions.write('\n');
-    questions.flush();
+    say(question);
   }
 
   /** The answer to the last question; those that nobody waited for go by. Blocks. */

@@ -1,15 +1,16 @@
 package io.mortise.bench;
 
-import io.mortise.bench.subject.Stores;
 import io.mortise.bench.subject.Subjects;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.bench.subject.Subjects.Place;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,7 +33,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     description =
         "Measures Mortise beside other lock libraries, on the same servers and in one run."
-            + " Starts a Redis of its own unless --redis names one.",
+            + " Starts servers of its own for the stores that no option names.",
     exitCodeListHeading = "Exit codes:%n",
     exitCodeList = {
       "0:measured",
@@ -46,7 +47,16 @@ public final class Main implements Callable<Integer> {
 
   @Spec private CommandLine.Model.CommandSpec spec;
 
-  @Option(names = "--quick", description = "About two minutes instead of eight; noisier.")
+  @Option(
+      names = "--stores",
+      split = ",",
+      paramLabel = "NAME",
+      defaultValue = "redis,sqlite",
+      showDefaultValue = CommandLine.Help.Visibility.ALWAYS,
+      description = "Some of: redis, sqlite, postgresql, mariadb, mysql.")
+  private List<String> stores;
+
+  @Option(names = "--quick", description = "About half as long; noisier.")
   private boolean quick;
 
   @Option(
@@ -64,11 +74,12 @@ public final class Main implements Callable<Integer> {
   private @Nullable List<String> workloads;
 
   @Option(
-      names = "--redis",
-      paramLabel = "URL",
+      names = "--server",
+      paramLabel = "STORE=URL",
       description =
-          "Your own Redis, as redis://host:port. Keys named bench/… are written; use no server of production.")
-  private @Nullable String redis;
+          "Your own server, as redis=redis://host:port or postgresql=jdbc:postgresql://host/db?user=…&password=…."
+              + " Keys, rows and tables are written; use no server of production.")
+  private Map<String, String> servers = Map.of();
 
   @Option(
       names = "--out",
@@ -113,16 +124,13 @@ public final class Main implements Callable<Integer> {
     Set<Workload> chosen = chosenWorkloads();
     List<Subjects> subjects = chosenSubjects();
     Path folder = Files.createTempDirectory("mortise-bench");
-    boolean onRedis = subjects.stream().anyMatch(s -> s.place() == Subjects.Place.REDIS);
-    RedisServer own = onRedis && redis == null ? ownRedis() : null;
-    try {
-      String url = own != null ? own.url() : redis == null ? "" : redis;
-      Stores stores = new Stores(url, folder.resolve("bench.db").toString());
+    try (Servers all = new Servers(servers(), folder)) {
+      subjects.stream().map(Subjects::place).distinct().forEach(all::want);
       Plan plan = quick ? Plan.QUICK : Plan.FULL;
-      Map<String, Object> circumstances = circumstances(stores);
+      Map<String, Object> circumstances = circumstances(all);
       circumstances.forEach((name, value) -> text.println(name + ": " + value));
       PrintWriter progress = spec.commandLine().getErr();
-      Figures figures = new Bench(plan, stores, subjects, chosen, progress).run(folder);
+      Figures figures = new Bench(plan, all.stores(), subjects, chosen, progress).run(folder);
       List<Targets.Target> targets = Targets.of(figures);
       TextReport.print(figures, targets, text);
       Files.createDirectories(out);
@@ -135,9 +143,6 @@ public final class Main implements Callable<Integer> {
       boolean missed = targets.stream().anyMatch(t -> t.measured() && !t.reached());
       return check && missed ? MISSED : 0;
     } finally {
-      if (own != null) {
-        own.close();
-      }
       delete(folder);
     }
   }
@@ -158,53 +163,61 @@ public final class Main implements Callable<Integer> {
   }
 
   private List<Subjects> chosenSubjects() {
+    Set<Place> there = places(stores);
+    there.add(Place.PROCESS);
+    List<Subjects> all =
+        Arrays.stream(Subjects.values()).filter(s -> there.contains(s.place())).toList();
     if (only == null) {
-      return List.of(Subjects.values());
+      return all;
     }
     Pattern wanted = Pattern.compile(only);
-    List<Subjects> named =
-        Arrays.stream(Subjects.values()).filter(s -> wanted.matcher(s.label()).find()).toList();
+    List<Subjects> named = all.stream().filter(s -> wanted.matcher(s.label()).find()).toList();
     if (named.isEmpty()) {
       throw new ParameterException(
           spec.commandLine(), "No subject matches '" + only + "'. See --list.");
     }
-    Set<Subjects> all = EnumSet.copyOf(named);
-    TextReport.yardsticks(EnumSet.allOf(Subjects.class)).stream()
+    Set<Subjects> chosen = EnumSet.copyOf(named);
+    TextReport.yardsticks(EnumSet.copyOf(all)).stream()
         .filter(y -> named.stream().anyMatch(s -> s.place() == y.place()))
-        .forEach(all::add);
-    return List.copyOf(all);
+        .forEach(chosen::add);
+    return List.copyOf(chosen);
   }
 
-  private static RedisServer ownRedis() {
-    Path binary =
-        RedisServer.installed(7)
-            .or(RedisServer::bundled)
-            .orElseThrow(
-                () ->
-                    new IllegalStateException(
-                        "No redis-server 7 on the PATH, and none for this machine among the dependencies. Install one, or"
-                            + " name a running one with --redis."));
-    return RedisServer.start(binary);
+  private Map<Place, String> servers() {
+    Map<Place, String> named = new EnumMap<>(Place.class);
+    servers.forEach((name, url) -> named.put(places(List.of(name)).iterator().next(), url));
+    return named;
   }
 
-  private Map<String, Object> circumstances(Stores stores) {
-    Map<String, Object> all = new LinkedHashMap<>();
-    all.put("time", Instant.now().toString());
-    all.put("mode", quick ? "quick" : "full");
-    all.put(
+  private Set<Place> places(Collection<String> names) {
+    Set<Place> places = EnumSet.noneOf(Place.class);
+    for (String name : names) {
+      places.add(
+          Arrays.stream(Place.values())
+              .filter(p -> p != Place.PROCESS && p.name().equalsIgnoreCase(name))
+              .findFirst()
+              .orElseThrow(
+                  () ->
+                      new ParameterException(
+                          spec.commandLine(), "Unknown store '" + name + "'. See --help.")));
+    }
+    return places;
+  }
+
+  private Map<String, Object> circumstances(Servers all) {
+    Map<String, Object> facts = new LinkedHashMap<>();
+    facts.put("time", Instant.now().toString());
+    facts.put("mode", quick ? "quick" : "full");
+    facts.put(
         "machine",
         Runtime.getRuntime().availableProcessors()
             + " processors, "
             + System.getProperty("os.name")
             + " "
             + System.getProperty("os.arch"));
-    all.put("java", System.getProperty("java.vendor") + " " + Runtime.version());
-    if (!stores.redis().isEmpty()) {
-      try (RedisFigures server = new RedisFigures(stores.redis())) {
-        all.put("redis", server.version() + (redis == null ? ", own, no persistence" : ", yours"));
-      }
-    }
-    return all;
+    facts.put("java", System.getProperty("java.vendor") + " " + Runtime.version());
+    facts.put("servers", all.described());
+    return facts;
   }
 
   private static void delete(Path folder) throws IOException {

@@ -3,12 +3,30 @@ package io.mortise.bench;
 import static io.mortise.bench.subject.Subjects.BLPOP;
 import static io.mortise.bench.subject.Subjects.JEDIS_PAIR;
 import static io.mortise.bench.subject.Subjects.LETTUCE_PAIR;
+import static io.mortise.bench.subject.Subjects.MARIADB_GET_LOCK;
+import static io.mortise.bench.subject.Subjects.MARIADB_ROWS;
+import static io.mortise.bench.subject.Subjects.MARIADB_SHEDLOCK;
+import static io.mortise.bench.subject.Subjects.MARIADB_SPRING;
+import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB;
+import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_ASYNC;
+import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_FAIR;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_FAIR;
+import static io.mortise.bench.subject.Subjects.MORTISE_MYSQL;
+import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL;
+import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL_ASYNC;
+import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL_FAIR;
 import static io.mortise.bench.subject.Subjects.MORTISE_REDIS;
 import static io.mortise.bench.subject.Subjects.MORTISE_REDIS_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_REDIS_FAIR;
 import static io.mortise.bench.subject.Subjects.MORTISE_SQLITE;
+import static io.mortise.bench.subject.Subjects.MYSQL_GET_LOCK;
+import static io.mortise.bench.subject.Subjects.MYSQL_ROWS;
+import static io.mortise.bench.subject.Subjects.MYSQL_SHEDLOCK;
+import static io.mortise.bench.subject.Subjects.POSTGRESQL_ADVISORY;
+import static io.mortise.bench.subject.Subjects.POSTGRESQL_ROWS;
+import static io.mortise.bench.subject.Subjects.POSTGRESQL_SHEDLOCK;
+import static io.mortise.bench.subject.Subjects.POSTGRESQL_SPRING;
 import static io.mortise.bench.subject.Subjects.REDISSON;
 import static io.mortise.bench.subject.Subjects.REENTRANT_FAIR;
 import static io.mortise.bench.subject.Subjects.SQLITE_STATEMENTS;
@@ -48,6 +66,9 @@ final class Targets {
     all.redis();
     all.held();
     all.sqlite();
+    all.postgresql();
+    all.mariadb();
+    all.mysql();
     return all.targets;
   }
 
@@ -126,6 +147,77 @@ final class Targets {
     atMost("10,000 held: heap B/lock", median(Workload.HELD, MORTISE_REDIS, "heap B/lock"), 220);
     atMost(
         "10,000 held: server B/lock", median(Workload.HELD, MORTISE_REDIS, "server B/lock"), 150);
+  }
+
+  private void postgresql() {
+    atMost(
+        "PostgreSQL pair: answered ÷ raw rows",
+        ratio(Workload.PAIR, MORTISE_POSTGRESQL, POSTGRESQL_ROWS, "p50 µs"),
+        1.15);
+    atMost(
+        "PostgreSQL pair: asynchronous ÷ raw rows",
+        ratio(Workload.PAIR, MORTISE_POSTGRESQL_ASYNC, POSTGRESQL_ROWS, "p50 µs"),
+        0.85);
+    atLeast(
+        "PostgreSQL, 64 threads apart: answered ÷ ShedLock",
+        ratio(Workload.APART_64, MORTISE_POSTGRESQL, POSTGRESQL_SHEDLOCK, "pairs/s"),
+        6);
+    atLeast(
+        "PostgreSQL, 64 threads apart: answered ÷ advisory locks",
+        ratio(Workload.APART_64, MORTISE_POSTGRESQL, POSTGRESQL_ADVISORY, "pairs/s"),
+        1);
+    atLeast(
+        "PostgreSQL, 64 threads apart: asynchronous ÷ ShedLock",
+        ratio(Workload.APART_64, MORTISE_POSTGRESQL_ASYNC, POSTGRESQL_SHEDLOCK, "pairs/s"),
+        9);
+    inProcess("PostgreSQL", MORTISE_POSTGRESQL, MORTISE_POSTGRESQL_FAIR);
+    atMost(
+        "PostgreSQL hand-off between processes: median ÷ advisory locks",
+        ratio(Workload.SIGNAL, MORTISE_POSTGRESQL, POSTGRESQL_ADVISORY, "p50 µs"),
+        2.6);
+    atLeast(
+        "PostgreSQL, 4 processes: switches ÷ Spring",
+        ratio(Workload.PROCESSES, MORTISE_POSTGRESQL, POSTGRESQL_SPRING, "switches/s"),
+        3.5);
+  }
+
+  private void mariadb() {
+    atMost(
+        "MariaDB pair: answered ÷ raw rows",
+        ratio(Workload.PAIR, MORTISE_MARIADB, MARIADB_ROWS, "p50 µs"),
+        1.15);
+    atMost(
+        "MariaDB pair: asynchronous ÷ raw rows",
+        ratio(Workload.PAIR, MORTISE_MARIADB_ASYNC, MARIADB_ROWS, "p50 µs"),
+        0.75);
+    atLeast(
+        "MariaDB, 64 threads apart: answered ÷ ShedLock",
+        ratio(Workload.APART_64, MORTISE_MARIADB, MARIADB_SHEDLOCK, "pairs/s"),
+        7.5);
+    inProcess("MariaDB", MORTISE_MARIADB, MORTISE_MARIADB_FAIR);
+    atMost(
+        "MariaDB hand-off between processes: median ÷ GET_LOCK",
+        ratio(Workload.SIGNAL, MORTISE_MARIADB, MARIADB_GET_LOCK, "p50 µs"),
+        6);
+    atLeast(
+        "MariaDB, 4 processes: process switches ÷ Spring",
+        ratio(Workload.PROCESSES, MORTISE_MARIADB, MARIADB_SPRING, "process switches/s"),
+        10);
+  }
+
+  private void mysql() {
+    atMost(
+        "MySQL pair: answered ÷ raw rows",
+        ratio(Workload.PAIR, MORTISE_MYSQL, MYSQL_ROWS, "p50 µs"),
+        1.15);
+    atLeast(
+        "MySQL, 64 threads apart: answered ÷ ShedLock",
+        ratio(Workload.APART_64, MORTISE_MYSQL, MYSQL_SHEDLOCK, "pairs/s"),
+        5);
+    atMost(
+        "MySQL hand-off between processes: median ÷ GET_LOCK",
+        ratio(Workload.SIGNAL, MORTISE_MYSQL, MYSQL_GET_LOCK, "p50 µs"),
+        6);
   }
 
   private void sqlite() {

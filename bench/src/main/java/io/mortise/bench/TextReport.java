@@ -19,12 +19,15 @@ final class TextReport {
     }
     out.printf("%nTargets%n");
     for (Targets.Target target : targets) {
+      if (!target.measured()) {
+        continue;
+      }
       out.printf(
           Locale.ROOT,
           "  %-11s  %-62s %9s  (%s %s)%n",
-          target.measured() ? target.reached() ? "reached" : "MISSED" : "no figure",
+          target.reached() ? "reached" : "MISSED",
           target.what(),
-          target.measured() ? number(target.value()) : "–",
+          number(target.value()),
           target.atMost() ? "at most" : "at least",
           number(target.bound()));
     }
@@ -72,7 +75,18 @@ final class TextReport {
             Subjects.JEDIS_PAIR,
             Subjects.BLPOP,
             Subjects.REDISSON,
-            Subjects.SQLITE_STATEMENTS)) {
+            Subjects.SQLITE_STATEMENTS,
+            Subjects.POSTGRESQL_ROWS,
+            Subjects.POSTGRESQL_ADVISORY,
+            Subjects.POSTGRESQL_SPRING,
+            Subjects.POSTGRESQL_SHEDLOCK,
+            Subjects.MARIADB_ROWS,
+            Subjects.MARIADB_GET_LOCK,
+            Subjects.MARIADB_SPRING,
+            Subjects.MARIADB_SHEDLOCK,
+            Subjects.MYSQL_ROWS,
+            Subjects.MYSQL_GET_LOCK,
+            Subjects.MYSQL_SHEDLOCK)) {
       if (present.contains(candidate)) {
         chosen.add(candidate);
       }

@@ -5,6 +5,7 @@ import io.mortise.bench.subject.Stores;
 import io.mortise.bench.subject.Subject;
 import io.mortise.bench.subject.Subject.Grip;
 import io.mortise.bench.subject.Subjects;
+import io.mortise.bench.subject.Subjects.Place;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -13,6 +14,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,12 +46,11 @@ final class Worker {
   }
 
   public static void main(String[] args) throws IOException {
-    Worker worker =
-        new Worker(
-            Integer.parseInt(args[0]), new Stores(args[1], args[2]), Cell.in(Path.of(args[3])));
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     try (BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      Worker worker =
+          new Worker(Integer.parseInt(args[0]), stores(in.readLine()), Cell.in(Path.of(args[1])));
       for (String line = in.readLine(); line != null; line = in.readLine()) {
         Map<String, Object> question = JSON.std.mapFrom(line);
         Map<String, Object> answer = new HashMap<>();
@@ -64,6 +65,14 @@ final class Worker {
     }
     // Not every library lets its process end while something is held.
     Runtime.getRuntime().halt(0);
+  }
+
+  private static Stores stores(String line) throws IOException {
+    Map<Place, String> urls = new EnumMap<>(Place.class);
+    JSON.std
+        .mapFrom(line)
+        .forEach((place, url) -> urls.put(Place.valueOf(place), String.valueOf(url)));
+    return new Stores(urls);
   }
 
   private Map<String, Object> answer(Map<String, Object> question) throws Exception {

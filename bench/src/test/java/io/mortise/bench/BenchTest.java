@@ -9,6 +9,7 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,14 +26,14 @@ class BenchTest {
     Figures figures =
         new Bench(
                 Plan.SMOKE,
-                new Stores("", ""),
+                new Stores(Map.of()),
                 IN_MEMORY,
                 EnumSet.of(Workload.REENTRY, Workload.PAIR, Workload.THREADS_8),
                 new PrintWriter(new StringWriter()))
             .run(folder);
     List<Targets.Target> targets = Targets.of(figures);
     TextReport.print(figures, targets, new PrintWriter(text));
-    JsonReport.write(folder.resolve("results.json"), java.util.Map.of(), figures, targets);
+    JsonReport.write(folder.resolve("results.json"), Map.of(), figures, targets);
 
     assertThat(figures.broken()).isZero();
     assertThat(figures.notes()).isEmpty();

@@ -5,6 +5,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.mortise.bench.subject.Subjects.Place;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
@@ -15,7 +16,7 @@ final class LettucePair implements Subject {
   private final String give;
 
   LettucePair(Stores stores) {
-    client = RedisClient.create(stores.redis());
+    client = RedisClient.create(stores.url(Place.REDIS));
     connection = client.connect();
     give = connection.sync().scriptLoad(PlainLock.GIVE);
   }

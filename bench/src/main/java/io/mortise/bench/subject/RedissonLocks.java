@@ -1,5 +1,6 @@
 package io.mortise.bench.subject;
 
+import io.mortise.bench.subject.Subjects.Place;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -12,7 +13,7 @@ final class RedissonLocks implements Subject {
 
   RedissonLocks(Stores stores) {
     Config config = new Config();
-    config.useSingleServer().setAddress(stores.redis());
+    config.useSingleServer().setAddress(stores.url(Place.REDIS));
     client = Redisson.create(config);
   }
 

@@ -1,24 +1,46 @@
 package io.mortise.bench.subject;
 
+import com.zaxxer.hikari.HikariDataSource;
+import io.mortise.bench.subject.Subjects.Place;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
 
-/** ShedLock's Redis provider, used directly. It tries once and never waits, by design. */
+/** ShedLock's providers, used directly. They try once and never wait, by design. */
 final class ShedLockLocks implements Subject {
   private static final Duration LEASE = Duration.ofSeconds(30);
 
-  private final LettuceConnectionFactory connections;
   private final LockProvider provider;
+  private final Runnable end;
 
-  ShedLockLocks(Stores stores) {
-    connections = SpringLocks.connections(stores);
-    provider = new RedisLockProvider(connections, "bench");
+  private ShedLockLocks(LockProvider provider, Runnable end) {
+    this.provider = provider;
+    this.end = end;
+  }
+
+  static ShedLockLocks redis(Stores stores) {
+    LettuceConnectionFactory connections = SpringLocks.connections(stores);
+    return new ShedLockLocks(new RedisLockProvider(connections, "bench"), connections::destroy);
+  }
+
+  /** With the time of the database, over a pool. */
+  static ShedLockLocks jdbc(Stores stores, Place place) throws SQLException {
+    HikariDataSource pool = new Database(stores, place).prepare().pool();
+    return new ShedLockLocks(
+        new JdbcTemplateLockProvider(
+            JdbcTemplateLockProvider.Configuration.builder()
+                .withJdbcTemplate(new JdbcTemplate(pool))
+                .usingDbTime()
+                .build()),
+        pool::close);
   }
 
   @Override
@@ -47,6 +69,6 @@ final class ShedLockLocks implements Subject {
 
   @Override
   public void close() {
-    connections.destroy();
+    end.run();
   }
 }

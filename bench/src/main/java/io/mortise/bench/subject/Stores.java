@@ -1,20 +1,35 @@
 package io.mortise.bench.subject;
 
+import io.mortise.bench.subject.Subjects.Place;
 import java.net.URI;
+import java.util.Map;
 
 /**
  * Where the stores of a run are.
  *
- * @param redis URL of the Redis server; empty if there is none
- * @param sqlite file of the SQLite database; empty if there is none
+ * @param urls of each place that is there; of SQLite the file
  */
-public record Stores(String redis, String sqlite) {
+public record Stores(Map<Place, String> urls) {
+  /** Makes it immutable. */
+  public Stores {
+    urls = Map.copyOf(urls);
+  }
+
+  /** The URL of a place that is there. */
+  public String url(Place place) {
+    String url = urls.get(place);
+    if (url == null) {
+      throw new IllegalStateException("There is no " + place + " in this run.");
+    }
+    return url;
+  }
+
   String redisHost() {
-    return URI.create(redis).getHost();
+    return URI.create(url(Place.REDIS)).getHost();
   }
 
   int redisPort() {
-    int port = URI.create(redis).getPort();
+    int port = URI.create(url(Place.REDIS)).getPort();
     return port < 0 ? 6379 : port;
   }
 }

@@ -9,7 +9,6 @@ import static io.mortise.bench.subject.Subjects.Trait.WAITS;
 import io.mortise.LockOptions;
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -23,38 +22,55 @@ public enum Subjects {
   MORTISE_MEM_FAIR(Place.PROCESS, stores -> new Mortise("mem:", Mortise.FAIR), OWN, WAITS),
 
   MORTISE_REDIS(
-      Place.REDIS,
-      stores -> new Mortise(stores.redis(), LockOptions.DEFAULTS),
-      OWN,
-      PAIRS,
-      WAITS,
-      ACROSS,
-      KEEPS),
-  MORTISE_REDIS_ASYNC(
-      Place.REDIS, stores -> new Mortise(stores.redis(), Mortise.ASYNC), OWN, PAIRS, WAITS, ACROSS),
-  MORTISE_REDIS_FAIR(
-      Place.REDIS, stores -> new Mortise(stores.redis(), Mortise.FAIR), OWN, WAITS, ACROSS),
+      Place.REDIS, ours(Place.REDIS, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
+  MORTISE_REDIS_ASYNC(Place.REDIS, ours(Place.REDIS, Mortise.ASYNC), OWN, PAIRS, WAITS, ACROSS),
+  MORTISE_REDIS_FAIR(Place.REDIS, ours(Place.REDIS, Mortise.FAIR), OWN, WAITS, ACROSS),
   REDISSON(Place.REDIS, RedissonLocks::new, PAIRS, WAITS, ACROSS, KEEPS),
   SPRING_INTEGRATION(Place.REDIS, SpringLocks::new, PAIRS, WAITS, ACROSS),
-  SHEDLOCK(Place.REDIS, ShedLockLocks::new, PAIRS),
+  SHEDLOCK(Place.REDIS, ShedLockLocks::redis, PAIRS),
   LETTUCE_PAIR(Place.REDIS, LettucePair::new, PAIRS),
   JEDIS_PAIR(Place.REDIS, JedisPair::new, PAIRS),
   BLPOP(Place.REDIS, BlockingPop::new, WAITS, ACROSS),
 
-  MORTISE_SQLITE(
-      Place.SQLITE,
-      stores -> new Mortise("jdbc:sqlite:" + stores.sqlite(), LockOptions.DEFAULTS),
-      OWN,
-      PAIRS,
-      WAITS,
-      ACROSS),
-  SQLITE_STATEMENTS(Place.SQLITE, SqliteStatements::new, PAIRS);
+  MORTISE_SQLITE(Place.SQLITE, ours(Place.SQLITE, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+  SQLITE_STATEMENTS(Place.SQLITE, stores -> new RowPair(stores, Place.SQLITE), PAIRS),
+
+  MORTISE_POSTGRESQL(
+      Place.POSTGRESQL, ours(Place.POSTGRESQL, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+  MORTISE_POSTGRESQL_ASYNC(Place.POSTGRESQL, ours(Place.POSTGRESQL, Mortise.ASYNC), OWN, PAIRS),
+  MORTISE_POSTGRESQL_FAIR(Place.POSTGRESQL, ours(Place.POSTGRESQL, Mortise.FAIR), OWN, WAITS),
+  POSTGRESQL_ROWS(Place.POSTGRESQL, stores -> new RowPair(stores, Place.POSTGRESQL), PAIRS),
+  POSTGRESQL_ADVISORY(
+      Place.POSTGRESQL, stores -> new SessionPair(stores, Place.POSTGRESQL), PAIRS, WAITS, ACROSS),
+  POSTGRESQL_SPRING(
+      Place.POSTGRESQL, stores -> new SpringRows(stores, Place.POSTGRESQL), PAIRS, WAITS, ACROSS),
+  POSTGRESQL_SHEDLOCK(
+      Place.POSTGRESQL, stores -> ShedLockLocks.jdbc(stores, Place.POSTGRESQL), PAIRS),
+
+  MORTISE_MARIADB(
+      Place.MARIADB, ours(Place.MARIADB, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+  MORTISE_MARIADB_ASYNC(Place.MARIADB, ours(Place.MARIADB, Mortise.ASYNC), OWN, PAIRS),
+  MORTISE_MARIADB_FAIR(Place.MARIADB, ours(Place.MARIADB, Mortise.FAIR), OWN, WAITS),
+  MARIADB_ROWS(Place.MARIADB, stores -> new RowPair(stores, Place.MARIADB), PAIRS),
+  MARIADB_GET_LOCK(
+      Place.MARIADB, stores -> new SessionPair(stores, Place.MARIADB), PAIRS, WAITS, ACROSS),
+  MARIADB_SPRING(
+      Place.MARIADB, stores -> new SpringRows(stores, Place.MARIADB), PAIRS, WAITS, ACROSS),
+  MARIADB_SHEDLOCK(Place.MARIADB, stores -> ShedLockLocks.jdbc(stores, Place.MARIADB), PAIRS),
+
+  MORTISE_MYSQL(Place.MYSQL, ours(Place.MYSQL, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+  MYSQL_ROWS(Place.MYSQL, stores -> new RowPair(stores, Place.MYSQL), PAIRS),
+  MYSQL_GET_LOCK(Place.MYSQL, stores -> new SessionPair(stores, Place.MYSQL), PAIRS, WAITS, ACROSS),
+  MYSQL_SHEDLOCK(Place.MYSQL, stores -> ShedLockLocks.jdbc(stores, Place.MYSQL), PAIRS);
 
   /** Which store a subject's locks are in. */
   public enum Place {
     PROCESS,
     REDIS,
-    SQLITE
+    SQLITE,
+    POSTGRESQL,
+    MARIADB,
+    MYSQL
   }
 
   /** What a subject is, and which workloads it can take part in. */
@@ -85,9 +101,8 @@ public enum Subjects {
     this.traits = EnumSet.copyOf(Arrays.asList(traits));
   }
 
-  /** All of a place that have a trait, in the order above. */
-  public static List<Subjects> of(Place place, Trait trait) {
-    return Arrays.stream(values()).filter(s -> s.place == place && s.is(trait)).toList();
+  private static Opener ours(Place place, LockOptions options) {
+    return stores -> new Mortise(stores.url(place), options);
   }
 
   /** Connects. Blocks. */

@@ -1,0 +1,102 @@
+package io.mortise.bench;
+
+import io.mortise.bench.subject.Stores;
+import io.mortise.bench.subject.Subjects.Place;
+import io.mortise.testkit.server.MariaDbServer;
+import io.mortise.testkit.server.MySqlServer;
+import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testkit.server.RedisServer;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** The servers of a run: those that were named, and own ones for the rest. For one thread. */
+final class Servers implements AutoCloseable {
+  private final Map<Place, String> named;
+  private final Path folder;
+  private final Map<Place, String> urls = new EnumMap<>(Place.class);
+  private final List<String> described = new ArrayList<>();
+  private final Deque<Runnable> ends = new ArrayDeque<>();
+
+  /**
+   * @param named URLs of servers that run already
+   * @param folder where files go
+   */
+  Servers(Map<Place, String> named, Path folder) {
+    this.named = named;
+    this.folder = folder;
+  }
+
+  /** Makes a store available: starts its server if it is not named. Blocks. */
+  void want(Place place) {
+    if (place == Place.PROCESS) {
+      return;
+    }
+    String own = named.get(place);
+    urls.put(place, own == null ? start(place) : own);
+    described.add(
+        place.name().toLowerCase(Locale.ROOT) + (own == null ? " of its own" : " of yours"));
+  }
+
+  private String start(Place place) {
+    return switch (place) {
+      case SQLITE -> "jdbc:sqlite:" + folder.resolve("bench.db");
+      case REDIS -> {
+        RedisServer redis =
+            RedisServer.start(
+                RedisServer.installed(7)
+                    .or(RedisServer::bundled)
+                    .orElseThrow(() -> missing("redis-server 7")));
+        ends.push(redis::close);
+        yield redis.url();
+      }
+      case POSTGRESQL -> {
+        PostgresServer postgres =
+            PostgresServer.start(
+                PostgresServer.installed().orElseThrow(() -> missing("postgres and initdb")));
+        ends.push(postgres::close);
+        yield postgres.url();
+      }
+      case MARIADB -> {
+        MariaDbServer mariadb =
+            MariaDbServer.start(MariaDbServer.installed().orElseThrow(() -> missing("mariadbd")));
+        ends.push(mariadb::close);
+        yield mariadb.url();
+      }
+      case MYSQL -> {
+        MySqlServer mysql =
+            MySqlServer.start(MySqlServer.bundled().orElseThrow(() -> missing("mysqld 8.0")));
+        ends.push(mysql::close);
+        yield mysql.url();
+      }
+      case PROCESS -> throw new IllegalArgumentException("Needs no server.");
+    };
+  }
+
+  private static IllegalStateException missing(String program) {
+    return new IllegalStateException(
+        "There is no "
+            + program
+            + " on the PATH. Install it, name a running server with --server, or choose other --stores.");
+  }
+
+  Stores stores() {
+    return new Stores(urls);
+  }
+
+  String described() {
+    return String.join(", ", described);
+  }
+
+  @Override
+  public void close() {
+    while (!ends.isEmpty()) {
+      ends.pop().run();
+    }
+  }
+}

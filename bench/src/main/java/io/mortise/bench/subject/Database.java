@@ -1,0 +1,100 @@
+package io.mortise.bench.subject;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.mortise.bench.subject.Subjects.Place;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The database of a place: a connection for each thread that asks, or a pool. Thread-safe. */
+final class Database implements AutoCloseable {
+  /** As many as an application has, rather than one for each of 64 threads. */
+  private static final int POOL = 16;
+
+  private final Place place;
+  private final String url;
+  private final Map<Thread, Connection> open = new ConcurrentHashMap<>();
+
+  Database(Stores stores, Place place) {
+    this.place = place;
+    // MariaDB's driver serves both.
+    this.url = stores.url(place).replaceFirst("^jdbc:mysql:", "jdbc:mariadb:");
+  }
+
+  /** Makes the tables of the hand-written protocols and of the peers, unless they are there. */
+  Database prepare() throws SQLException {
+    try (Statement statement = connection().createStatement()) {
+      for (String ddl : schema().split(";", -1)) {
+        if (!ddl.isBlank()) {
+          statement.execute(ddl);
+        }
+      }
+    } finally {
+      closeMine();
+    }
+    return this;
+  }
+
+  private static String schema() {
+    try (InputStream in = Database.class.getResourceAsStream("tables.sql")) {
+      return new String(
+          java.util.Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  Place place() {
+    return place;
+  }
+
+  HikariDataSource pool() {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(url);
+    config.setMaximumPoolSize(POOL);
+    return new HikariDataSource(config);
+  }
+
+  /** The connection of this thread. */
+  Connection connection() throws SQLException {
+    Connection mine = open.get(Thread.currentThread());
+    if (mine == null) {
+      mine = DriverManager.getConnection(url);
+      if (place == Place.SQLITE) {
+        try (Statement settings = mine.createStatement()) {
+          settings.execute("pragma busy_timeout = 20000");
+          settings.execute("pragma journal_mode = wal");
+          settings.execute("pragma synchronous = normal");
+        }
+      }
+      open.put(Thread.currentThread(), mine);
+    }
+    return mine;
+  }
+
+  void closeMine() throws SQLException {
+    Connection mine = open.remove(Thread.currentThread());
+    if (mine != null) {
+      mine.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    for (Connection connection : open.values()) {
+      try {
+        connection.close();
+      } catch (SQLException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+    open.clear();
+  }
+}
