@@ -72,9 +72,11 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
     return new Target(url.base(), properties, USER_INFO.matcher(url.base()).replaceFirst("//"));
   }
 
+  /** Done by {@link #setUp}, each time anew: a name may lead to another server by now. */
   @Override
-  public void check(Connection connection, String store) throws SQLException {
-    String version = variables(connection).getOrDefault("version", "");
+  public void check(Connection connection, String store) {}
+
+  private void checkVersion(String version, String store) {
     if (!isOurs(version) || number(version) < lowest()) {
       throw new StoreUnfitException(
           store
@@ -89,6 +91,23 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
               + "."
               + lowest() % 1000
               + " or later; MySQL has URLs that begin with jdbc:mysql: and MariaDB jdbc:mariadb:.");
+    }
+  }
+
+  private static void checkWrites(Map<String, String> variables, String store) {
+    for (String name : new String[] {"read_only", "super_read_only", "innodb_read_only"}) {
+      String value = variables.getOrDefault(name, "OFF");
+      if (!value.equals("OFF") && !value.equals("0")) {
+        throw new StoreUnfitException(
+            store + " is read-only (" + name + "=" + value + "). A lock needs to write.");
+      }
+    }
+    if (variables.getOrDefault("log_bin", "OFF").equals("ON")
+        && variables.getOrDefault("binlog_format", "ROW").equals("STATEMENT")) {
+      throw new StoreUnfitException(
+          store
+              + " writes its binary log with binlog_format=STATEMENT, which cannot repeat what depends "
+              + "on time. Set it to ROW or MIXED.");
     }
   }
 
@@ -121,6 +140,9 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
 
   @Override
   public void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException {
+    Map<String, String> variables = variables(connection);
+    checkVersion(variables.getOrDefault("version", ""), store);
+    checkWrites(variables, store);
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     connection.setNetworkTimeout(Runnable::run, (int) maxInFlight.toMillis());
     // A quarter of what a request may take, so that a step that waits twice, tried for the last
@@ -131,21 +153,6 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
           .set("statement_s", 2 * quarter)
           .set("idle_s", Math.max(IDLE.toSeconds(), maxInFlight.toSeconds()))
           .update();
-    }
-    Map<String, String> variables = variables(connection);
-    for (String name : new String[] {"read_only", "super_read_only", "innodb_read_only"}) {
-      String value = variables.getOrDefault(name, "OFF");
-      if (!value.equals("OFF") && !value.equals("0")) {
-        throw new StoreUnfitException(
-            store + " is read-only (" + name + "=" + value + "). A lock needs to write.");
-      }
-    }
-    if (variables.getOrDefault("log_bin", "OFF").equals("ON")
-        && variables.getOrDefault("binlog_format", "ROW").equals("STATEMENT")) {
-      throw new StoreUnfitException(
-          store
-              + " writes its binary log with binlog_format=STATEMENT, which cannot repeat what depends "
-              + "on time. Set it to ROW or MIXED.");
     }
   }
 
