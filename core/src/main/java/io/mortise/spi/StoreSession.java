@@ -28,7 +28,8 @@ public interface StoreSession {
    * compare-and-set of the beat. Accepted if the store's beat is {@code previous} (go on) or {@code
    * next} (the reply of an earlier try was lost); any other means that the process was cloned, and
    * answers {@link Renewal.Lost}. A {@code previous} of 0 creates the session; what has ended is
-   * never created again by another beat.
+   * never created again by another beat, nor by this one if it arrives later than {@link
+   * StoreProfile#maxInFlight} after it was sent.
    *
    * @param previous the last beat that the store confirmed, 0 for the first renewal
    * @param next greater than {@code previous}, at most 2^53, and not to be guessed by a clone

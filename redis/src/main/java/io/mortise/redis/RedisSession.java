@@ -1,5 +1,6 @@
 package io.mortise.redis;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -83,8 +84,9 @@ final class RedisSession implements StoreSession {
     args.add(LockCodec.digits(next, 16));
     args.add(LockCodec.digits(spec.ttl().toMillis(), 16));
     args.add(spec.client().encoded());
-    seen.forEach(id -> args.add(Long.toString(id)));
     long sent = System.nanoTime();
+    args.add(LockCodec.digits(store.clock().deadline(sent), 16));
+    seen.forEach(id -> args.add(Long.toString(id)));
     return store
         .call(
             Script.RENEW,
@@ -102,8 +104,15 @@ final class RedisSession implements StoreSession {
     } else if (first.equals("O")) {
       return new Renewal.Lost("another process renews the same session");
     }
-    long storeMicros = Long.parseLong(first);
+    boolean late = first.equals("L");
+    long storeMicros = Long.parseLong(late ? String.valueOf(answer.get(1)) : first);
     store.clock().learn(sent, System.nanoTime(), storeMicros);
+    if (late) {
+      return new Renewal.Unknown(
+          new StoreUnavailableException(
+              "The request for session '%s' reached Redis too late to be executed (store=%s)."
+                  .formatted(spec.id(), store)));
+    }
     List<Renewal.Item> items = items(answer.subList(1, answer.size()));
     boolean more = items.size() > NEWS;
     return new Renewal.Renewed(storeMicros, more ? items.subList(0, NEWS) : items, more);

@@ -2,7 +2,7 @@
 --
 -- KEYS[1] = the session: <prefix>s:<session>
 --
--- Returns nothing if it has ended, for ever, since a renewal never creates a session anew; else
+-- Returns nothing if it has ended, for ever, since a renewal creates a session only while the first one may be under way; else
 -- <beat 16><ms that it lives yet>.
 --
 -- Atomic because Redis runs one script at a time. Expiry is by the server's clock. Lowest server version: 6.2.

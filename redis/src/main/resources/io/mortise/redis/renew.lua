@@ -6,11 +6,13 @@
 -- ARGV[2] = next beat (16 digits)
 -- ARGV[3] = TTL (ms, 16 digits)
 -- ARGV[4] = label of the client
--- ARGV[5…] = ids of news that was seen
+-- ARGV[5] = deadline (µs since 1970 by the server's clock): no session is created after it
+-- ARGV[6…] = ids of news that was seen
 --
 -- Returns a list. If renewed: the server's time (µs, text), then up to 65 texts <id, 17 with its sign><news> (see
 -- lock.lua), in the order of ids, which puts what has gone first; the 65th only says that more is left. Else one text:
--- 'E' if the session expired, 'O' if another process renews it.
+-- 'E' if the session expired, 'O' if another process renews it; or 'L' and the server's time if it came too late to be
+-- created, since what has ended would come to life again.
 --
 -- Atomic because Redis runs one script at a time. PEXPIRE comes first since a full server allows it, and allows every
 -- write after it: full memory must not end sessions. Nor must a key of news that is none: it is passed over.
@@ -26,10 +28,12 @@ if session then
   redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[3]))
 elseif ARGV[1] ~= '0000000000000000' then
   return { 'E' }
+elseif time[1] * 1000000 + time[2] > tonumber(ARGV[5]) then
+  return { 'L', string.format('%.0f', time[1] * 1000000 + time[2]) }
 end
 redis.call('SET', KEYS[1], ARGV[2] .. ARGV[3] .. ARGV[4], 'PX', tonumber(ARGV[3]))
 
-for i = 5, #ARGV do
+for i = 6, #ARGV do
   redis.pcall('ZREMRANGEBYSCORE', KEYS[2], ARGV[i], ARGV[i])
 end
 local answer = { string.format('%.0f', time[1] * 1000000 + time[2]) }

@@ -9,6 +9,7 @@ import io.lettuce.core.api.sync.RedisCommands;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
@@ -17,8 +18,12 @@ import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
 import io.mortise.testkit.server.RedisServer;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -203,6 +208,29 @@ class FaultTest {
     server.resume();
     awaitGrant(party, LockName.of("another"));
     assertThat(Party.join(store.inspect(LockQuery.of(LOCK))).locks()).isEmpty();
+  }
+
+  @Test
+  void givenServerStandsStill_whenASessionIsOpened_thenItIsNotCreatedLater() {
+    RedisServer server = open(Servers.any());
+    LockStore store = store(server);
+    Party other = new Party(store);
+    SessionSpec spec =
+        new SessionSpec(
+            SessionId.random(new SecureRandom()),
+            Duration.ofMinutes(2),
+            new ClientLabel("host", 7, "late"));
+    StoreSession late = store.open(spec, news -> {});
+    server.pause();
+    assertThat(Party.join(late.renew(0, 1, List.of()))).isInstanceOf(Renewal.Unknown.class);
+    server.resume();
+    awaitGrant(other, LOCK);
+    assertThat(other.renew()).isInstanceOf(Renewal.Renewed.class);
+
+    assertThat(Party.join(store.judge(spec.id()))).isInstanceOf(Verdict.SessionEnded.class);
+    assertThat(Party.join(late.renew(0, 1, List.of())))
+        .as("what is sent now is in time")
+        .isInstanceOf(Renewal.Renewed.class);
   }
 
   @ParameterizedTest
