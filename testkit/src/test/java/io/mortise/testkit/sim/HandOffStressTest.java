@@ -7,9 +7,10 @@ import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockOptions;
 import io.mortise.internal.engine.EngineClient;
-import io.mortise.internal.engine.SystemEnv;
+import io.mortise.internal.engine.EngineRules;
 import io.mortise.internal.table.MemStore;
-import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +20,10 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,9 +36,12 @@ import org.junit.jupiter.api.Test;
  */
 class HandOffStressTest {
   private static final Duration TTL = Duration.ofMinutes(5);
-  private static final long RUN_NANOS =
-      Duration.ofMillis(Long.getLong("mortise.stress.millis", 4_000)).toNanos();
+  private static final Duration RUN =
+      Duration.ofMillis(Long.getLong("mortise.stress.millis", 4_000));
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(20);
+
+  /** Enough for a test that only has to notice what is wrong. */
+  private static final Duration SHORT = Duration.ofSeconds(1);
 
   private final MemStore store = new MemStore();
   private final List<EngineClient> clients = new ArrayList<>();
@@ -56,32 +63,75 @@ class HandOffStressTest {
   @Test
   void givenThreadsOfTwoProcesses_whenTheyFightForALock_thenItGoesFromOneToTheNext()
       throws Exception {
-    fight(2, 4, LockOptions.DEFAULTS);
+    fightWell(2, 4, LockOptions.DEFAULTS);
   }
 
   @Test
   void givenFairThreadsOfTwoProcesses_whenTheyFightForALock_thenItGoesFromOneToTheNext()
       throws Exception {
-    fight(2, 4, LockOptions.DEFAULTS.withFair(true));
+    fightWell(2, 4, LockOptions.DEFAULTS.withFair(true));
   }
 
   @Test
   void givenThreadsOfOneProcess_whenTheyFightForALock_thenItGoesFromHandToHand() throws Exception {
-    fight(1, 6, LockOptions.DEFAULTS);
+    fightWell(1, 6, LockOptions.DEFAULTS);
   }
 
-  private void fight(int processes, int threadsEach, LockOptions options) throws Exception {
+  @Test
+  void givenThreadsThatDoNotShareALock_thenTheTestNotices() throws Exception {
+    AtomicInteger number = new AtomicInteger();
+    fight(2, 4, store, client -> client.lock("own" + number.incrementAndGet()), SHORT, SHORT);
+    assertThat(wrong).contains("Two are inside.");
+  }
+
+  @Test
+  void givenPushesThatAreLost_thenTheTestNotices() throws Exception {
+    AtomicInteger pushes = new AtomicInteger();
+    LockStore lossy =
+        new Between(store) {
+          @Override
+          void hint(Consumer<News> hints, News news) {
+            if (pushes.incrementAndGet() <= 100) {
+              hints.accept(news);
+            }
+          }
+        };
+    fight(2, 4, lossy, client -> client.lock("hot"), SHORT, SHORT);
+    assertThat(wrong).anyMatch(found -> found.startsWith("A wake-up was lost"));
+  }
+
+  private void fightWell(int processes, int threadsEach, LockOptions options) throws Exception {
+    fight(
+        processes,
+        threadsEach,
+        store,
+        client -> client.lock("hot").with(options),
+        RUN,
+        LONGEST_WAIT);
+    assertThat(wrong).isEmpty();
+    assertThat(unguarded).isEqualTo(sections.get()).isGreaterThan(1_000);
+    for (EngineClient client : clients) {
+      await().atMost(LONGEST_WAIT).until(() -> client.engine().footprint() == 0);
+    }
+  }
+
+  private void fight(
+      int processes,
+      int threadsEach,
+      LockStore between,
+      Function<EngineClient, DistributedLock> locks,
+      Duration run,
+      Duration longestWait)
+      throws Exception {
     List<Thread> threads = new ArrayList<>();
-    long end = System.nanoTime() + RUN_NANOS;
+    long end = System.nanoTime() + run.toNanos();
     for (int process = 0; process < processes; process++) {
-      SystemEnv env = new SystemEnv();
-      EngineClient client =
-          new EngineClient(store, env.env(TTL, new ClientLabel("-", 1, "p" + process)), env::close);
+      EngineClient client = Between.client(between, "p" + process, TTL, EngineRules.ALL);
       clients.add(client);
       for (int i = 0; i < threadsEach; i++) {
         long seed = process * 100L + i;
-        Thread thread = new Thread(() -> work(client.lock("hot").with(options), seed, end));
-        threads.add(thread);
+        DistributedLock lock = locks.apply(client);
+        threads.add(new Thread(() -> work(lock, seed, end)));
       }
     }
     threads.forEach(Thread::start);
@@ -91,15 +141,12 @@ class HandOffStressTest {
       threads.get(random.nextInt(threads.size())).interrupt();
     }
     for (Thread thread : threads) {
-      thread.join(LONGEST_WAIT.toMillis());
+      thread.join(longestWait.toMillis());
       if (thread.isAlive()) {
         wrong.add("A wake-up was lost: " + List.of(thread.getStackTrace()));
+        thread.interrupt();
+        thread.join(longestWait.toMillis());
       }
-    }
-    assertThat(wrong).isEmpty();
-    assertThat(unguarded).isEqualTo(sections.get()).isGreaterThan(1_000);
-    for (EngineClient client : clients) {
-      await().atMost(LONGEST_WAIT).until(() -> client.engine().footprint() == 0);
     }
   }
 
