@@ -58,7 +58,8 @@ public interface LockStore extends AutoCloseable {
   }
 
   /**
-   * Removes what dead processes and idle locks left behind: at most {@code budget} items.
+   * Removes what dead processes and idle locks left behind: at most {@code budget} sessions and
+   * locks, and of each lock at most 64 holders.
    *
    * @return how many were removed
    */

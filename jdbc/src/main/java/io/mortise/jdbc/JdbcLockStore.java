@@ -114,8 +114,10 @@ final class JdbcLockStore implements LockStore {
     return call(renewals, link -> link.sessions.sweep(bounded, link.now()))
         .thenCompose(
             ended ->
-                call(requests, link -> sweepLocks(link, bounded))
-                    .thenApply(removed -> ended + removed));
+                ended == bounded
+                    ? CompletableFuture.completedFuture(ended)
+                    : call(requests, link -> sweepLocks(link, bounded - ended))
+                        .thenApply(removed -> ended + removed));
   }
 
   void submit(Work work) {

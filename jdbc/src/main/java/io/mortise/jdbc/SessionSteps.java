@@ -78,6 +78,7 @@ final class SessionSteps {
         rows.forgetAll(session);
       }
     }
-    return expired.size() + (expired.size() < budget ? rows.forgetOrphans(budget) : 0);
+    return expired.size()
+        + (expired.size() < budget ? rows.forgetOrphans(budget - expired.size()) : 0);
   }
 }

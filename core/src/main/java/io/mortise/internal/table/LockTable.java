@@ -515,14 +515,18 @@ public final class LockTable {
   /** See {@link io.mortise.spi.LockStore#sweep}: takes up where the last sweep ended. */
   public int sweep(int budget, long now) {
     int removed = sessions.sweep(budget, now);
+    int left = budget - removed;
+    if (left == 0) {
+      return removed;
+    }
     List<String> visited = new ArrayList<>();
     for (String name : records.tailMap(sweepFrom, false).keySet()) {
-      if (visited.size() == budget) {
+      if (visited.size() == left) {
         break;
       }
       visited.add(name);
     }
-    sweepFrom = visited.size() < budget ? "" : visited.get(visited.size() - 1);
+    sweepFrom = visited.size() < left ? "" : visited.get(visited.size() - 1);
     for (String name : visited) {
       LockRecord lock = records.get(name);
       if (lock == null) {
