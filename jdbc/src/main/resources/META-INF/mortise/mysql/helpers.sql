@@ -1,4 +1,4 @@
--- The tables of Mortise's SQL helpers for MySQL 8.0.16 or later. Made when they are opened unless that is forbidden.
+-- The tables of Mortise's SQL helpers for MySQL 8.0.17 or later. Made when they are opened unless that is forbidden.
 -- Another prefix than mortise_: replace it everywhere below.
 -- Names are bytes of UTF-8, so that no collation takes two for one; to read them: CONVERT(name USING utf8mb4).
 -- Times (…_us) are microseconds since 1970 of the database.

@@ -61,11 +61,11 @@ enum Dialect {
     };
   }
 
-  /** Whether a lock was not had within the time set for it. */
+  /** Whether a lock was not had at once, or within the time set for it. */
   boolean isLockTimeout(SQLException error) {
     return switch (this) {
       case POSTGRESQL -> "55P03".equals(error.getSQLState());
-      case MYSQL, MARIADB -> error.getErrorCode() == 1205;
+      case MYSQL, MARIADB -> error.getErrorCode() == 1205 || error.getErrorCode() == 3572;
       case H2 -> error.getErrorCode() == 50200;
       case SQLITE -> error.getErrorCode() == 5;
     };

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements of one dialect: its own file where it differs, else the common one. {@code
+ * The statements of one dialect: its own file where it differs, else the shared one. {@code
  * {now_us}} in a file is the dialect's expression for the database clock; other names in braces are
  * filled in by the caller.
  */
@@ -103,7 +103,7 @@ final class SqlFiles {
   }
 
   private String file(String name) {
-    for (String folder : List.of(dialect.folder(), "common")) {
+    for (String folder : List.of(dialect.folder(), "shared")) {
       String text = read(folder + "/" + name + ".sql");
       if (text != null) {
         return text.strip();

@@ -11,7 +11,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Locks by name that are held from here to the end of your transaction: row locks on a table of
@@ -83,7 +82,7 @@ public final class TransactionLocks {
    */
   public Optional<TransactionLock> tryLock(Connection connection, String name) throws SQLException {
     prepare(connection, name);
-    return select(connection, name, files.statement("txlock_try"))
+    return trySelect(connection, name)
         ? Optional.of(new TransactionLock(files, connection, name))
         : Optional.empty();
   }
@@ -153,6 +152,13 @@ public final class TransactionLocks {
     }
   }
 
+  private boolean trySelect(Connection connection, String name) throws SQLException {
+    String sql = files.statement("txlock_try");
+    return files.dialect().isMySqlLike()
+        ? selectOrTimeOut(connection, name, sql)
+        : select(connection, name, sql);
+  }
+
   /** False if the time is over; then the statement, and no more, was undone. */
   private boolean selectOrTimeOut(Connection connection, String name, String sql)
       throws SQLException {
@@ -161,12 +167,19 @@ public final class TransactionLocks {
         return true;
       }
     } catch (SQLException e) {
-      if (files.dialect().isLockTimeout(e)) {
+      if (files.dialect().isLockTimeout(e) && !endsAll(connection, e)) {
         return false;
       }
       throw e;
     }
     throw rows.gone(TABLE, name);
+  }
+
+  /** Whether this server took the end of a wait for the end of the transaction. */
+  private boolean endsAll(Connection connection, SQLException timeout) throws SQLException {
+    return timeout.getErrorCode() == 1205
+        && files.dialect().isMySqlLike()
+        && !setting(connection, "wait_ends_all").equals("0");
   }
 
   private boolean lockOnH2(Connection connection, String name, Duration wait) throws SQLException {
@@ -178,11 +191,11 @@ public final class TransactionLocks {
   /** An error ends PostgreSQL's transaction, unless there is a savepoint to go back to. */
   private boolean lockOnPostgres(Connection connection, String name, Duration wait)
       throws SQLException {
-    String before = setting(connection);
+    String before = setting(connection, "wait_read");
     Savepoint savepoint = connection.setSavepoint();
-    setting(connection, Math.max(1, wait.toMillis()) + "ms");
+    setWait(connection, Math.max(1, wait.toMillis()) + "ms");
     if (selectOrTimeOut(connection, name, files.statement("txlock_lock"))) {
-      setting(connection, before);
+      setWait(connection, before);
       connection.releaseSavepoint(savepoint);
       return true;
     }
@@ -192,15 +205,15 @@ public final class TransactionLocks {
     return false;
   }
 
-  private String setting(Connection connection) throws SQLException {
+  private String setting(Connection connection, String statement) throws SQLException {
     try (Statement read = connection.createStatement();
-        ResultSet row = read.executeQuery(files.statement("wait_read"))) {
+        ResultSet row = read.executeQuery(files.statement(statement))) {
       row.next();
       return row.getString(1);
     }
   }
 
-  private void setting(Connection connection, String value) throws SQLException {
+  private void setWait(Connection connection, String value) throws SQLException {
     try (PreparedStatement write = connection.prepareStatement(files.statement("wait_write"))) {
       write.setString(1, value);
       write.executeQuery().close();
@@ -209,46 +222,27 @@ public final class TransactionLocks {
 
   private boolean lockOnMySql(Connection connection, String name, Duration wait)
       throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      long before;
-      boolean timeoutEndsAll;
-      try (ResultSet row = statement.executeQuery(files.statement("wait_read"))) {
-        row.next();
-        before = row.getLong(1);
-        timeoutEndsAll = row.getBoolean(2);
-      }
-      statement.execute(waitOf((wait.toMillis() + 999) / 1000));
-      SQLException trouble = null;
-      try {
-        String sql = files.statement("txlock_lock");
-        if (!timeoutEndsAll) {
-          return selectOrTimeOut(connection, name, sql);
-        } else if (select(connection, name, sql)) {
-          return true;
-        }
-        throw rows.gone(TABLE, name);
-      } catch (SQLException e) {
-        trouble = e;
-        throw e;
-      } finally {
-        restore(statement, before, trouble);
-      }
-    }
-  }
-
-  private void restore(Statement statement, long before, @Nullable SQLException trouble)
-      throws SQLException {
+    long before = Long.parseLong(setting(connection, "wait_read"));
+    setWait(connection, (wait.toMillis() + 999) / 1000);
+    boolean had;
     try {
-      statement.execute(waitOf(before));
+      had = selectOrTimeOut(connection, name, files.statement("txlock_lock"));
     } catch (SQLException e) {
-      if (trouble == null) {
-        throw e;
+      try {
+        setWait(connection, before);
+      } catch (SQLException second) {
+        e.addSuppressed(second);
       }
-      trouble.addSuppressed(e);
+      throw e;
     }
+    setWait(connection, before);
+    return had;
   }
 
-  private String waitOf(long seconds) {
-    return files.statement("wait_write", Map.of("seconds", Long.toString(Math.max(1, seconds))));
+  private void setWait(Connection connection, long seconds) throws SQLException {
+    Map<String, String> value = Map.of("seconds", Long.toString(Math.max(1, seconds)));
+    try (Statement write = connection.createStatement()) {
+      write.execute(files.statement("wait_write", value));
+    }
   }
 }

@@ -30,11 +30,10 @@ final class TestDatabase implements AutoCloseable {
   /** Which product. */
   enum Kind {
     H2,
-    SQLITE;
-
-    boolean isMySqlLike() {
-      return name().equals("MYSQL") || name().equals("MARIADB");
-    }
+    SQLITE,
+    POSTGRESQL,
+    MYSQL,
+    MARIADB
   }
 
   static TestDatabase open(Kind kind) {
@@ -52,6 +51,20 @@ final class TestDatabase implements AutoCloseable {
         yield new TestDatabase(
             "jdbc:sqlite:" + folder.resolve(name + ".db") + "?busy_timeout=20000",
             () -> delete(folder));
+      }
+      case POSTGRESQL -> {
+        String server = TestServers.url(kind);
+        execute(server, "CREATE SCHEMA " + name);
+        yield new TestDatabase(
+            server + "&currentSchema=" + name,
+            () -> execute(server, "DROP SCHEMA " + name + " CASCADE"));
+      }
+      case MYSQL, MARIADB -> {
+        String server = TestServers.url(kind);
+        execute(server, "CREATE DATABASE " + name);
+        yield new TestDatabase(
+            server.replace("/mortise?", "/" + name + "?"),
+            () -> execute(server, "DROP DATABASE " + name));
       }
     };
   }
