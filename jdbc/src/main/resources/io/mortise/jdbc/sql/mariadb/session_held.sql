@@ -1,0 +1,3 @@
+-- Whether this very connection has the named lock; behind a proxy it may be another one. ? = key
+-- Returns 1, 0, or null if nobody has it.
+SELECT IS_USED_LOCK(?) = CONNECTION_ID()
