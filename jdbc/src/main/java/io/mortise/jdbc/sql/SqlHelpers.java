@@ -11,8 +11,8 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The helpers that keep rows in tables of their own: {@link SqlFence} and {@link TransactionLocks}.
- * One per database and process; thread-safe.
+ * The helpers that keep rows in tables of their own: {@link SqlFence}, {@link TransactionLocks},
+ * {@link Once}. One per database and process; thread-safe.
  *
  * <p>It takes one connection from the data source when it first needs one, and keeps it until
  * {@link #close()}: rows are made there, apart from your transactions. Hand in the pool itself, not
@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * TransactionAwareDataSourceProxy}).
  *
  * <p>The tables are in {@code META-INF/mortise/<database>/helpers.sql} of the jar, and are made by
- * {@link #open} unless forbidden. Databases: PostgreSQL 9.5, MySQL 8.0.16, MariaDB 10.6, H2
- * 2.2.220, SQLite 3.24, and later.
+ * {@link #open} unless forbidden. Databases: PostgreSQL 12, MySQL 8.0.17, MariaDB 10.6, H2 2.2.220,
+ * SQLite 3.24, and later.
  */
 public final class SqlHelpers implements AutoCloseable {
   private final OwnConnection own;
@@ -164,6 +164,11 @@ public final class SqlHelpers implements AutoCloseable {
    */
   public TransactionLocks transactionLocks() {
     return new TransactionLocks(files, rows);
+  }
+
+  /** Things that are done once. */
+  public Once once() {
+    return new Once(files, rows, own, 0);
   }
 
   /**

@@ -5,7 +5,8 @@
  *
  * <p>Start at {@link io.mortise.jdbc.sql.SqlHelpers}, which needs tables of its own; {@link
  * io.mortise.jdbc.sql.FencedUpdate}, {@link io.mortise.jdbc.sql.VersionedUpdate} and {@link
- * io.mortise.jdbc.sql.InsertOnce} work on your tables alone.
+ * io.mortise.jdbc.sql.InsertOnce} work on your tables alone, and {@link
+ * io.mortise.jdbc.sql.SessionLocks} needs none.
  *
  * <p>Trouble with your connection reaches you as the driver's own {@link java.sql.SQLException},
  * unlike elsewhere in Mortise: whatever you have that rolls back and repeats transactions has to
