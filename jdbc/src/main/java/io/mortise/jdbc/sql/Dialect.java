@@ -50,6 +50,11 @@ enum Dialect {
     return this == MYSQL || this == MARIADB;
   }
 
+  /** Whether it is always reached over a network. */
+  boolean isServer() {
+    return this != H2 && this != SQLITE;
+  }
+
   /** Whether a row was refused because one with its key is there. */
   boolean isDuplicate(SQLException error) {
     return switch (this) {

@@ -14,10 +14,14 @@ import org.jspecify.annotations.Nullable;
 final class OwnConnection implements AutoCloseable {
   private static final int CHECK_SECONDS = 2;
 
+  /** Its statements end at once; one that does not keeps all threads of the process waiting. */
+  private static final int ANSWER_MILLIS = 30_000;
+
   private final DataSource source;
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable Connection connection;
   private boolean restoreManual;
+  private int restoreTimeout;
   private boolean closed;
 
   OwnConnection(DataSource source) {
@@ -75,11 +79,15 @@ final class OwnConnection implements AutoCloseable {
     Connection present = connection;
     if (present == null) {
       present = source.getConnection();
+      connection = present;
       restoreManual = !present.getAutoCommit();
       if (restoreManual) {
         present.setAutoCommit(true);
       }
-      connection = present;
+      if (Dialect.of(present).isServer()) {
+        restoreTimeout = present.getNetworkTimeout();
+        present.setNetworkTimeout(Runnable::run, ANSWER_MILLIS);
+      }
     }
     return present;
   }
@@ -105,6 +113,9 @@ final class OwnConnection implements AutoCloseable {
       connection = null;
       if (last != null) {
         try (last) {
+          if (Dialect.of(last).isServer()) {
+            last.setNetworkTimeout(Runnable::run, restoreTimeout);
+          }
           if (restoreManual) {
             last.setAutoCommit(false);
           }

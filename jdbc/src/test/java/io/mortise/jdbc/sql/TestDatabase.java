@@ -10,6 +10,8 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
@@ -21,6 +23,7 @@ final class TestDatabase implements AutoCloseable {
 
   private final String url;
   private final Runnable cleanUp;
+  private final List<Connection> handedOut = new CopyOnWriteArrayList<>();
 
   private TestDatabase(String url, Runnable cleanUp) {
     this.url = url;
@@ -104,6 +107,11 @@ final class TestDatabase implements AutoCloseable {
     return new Plain();
   }
 
+  /** What data sources have handed out, in order. */
+  List<Connection> handedOut() {
+    return handedOut;
+  }
+
   @Override
   public void close() {
     cleanUp.run();
@@ -113,12 +121,14 @@ final class TestDatabase implements AutoCloseable {
   private final class Plain implements DataSource {
     @Override
     public Connection getConnection() throws SQLException {
-      return connect();
+      Connection connection = connect();
+      handedOut.add(connection);
+      return connection;
     }
 
     @Override
     public Connection getConnection(String user, String password) throws SQLException {
-      return connect();
+      return getConnection();
     }
 
     @Override

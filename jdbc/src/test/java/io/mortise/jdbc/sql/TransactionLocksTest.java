@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.UnsupportedByStoreException;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -194,6 +195,48 @@ class TransactionLocksTest extends HelperTest {
     }
   }
 
+  /** The control: why rows are made apart. Two that look for a row, and then make it. */
+  @Test
+  void givenRowsMadeInTheTransactions_thenMySqlEndsOneAsADeadlock() throws Exception {
+    if (kind != TestDatabase.Kind.MYSQL && kind != TestDatabase.Kind.MARIADB) {
+      return;
+    }
+    List<Connection> both = List.of(begin(), begin());
+    for (Connection connection : both) {
+      connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+      connection
+          .createStatement()
+          .executeQuery("SELECT token FROM mortise_txlock WHERE name = 'x' FOR UPDATE")
+          .close();
+    }
+    String insert = "INSERT INTO mortise_txlock (name, token) VALUES ('x', 0)";
+    Future<Integer> first = start(() -> execute(both.get(0), insert));
+    assertThat(waits(first)).isTrue();
+    assertThatThrownBy(() -> execute(both.get(1), insert))
+        .isInstanceOfSatisfying(
+            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("40001"));
+    assertThat(get(first)).isEqualTo(1);
+  }
+
+  @Test
+  void givenOwnConnectionThatBroke_thenAnotherIsTaken_andGivenBackAtTheEnd() throws Exception {
+    Connection connection = begin();
+    locks.lock(connection, "x");
+    List<Connection> own = database.handedOut();
+    assertThat(own).hasSize(1);
+    own.get(0).close();
+    locks.lock(connection, "y");
+    assertThat(own).hasSize(2);
+    locks.lock(connection, "z");
+    assertThat(own).hasSize(2);
+    helpers.close();
+    assertThat(own.get(1).isClosed()).isTrue();
+    locks.lock(connection, "x");
+    assertThatThrownBy(() -> locks.lock(connection, "never used"))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
+  }
+
   @Test
   void givenRowDeletedByHand_thenTheTransactionIsToBeRepeated_andThenItWorks() throws Exception {
     Connection connection = begin();
@@ -203,7 +246,7 @@ class TransactionLocksTest extends HelperTest {
     connection.commit();
     assertThatThrownBy(() -> locks.lock(connection, "x"))
         .isInstanceOfSatisfying(
-            java.sql.SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("40001"));
+            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("40001"));
     connection.rollback();
     locks.lock(connection, "x");
     connection.commit();
