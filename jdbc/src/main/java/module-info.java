@@ -2,6 +2,7 @@
  * Locks kept in a relational database, by plain JDBC; the driver is the user's choice. Start
  * reading at {@code io.mortise.jdbc}.
  */
+@SuppressWarnings("module") // The driver need not be there.
 module io.mortise.jdbc {
   requires transitive io.mortise.core;
   requires transitive java.sql;
@@ -10,6 +11,8 @@ module io.mortise.jdbc {
 
   exports io.mortise.jdbc;
   exports io.mortise.jdbc.sql;
+  exports io.mortise.jdbc.driver to
+      org.postgresql.jdbc;
 
   provides io.mortise.spi.LockStoreProvider with
       io.mortise.jdbc.JdbcStoreProvider;

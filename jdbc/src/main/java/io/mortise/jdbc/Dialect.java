@@ -1,14 +1,18 @@
 package io.mortise.jdbc;
 
 import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one database server does in its own way, beside its SQL files. Thread-safe; has no state.
@@ -59,9 +63,36 @@ interface Dialect {
    */
   void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException;
 
+  /**
+   * Makes a connection ready for use.
+   *
+   * @param isLocal whether a session is of this process, which hears its news without the server
+   */
+  default Link link(
+      Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
+      throws SQLException {
+    return new Link(connection, rows(connection, text, namespace), transactions(connection, text));
+  }
+
   /** How transactions begin and end there. */
   default Link.Transactions transactions(Connection connection, SqlText text) throws SQLException {
     return new ServerTransactions(connection, text);
+  }
+
+  /** How the server wakes this process, see {@link ServerDatabase#push}; null if it cannot. */
+  default @Nullable Push push(
+      String display,
+      ServerDatabase.Source source,
+      Map<SessionId, JdbcSession> sessions,
+      Push.Voice voice,
+      Runnable look,
+      Duration maxInFlight) {
+    return null;
+  }
+
+  /** How many requests may travel in one statement, see {@link Rows#together}. */
+  default int batch() {
+    return 1;
   }
 
   /** Its tables. */

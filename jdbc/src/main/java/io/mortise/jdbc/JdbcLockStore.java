@@ -32,6 +32,9 @@ final class JdbcLockStore implements LockStore {
   /** The most that one sweep does, since it holds up the requests behind it. */
   private static final int SWEEP = 256;
 
+  /** How often to look while somebody waits, though the server pushes. */
+  private static final Duration BACKSTOP = Duration.ofMillis(500);
+
   private final Database database;
   private final StoreProfile profile;
   private final boolean rings;
@@ -40,6 +43,7 @@ final class JdbcLockStore implements LockStore {
   private final NewsWatch watch;
   private final @Nullable Bells bells;
   private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
+  private volatile @Nullable Push push;
   private volatile String sweptTo = "";
 
   private JdbcLockStore(
@@ -58,7 +62,7 @@ final class JdbcLockStore implements LockStore {
         oneWriter
             ? new NewsWatch.OwnLink(database)
             : (id, after) -> call(renewals, link -> NewsWatch.read(link, id, after)).get();
-    this.watch = new NewsWatch(name + "-news", bells, reader, poll);
+    this.watch = new NewsWatch(name + "-news", bells, reader, () -> pushes() ? BACKSTOP : poll);
   }
 
   /** A store in a file that one process writes at a time, with bells beside it. */
@@ -67,10 +71,14 @@ final class JdbcLockStore implements LockStore {
   }
 
   /**
-   * A store in a database that serves many connections, where nothing but a look tells the news.
+   * A store in a database that serves many connections, where a look tells the news, and the server
+   * if it can.
    */
   static JdbcLockStore over(ServerDatabase server) {
-    return new JdbcLockStore(server, null, false, Duration.ofMillis(20));
+    JdbcLockStore store = new JdbcLockStore(server, null, false, Duration.ofMillis(20));
+    server.localSessions(store.sessions::containsKey);
+    store.push = server.push(store.sessions, store::say, store.watch::lookNow);
+    return store;
   }
 
   @Override
@@ -131,10 +139,32 @@ final class JdbcLockStore implements LockStore {
   /** The session holds or waits for the first time. */
   void watch(JdbcSession session) {
     watch.add(session);
+    Push current = push;
+    if (current != null) {
+      current.hurry();
+    }
+  }
+
+  private boolean pushes() {
+    Push current = push;
+    return current != null && current.works();
+  }
+
+  private CompletionStage<Boolean> say(String channel, String payload) {
+    return call(
+        renewals,
+        link -> {
+          link.rows.notify(channel, payload);
+          return true;
+        });
   }
 
   /** A first attempt of a session waits. */
   void hurry() {
+    Push current = push;
+    if (current != null) {
+      current.hurry();
+    }
     watch.hurry();
   }
 
@@ -185,6 +215,10 @@ final class JdbcLockStore implements LockStore {
   @Override
   public void close() {
     watch.close();
+    Push current = push;
+    if (current != null) {
+      current.close();
+    }
     requests.close();
     renewals.close();
     database.close();

@@ -185,6 +185,16 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
+    Request request() {
+      return request;
+    }
+
+    @Override
+    void take(Reply taken) {
+      reply = taken;
+    }
+
+    @Override
     boolean fast(Link link) throws SQLException {
       if (!LockSteps.hasFastPath(request)) {
         return false;
@@ -195,6 +205,7 @@ final class JdbcSession implements StoreSession {
 
     @Override
     void run(Link link) throws SQLException {
+      link.expect(request);
       reply = link.locks.apply(request, link.now());
     }
 

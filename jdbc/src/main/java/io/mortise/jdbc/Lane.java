@@ -3,11 +3,21 @@ package io.mortise.jdbc;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.LockName;
 import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
@@ -30,6 +40,11 @@ import org.slf4j.LoggerFactory;
  * that nobody serves others for long. A database in another process, or one that an interrupt would
  * break, is always served by the lane's thread.
  *
+ * <p><b>On a server</b> the requests that one statement may answer travel together (see {@link
+ * Rows#together}); every other one, and whom that statement left out, gets a transaction of its
+ * own. One whose row somebody else has locked is set aside and tried again later, and those of the
+ * same lock behind it, so that a slow row holds up nobody else.
+ *
  * <p><b>Failures.</b> A transaction that lost against another is tried again, with short jittered
  * pauses, until the work is older than {@link io.mortise.spi.StoreProfile#maxInFlight}; then it is
  * reported as not run. Before the commit is sent, every failure means "not run".
@@ -42,6 +57,23 @@ final class Lane implements AutoCloseable {
 
   /** How long a caller tries against another process before it hands the baton on. */
   private static final long CALLER_PATIENCE = Duration.ofMillis(1).toNanos();
+
+  /** First and longest pause before what was set aside is tried again. */
+  private static final long SHORTEST_ASIDE = Duration.ofMillis(1).toNanos();
+
+  private static final long LONGEST_ASIDE = Duration.ofMillis(100).toNanos();
+
+  private static final Work NOT_FAST =
+      new Work() {
+        @Override
+        void run(Link link) {}
+
+        @Override
+        void done() {}
+
+        @Override
+        void failed(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {}
+      };
 
   private final String name;
   private final Database database;
@@ -59,6 +91,10 @@ final class Lane implements AutoCloseable {
   private List<Work> batch = new ArrayList<>();
   private @Nullable Link link;
   private long lastUsed;
+  private final Deque<Work> aside = new ArrayDeque<>();
+  private long asidePause = SHORTEST_ASIDE;
+  private volatile long asideUntil;
+  private volatile boolean resting;
 
   /**
    * @param turn held while a transaction runs, so that lanes to one file queue instead of colliding
@@ -87,6 +123,7 @@ final class Lane implements AutoCloseable {
   private void drain(boolean caller) {
     for (int round = 0; ; round++) {
       if (batch.isEmpty() && !gather()) {
+        resting = !aside.isEmpty();
         baton.set(false);
         if (queue.isEmpty() || !baton.compareAndSet(false, true)) {
           return;
@@ -101,15 +138,129 @@ final class Lane implements AutoCloseable {
   }
 
   private boolean gather() {
+    if (!aside.isEmpty() && (closed || System.nanoTime() - asideUntil >= 0)) {
+      batch.addAll(aside);
+      aside.clear();
+    }
     Work next;
     while (batch.size() < database.batch() && (next = queue.poll()) != null) {
-      batch.add(next);
+      if (isAside(next)) {
+        aside.add(next);
+      } else {
+        batch.add(next);
+      }
     }
     return !batch.isEmpty();
   }
 
+  /** Whether it has to wait behind another of the same lock. */
+  private boolean isAside(Work work) {
+    Request request = work.request();
+    if (request != null) {
+      for (Work earlier : aside) {
+        Request before = earlier.request();
+        if (before != null && before.name().equals(request.name())) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Does the batch, on a server. */
+  private void serveAll() {
+    List<Work> works = batch;
+    batch = new ArrayList<>();
+    boolean restsAlready = !aside.isEmpty();
+    Set<Work> left = together(works);
+    Failure outage = null;
+    for (Work work : works) {
+      if (!left.contains(work)) {
+        continue;
+      }
+      if (isAside(work)) {
+        aside.add(work);
+        continue;
+      }
+      // Who cannot connect does not try for each: that may take as long as an answer may.
+      Failure failure = closed ? closing() : outage != null ? outage : attempt(List.of(work));
+      if (failure == null) {
+        finish(List.of(work));
+        continue;
+      }
+      if (failure.trouble == Trouble.BROKEN && link == null && !failure.mayHaveRun) {
+        outage = failure;
+      }
+      if (failure.trouble == Trouble.BUSY
+          && !closed
+          && System.nanoTime() - work.since < database.patience().toNanos()) {
+        aside.add(work);
+      } else {
+        safely(() -> work.failed(failure.trouble, failure.mayHaveRun, failure.cause));
+      }
+    }
+    if (aside.isEmpty()) {
+      asidePause = SHORTEST_ASIDE;
+    } else if (!restsAlready) {
+      asideUntil =
+          System.nanoTime() + asidePause / 2 + ThreadLocalRandom.current().nextLong(asidePause);
+      asidePause = Math.min(2 * asidePause, LONGEST_ASIDE);
+    }
+  }
+
+  /** Answers by one statement whom it can; returns those that are left. */
+  private Set<Work> together(List<Work> works) {
+    Set<Work> left = new HashSet<>(works);
+    Map<LockName, Work> group = new LinkedHashMap<>();
+    for (Work work : works) {
+      Request request = work.request();
+      // One of each lock, the first: those behind it may depend on it.
+      if (request != null
+          && !closed
+          && group.putIfAbsent(request.name(), work) == null
+          && !LockSteps.hasFastPath(request)) {
+        group.put(request.name(), NOT_FAST);
+      }
+    }
+    group.values().removeIf(work -> work == NOT_FAST);
+    if (group.size() < 2) {
+      return left;
+    }
+    List<Work> asked = List.copyOf(group.values());
+    List<@Nullable Reply> replies = new ArrayList<>();
+    Failure failure =
+        attempt(
+            link ->
+                replies.addAll(
+                    link.locks.together(
+                        asked.stream()
+                            .map(work -> Objects.requireNonNull(work.request()))
+                            .toList())),
+            new boolean[] {true});
+    if (failure != null && failure.mayHaveRun) {
+      asked.forEach(work -> safely(() -> work.failed(failure.trouble, true, failure.cause)));
+      asked.forEach(left::remove);
+    } else if (failure == null) {
+      List<Work> answered = new ArrayList<>();
+      for (int i = 0; i < asked.size(); i++) {
+        Reply reply = replies.get(i);
+        if (reply != null) {
+          asked.get(i).take(reply);
+          answered.add(asked.get(i));
+        }
+      }
+      answered.forEach(left::remove);
+      finish(answered);
+    }
+    return left;
+  }
+
   /** Does the batch; false if a caller should not wait for the others that are in the way. */
   private boolean execute(boolean caller) {
+    if (!database.callerRuns()) {
+      serveAll();
+      return true;
+    }
     long began = System.nanoTime();
     long oldest = batch.get(0).since;
     long patience = database.patience().toNanos();
@@ -178,6 +329,18 @@ final class Lane implements AutoCloseable {
   /** One transaction. */
   private @Nullable Failure attempt(List<Work> works) {
     boolean[] sent = {false};
+    return attempt(current -> transact(current, works, sent), sent);
+  }
+
+  private interface Doing {
+    void on(Link current) throws SQLException;
+  }
+
+  /**
+   * @param sent whether what was sent may be committed, as long as nothing else is known
+   */
+  private @Nullable Failure attempt(Doing doing, boolean[] sent) {
+    boolean connected = false;
     turn.lock();
     try {
       long now = System.nanoTime();
@@ -190,15 +353,16 @@ final class Lane implements AutoCloseable {
         current = database.connect();
         link = current;
       }
-      transact(current, works, sent);
+      connected = true;
+      doing.on(current);
       return null;
     } catch (SQLException e) {
-      return failure(e, sent[0]);
+      return failure(e, sent[0] && connected);
     } catch (StoreUnfitException e) {
       return new Failure(Trouble.UNFIT, false, e);
     } catch (RuntimeException e) {
       rollBack();
-      return new Failure(Trouble.UNFIT, sent[0], e);
+      return new Failure(Trouble.UNFIT, sent[0] && connected, e);
     } finally {
       turn.unlock();
     }
@@ -328,6 +492,11 @@ final class Lane implements AutoCloseable {
         drain(false);
       } else if (ended) {
         return;
+      } else if (resting) {
+        LockSupport.parkNanos(this, Math.max(1, asideUntil - System.nanoTime()));
+        if (System.nanoTime() - asideUntil >= 0 && baton.compareAndSet(false, true)) {
+          drain(false);
+        }
       } else {
         LockSupport.park(this);
       }
@@ -365,6 +534,14 @@ final class Lane implements AutoCloseable {
     }
 
     private void close() {
+      Link current = link;
+      if (current != null) {
+        try {
+          current.leave();
+        } catch (SQLException e) {
+          LOG.debug("A connection to {} keeps its settings", display(), e);
+        }
+      }
       dropLink();
       ended = true;
       latch.countDown();

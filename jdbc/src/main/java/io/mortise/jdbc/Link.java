@@ -1,6 +1,7 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.News;
+import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -29,9 +30,23 @@ final class Link implements AutoCloseable {
     /** Begins one that may write. */
     void begin() throws SQLException;
 
-    void commit() throws SQLException;
+    /**
+     * A step for this request follows in the transaction that has begun: what it may read can be
+     * read at once.
+     */
+    default void expect(Request request) throws SQLException {}
+
+    /**
+     * Ends it.
+     *
+     * @param told the news that it left, of which a server may tell other processes
+     */
+    void commit(List<News> told) throws SQLException;
 
     void rollback() throws SQLException;
+
+    /** The connection goes back to where it came from: undoes what was set for us alone. */
+    default void leave() throws SQLException {}
 
     /** The store's time in microseconds. */
     long now() throws SQLException;
@@ -41,8 +56,12 @@ final class Link implements AutoCloseable {
     transactions.begin();
   }
 
+  void expect(Request request) throws SQLException {
+    transactions.expect(request);
+  }
+
   void commit() throws SQLException {
-    transactions.commit();
+    transactions.commit(told);
   }
 
   void rollback() throws SQLException {
@@ -62,6 +81,11 @@ final class Link implements AutoCloseable {
     List<News> taken = told;
     told = new ArrayList<>();
     return taken;
+  }
+
+  /** Gives the connection back as it was, where that matters; before {@link #close}. */
+  void leave() throws SQLException {
+    transactions.leave();
   }
 
   @Override

@@ -1,10 +1,12 @@
 package io.mortise.jdbc;
 
+import io.mortise.spi.News;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 
 /**
  * Transactions by statements: by JDBC's auto-commit each would cost two more of them. Outside of
@@ -27,7 +29,7 @@ final class MySqlTransactions implements Link.Transactions {
   }
 
   @Override
-  public void commit() throws SQLException {
+  public void commit(List<News> told) throws SQLException {
     statement.execute("COMMIT");
     open = false;
   }

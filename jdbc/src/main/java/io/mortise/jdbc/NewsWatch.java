@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,14 +38,14 @@ final class NewsWatch implements AutoCloseable {
   private final String name;
   private final @Nullable Bells bells;
   private final Reader reader;
-  private final Duration poll;
+  private final Supplier<Duration> poll;
   private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
   private final ReentrantLock guard = new ReentrantLock();
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
   private volatile boolean awake;
 
-  NewsWatch(String name, @Nullable Bells bells, Reader reader, Duration poll) {
+  NewsWatch(String name, @Nullable Bells bells, Reader reader, Supplier<Duration> poll) {
     this.name = name;
     this.bells = bells;
     this.reader = reader;
@@ -124,6 +125,11 @@ final class NewsWatch implements AutoCloseable {
     }
   }
 
+  /** News may have been missed. */
+  void lookNow() {
+    LockSupport.unpark(thread);
+  }
+
   void remove(SessionId session) {
     guard.lock();
     try {
@@ -164,7 +170,8 @@ final class NewsWatch implements AutoCloseable {
       return bells.await(waits ? BACKSTOP : IDLE);
     }
     awake = waits;
-    Duration pause = waits ? poll : holds ? poll.multipliedBy(HOLDERS_POLL_FACTOR) : IDLE;
+    Duration pause =
+        waits ? poll.get() : holds ? poll.get().multipliedBy(HOLDERS_POLL_FACTOR) : IDLE;
     LockSupport.parkNanos(this, pause.toNanos());
     return false;
   }
@@ -177,7 +184,7 @@ final class NewsWatch implements AutoCloseable {
     } catch (Exception e) {
       // The renewal brings the same news, and tells of an outage.
       LOG.debug("Cannot read the news of session {}", session.id(), e);
-      LockSupport.parkNanos(poll.toNanos());
+      LockSupport.parkNanos(poll.get().toNanos());
     }
   }
 

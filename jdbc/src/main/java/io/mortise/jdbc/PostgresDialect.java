@@ -2,13 +2,18 @@ package io.mortise.jdbc;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.Trouble;
+import io.mortise.jdbc.driver.EagerSocketFactory;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +30,7 @@ final class PostgresDialect implements Dialect {
   private static final int OLDEST = 12;
 
   /** How long a statement waits for a row. Other processes keep one for a millisecond or two. */
-  private static final Duration LOCK_WAIT = Duration.ofMillis(20);
+  private static final Duration LOCK_WAIT = Duration.ofMillis(10);
 
   private static final SqlText TEXT = new SqlText("postgresql", SqlText.DEFAULT_PREFIX);
 
@@ -83,6 +88,9 @@ final class PostgresDialect implements Dialect {
     String seconds = Long.toString(Math.max(1, maxInFlight.toSeconds()));
     properties.setProperty("connectTimeout", seconds);
     properties.setProperty("socketTimeout", seconds);
+    if (PostgresDriver.sees(EagerSocketFactory.class)) {
+      properties.setProperty("socketFactory", EagerSocketFactory.class.getName());
+    }
     if (base.indexOf(',') >= 0) {
       properties.setProperty("targetServerType", "primary");
     }
@@ -130,6 +138,36 @@ final class PostgresDialect implements Dialect {
             "{} runs with fsync=off: a crash of its host may forget or break all locks", store);
       }
     }
+  }
+
+  @Override
+  public Link link(
+      Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal) {
+    PostgresRows rows = new PostgresRows(connection, text, namespace);
+    return new Link(connection, rows, new PostgresTransactions(connection, rows, text, isLocal));
+  }
+
+  @Override
+  public @Nullable Push push(
+      String display,
+      ServerDatabase.Source source,
+      Map<SessionId, JdbcSession> sessions,
+      Push.Voice voice,
+      Runnable look,
+      Duration maxInFlight) {
+    PostgresDriver driver = PostgresDriver.find();
+    if (driver == null) {
+      LOG.info(
+          "{}: not the driver that tells notifications; waiters are woken by polling", display);
+      return null;
+    }
+    return new PostgresListener(driver, display, source, sessions, voice, look, maxInFlight);
+  }
+
+  /** Measured: no faster with more, and a smaller one waits for more commits. */
+  @Override
+  public int batch() {
+    return 128;
   }
 
   @Override

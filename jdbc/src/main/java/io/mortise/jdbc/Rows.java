@@ -38,7 +38,11 @@ class Rows {
     long now() throws SQLException;
   }
 
-  record Session(long beat, long expiresAt, String client) {}
+  record Session(long beat, long expiresAt, String client) {
+    static Session read(ResultSet row) throws SQLException {
+      return new Session(row.getLong("beat"), row.getLong("expires_us"), row.getString("client"));
+    }
+  }
 
   record Block(long token, int tokens) {}
 
@@ -90,16 +94,19 @@ class Rows {
   }
 
   void insert(LockRow lock) throws SQLException {
-    of("lock_insert", lock.name)
-        .set("capacity", lock.capacity)
-        .set("now_us", lock.touched)
-        .update();
+    write(
+        "lock_insert",
+        lock.name,
+        sql -> sql.set("capacity", lock.capacity).set("now_us", lock.touched));
   }
 
   void update(LockRow lock) throws SQLException {
+    write("lock_update", lock.name, sql -> bind(sql, lock));
+  }
+
+  private static void bind(Sql sql, LockRow lock) throws SQLException {
     HoldRow owner = lock.owner;
-    of("lock_update", lock.name)
-        .set("capacity", lock.capacity)
+    sql.set("capacity", lock.capacity)
         .set("used", lock.used)
         .set("owner", owner == null ? null : owner.attempt)
         .set("token", owner == null ? 0 : owner.token)
@@ -118,8 +125,7 @@ class Rows {
         .set("touched_us", lock.touched)
         .set("ended", lock.ended)
         .set("ended_was", lock.endedWas.name())
-        .set("ended_how", lock.endedHow.name())
-        .update();
+        .set("ended_how", lock.endedHow.name());
   }
 
   void delete(LockRow lock) throws SQLException {
@@ -162,19 +168,22 @@ class Rows {
   }
 
   void rotate(String name, long upTo, long shift) throws SQLException {
-    of("hold_rotate", name).set("up_to", upTo).set("shift", shift).update();
+    write("hold_rotate", name, sql -> sql.set("up_to", upTo).set("shift", shift));
   }
 
   void insert(String name, HoldRow hold) throws SQLException {
-    bind(of("hold_insert", name), hold)
-        .set("place", hold.place)
-        .set("since_us", hold.since)
-        .set("label", hold.label)
-        .update();
+    write(
+        "hold_insert",
+        name,
+        sql ->
+            bind(sql, hold)
+                .set("place", hold.place)
+                .set("since_us", hold.since)
+                .set("label", hold.label));
   }
 
   void update(String name, HoldRow hold) throws SQLException {
-    bind(of("hold_update", name), hold).update();
+    write("hold_update", name, sql -> bind(sql, hold));
   }
 
   private static Sql bind(Sql sql, HoldRow hold) throws SQLException {
@@ -189,7 +198,7 @@ class Rows {
   }
 
   void deleteHold(String name, String attempt) throws SQLException {
-    of("hold_delete", name).set("attempt", attempt).update();
+    write("hold_delete", name, sql -> sql.set("attempt", attempt));
   }
 
   @Nullable WaitRow waiter(String name, String attempt) throws SQLException {
@@ -219,18 +228,20 @@ class Rows {
   }
 
   void insert(String name, WaitRow waiter) throws SQLException {
-    of("wait_insert", name)
-        .set("ticket", waiter.ticket())
-        .set("attempt", waiter.attempt())
-        .set("session", waiter.session())
-        .set("weight", waiter.weight())
-        .set("tokens", waiter.tokens())
-        .set("token_floor", waiter.tokenFloor())
-        .set("at_most_us", waiter.atMost())
-        .set("at_least_us", waiter.atLeast())
-        .set("label", waiter.label())
-        .set("now_us", waiter.since())
-        .update();
+    write(
+        "wait_insert",
+        name,
+        sql ->
+            sql.set("ticket", waiter.ticket())
+                .set("attempt", waiter.attempt())
+                .set("session", waiter.session())
+                .set("weight", waiter.weight())
+                .set("tokens", waiter.tokens())
+                .set("token_floor", waiter.tokenFloor())
+                .set("at_most_us", waiter.atMost())
+                .set("at_least_us", waiter.atLeast())
+                .set("label", waiter.label())
+                .set("now_us", waiter.since()));
   }
 
   boolean deleteWaiter(String name, String attempt) throws SQLException {
@@ -239,9 +250,7 @@ class Rows {
 
   @Nullable Session session(String id) throws SQLException {
     try (ResultSet row = of("session_select").set("session", id).query()) {
-      return row.next()
-          ? new Session(row.getLong("beat"), row.getLong("expires_us"), row.getString("client"))
-          : null;
+      return row.next() ? Session.read(row) : null;
     }
   }
 
@@ -280,11 +289,15 @@ class Rows {
 
   /** Leaves news, unless the session has ended. */
   boolean tell(News news, long now) throws SQLException {
-    Sql sql =
-        of("news_insert", news.name().value())
-            .set("session", news.attempt().session().value())
-            .set("attempt", news.attempt().encoded())
-            .set("now_us", now);
+    Sql sql = of("news_insert", news.name().value());
+    bind(sql, news, now);
+    return sql.update() > 0;
+  }
+
+  static void bind(Sql sql, News news, long now) throws SQLException {
+    sql.set("session", news.attempt().session().value())
+        .set("attempt", news.attempt().encoded())
+        .set("now_us", now);
     if (news instanceof News.Granted granted) {
       sql.set("kind", "granted")
           .set("token", granted.token())
@@ -300,7 +313,6 @@ class Rows {
           .set("timed", 0)
           .set("how", news instanceof News.Gone gone ? gone.how().name() : "");
     }
-    return sql.update() > 0;
   }
 
   List<Renewal.Item> news(String session, long after, int limit) throws SQLException {
@@ -350,7 +362,14 @@ class Rows {
 
   /** A hold has ended: that it was granted, or wanted, is no news any more. */
   void forgetHold(String attempt) throws SQLException {
-    of("news_drop").set("attempt", attempt).update();
+    write("news_drop", sql -> sql.set("attempt", attempt));
+  }
+
+  /** Wakes a process, where the server can. */
+  void notify(String channel, String payload) throws SQLException {
+    try (ResultSet row = of("notify").set("channel", channel).set("payload", payload).query()) {
+      row.next();
+    }
   }
 
   int forgetOrphans(int limit) throws SQLException {
@@ -397,11 +416,38 @@ class Rows {
     return new Sql(connection, statement);
   }
 
-  private Sql of(String statement, String name) throws SQLException {
+  /** Sets the parameters of a statement. */
+  @FunctionalInterface
+  interface Binder {
+    void bind(Sql sql) throws SQLException;
+  }
+
+  private void write(String statement, String name, Binder binder) throws SQLException {
+    write(
+        statement,
+        sql -> {
+          sql.set("name", name);
+          binder.bind(sql);
+        });
+  }
+
+  /** Runs a statement whose outcome is known beforehand, now or with the commit. */
+  void write(String statement, Binder binder) throws SQLException {
+    Sql sql = of(statement);
+    binder.bind(sql);
+    sql.update();
+  }
+
+  /** Takes and releases many locks by one statement, those that are in no one's way. */
+  Map<String, Block> together(List<Request> requests) throws SQLException {
+    return Map.of();
+  }
+
+  final Sql of(String statement, String name) throws SQLException {
     return of(statement).set("name", name);
   }
 
-  private Sql of(String statement) throws SQLException {
+  final Sql of(String statement) throws SQLException {
     Sql sql = prepared.get(statement);
     if (sql == null) {
       sql = prepare(connection, text.statement(statement));

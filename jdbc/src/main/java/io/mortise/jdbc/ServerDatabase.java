@@ -3,6 +3,7 @@ package io.mortise.jdbc;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.Capability;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -10,7 +11,9 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +35,7 @@ final class ServerDatabase implements Database {
   private final String namespace;
   private final StoreProfile profile;
   private final String store;
+  private volatile Predicate<SessionId> isLocal = session -> false;
 
   /**
    * The connection of the checks, which the first lane takes over: a database in memory lives as
@@ -235,10 +239,7 @@ final class ServerDatabase implements Database {
   public Link connect() throws SQLException {
     Connection checked = spare.getAndSet(null);
     Connection connection = checked != null ? checked : connection();
-    return new Link(
-        connection,
-        dialect.rows(connection, text, namespace),
-        dialect.transactions(connection, text));
+    return dialect.link(connection, text, namespace, id -> isLocal.test(id));
   }
 
   @Override
@@ -281,6 +282,21 @@ final class ServerDatabase implements Database {
 
   @Override
   public int batch() {
-    return 1;
+    return dialect.batch();
+  }
+
+  /**
+   * How the server wakes this process; null if it cannot.
+   *
+   * @param sessions those of this process
+   * @param look makes somebody read the news at once
+   */
+  @Nullable Push push(Map<SessionId, JdbcSession> sessions, Push.Voice voice, Runnable look) {
+    return dialect.push(profile.display(), source, sessions, voice, look, profile.maxInFlight());
+  }
+
+  /** Which sessions need no hint by the server; none until this is called. */
+  void localSessions(Predicate<SessionId> local) {
+    isLocal = local;
   }
 }

@@ -1,9 +1,11 @@
 package io.mortise.jdbc;
 
+import io.mortise.spi.News;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.List;
 
 /** Transactions by the means of JDBC; outside of one, each statement commits by itself. */
 final class ServerTransactions implements Link.Transactions {
@@ -21,7 +23,7 @@ final class ServerTransactions implements Link.Transactions {
   }
 
   @Override
-  public void commit() throws SQLException {
+  public void commit(List<News> told) throws SQLException {
     connection.commit();
     connection.setAutoCommit(true);
   }

@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -18,16 +19,20 @@ final class Sql implements AutoCloseable {
   private final Map<String, int[]> positions = new HashMap<>();
 
   Sql(Connection connection, SqlText.Statement text) throws SQLException {
-    this(connection.prepareStatement(text.sql()), text);
+    this(connection.prepareStatement(text.sql()), text.parameters(), 0);
   }
 
-  private Sql(PreparedStatement statement, SqlText.Statement text) {
+  /**
+   * A part of a statement.
+   *
+   * @param offset how many parameters stand before it
+   */
+  Sql(PreparedStatement statement, List<String> names, int offset) {
     this.statement = statement;
-    List<String> names = text.parameters();
     for (int i = 0; i < names.size(); i++) {
       int[] before = positions.getOrDefault(names.get(i), NONE);
       int[] after = java.util.Arrays.copyOf(before, before.length + 1);
-      after[before.length] = i + 1;
+      after[before.length] = offset + i + 1;
       positions.put(names.get(i), after);
     }
   }
@@ -62,7 +67,37 @@ final class Sql implements AutoCloseable {
   /** One that gives the key that it generates. */
   static Sql withKey(Connection connection, SqlText.Statement text) throws SQLException {
     return new Sql(
-        connection.prepareStatement(text.sql(), PreparedStatement.RETURN_GENERATED_KEYS), text);
+        connection.prepareStatement(text.sql(), PreparedStatement.RETURN_GENERATED_KEYS),
+        text.parameters(),
+        0);
+  }
+
+  /** An array of a type that the database knows by this name. */
+  Sql set(String name, String type, Object[] values) throws SQLException {
+    Array array = statement.getConnection().createArrayOf(type, values);
+    for (int position : positions.getOrDefault(name, NONE)) {
+      statement.setArray(position, array);
+    }
+    return this;
+  }
+
+  /** Takes the rows of one result of several. */
+  @FunctionalInterface
+  interface Reader {
+    void read(int result, ResultSet rows) throws SQLException;
+  }
+
+  /** Runs a text of several statements, and hands over the results of its queries in order. */
+  void run(Reader reader) throws SQLException {
+    boolean hasRows = statement.execute();
+    for (int result = 0; hasRows || statement.getUpdateCount() >= 0; ) {
+      if (hasRows) {
+        try (ResultSet rows = statement.getResultSet()) {
+          reader.read(result++, rows);
+        }
+      }
+      hasRows = statement.getMoreResults();
+    }
   }
 
   /** Runs it; the number of rows that it changed. */

@@ -3,6 +3,7 @@ package io.mortise.jdbc;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.Capability;
+import io.mortise.spi.News;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Properties;
 import java.util.Set;
@@ -321,7 +323,7 @@ final class SqliteFile implements Database {
     }
 
     @Override
-    public void commit() throws SQLException {
+    public void commit(List<News> told) throws SQLException {
       commit.executeUpdate();
       open = false;
     }

@@ -1,6 +1,8 @@
 package io.mortise.jdbc;
 
 import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
 import java.sql.SQLException;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +21,16 @@ abstract class Work {
    */
   boolean fast(Link link) throws SQLException {
     return false;
+  }
+
+  /** What it asks of a lock; null if it is something else. */
+  @Nullable Request request() {
+    return null;
+  }
+
+  /** Its answer has come with those of others. */
+  void take(Reply reply) {
+    throw new UnsupportedOperationException();
   }
 
   /** Does it, inside a transaction. May be called again after a failure. */

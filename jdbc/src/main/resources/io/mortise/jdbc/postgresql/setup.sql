@@ -1,6 +1,7 @@
 -- Prepares a connection: bounds what a request may take, and looks whether the server can be written.
 -- :lock_timeout :statement_timeout :idle_timeout = in ms
--- READ COMMITTED: what is read after a row was locked is fresh. A generic plan: the same statements again and again.
+-- READ COMMITTED: what is read after a row was locked is fresh. A generic plan, by index and without compilation, whatever the
+-- statistics of an empty table said: the same statements again and again.
 -- Commits are awaited even where the database says otherwise: a grant that a crash forgets is given twice.
 -- Returns whether it is a standby, read-only by a setting, without fsync.
 SELECT pg_is_in_recovery(),
@@ -11,5 +12,9 @@ SELECT pg_is_in_recovery(),
   set_config('statement_timeout', :statement_timeout, false),
   set_config('idle_in_transaction_session_timeout', :idle_timeout, false),
   set_config('plan_cache_mode', 'force_generic_plan', false),
+  set_config('enable_seqscan', 'off', false),
+  set_config('enable_hashjoin', 'off', false),
+  set_config('enable_mergejoin', 'off', false),
+  set_config('jit', 'off', false),
   set_config('synchronous_commit',
     CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)

@@ -30,10 +30,12 @@ public final class PostgresServer implements AutoCloseable {
   private static final Map<Path, Path> EXTRACTED = new HashMap<>();
 
   private final ServerProcess process;
+  private final Path data;
   private final int port;
 
-  private PostgresServer(ServerProcess process, int port) {
+  private PostgresServer(ServerProcess process, Path data, int port) {
     this.process = process;
+    this.data = data;
     this.port = port;
   }
 
@@ -98,7 +100,7 @@ public final class PostgresServer implements AutoCloseable {
       ServerProcess process =
           ServerProcess.start("PostgreSQL", folder, command, () -> isReady(state, port))
               .stoppedBy("-INT");
-      return new PostgresServer(process, port);
+      return new PostgresServer(process, data, port);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -141,6 +143,11 @@ public final class PostgresServer implements AutoCloseable {
     }
     ServerProcess.connect(port).close();
     return true;
+  }
+
+  /** The folder of the database cluster. */
+  public Path data() {
+    return data;
   }
 
   /** The port of the loopback. */

@@ -1,0 +1,74 @@
+package io.mortise.jdbc;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What JDBC has no words for and the PostgreSQL driver can: to hear notifications. By reflection,
+ * because the driver is the user's choice and this module works without it.
+ */
+final class PostgresDriver {
+  private final Class<?> connection;
+  private final Method getNotifications;
+  private final Method getName;
+  private final Method getParameter;
+
+  private PostgresDriver() throws ReflectiveOperationException {
+    connection = Class.forName("org.postgresql.PGConnection");
+    getNotifications = connection.getMethod("getNotifications", int.class);
+    Class<?> notification = Class.forName("org.postgresql.PGNotification");
+    getName = notification.getMethod("getName");
+    getParameter = notification.getMethod("getParameter");
+  }
+
+  record Notification(String channel, String payload) {}
+
+  /** The driver, or null if it is not there. */
+  static @Nullable PostgresDriver find() {
+    try {
+      return new PostgresDriver();
+    } catch (ReflectiveOperationException e) {
+      return null;
+    }
+  }
+
+  /** Whether the driver finds a class by its name: it may stand above us among class loaders. */
+  static boolean sees(Class<?> ours) {
+    try {
+      ClassLoader drivers = Class.forName("org.postgresql.Driver").getClassLoader();
+      return Class.forName(ours.getName(), false, drivers) == ours;
+    } catch (ClassNotFoundException e) {
+      return false;
+    }
+  }
+
+  /** Waits for notifications, at most so long; blocks, and keeps the connection to itself. */
+  List<Notification> await(Connection on, Duration longest) throws SQLException {
+    try {
+      Object[] heard =
+          (Object[]) getNotifications.invoke(on.unwrap(connection), (int) longest.toMillis());
+      List<Notification> notifications = new ArrayList<>();
+      if (heard != null) {
+        for (Object each : heard) {
+          notifications.add(
+              new Notification(
+                  String.valueOf(getName.invoke(each)), String.valueOf(getParameter.invoke(each))));
+        }
+      }
+      return notifications;
+    } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof SQLException sql) {
+        throw sql;
+      }
+      throw new SQLException("The driver failed while waiting for notifications", e.getCause());
+    } catch (ReflectiveOperationException e) {
+      throw new SQLException("The driver's notifications cannot be used", e);
+    }
+  }
+}

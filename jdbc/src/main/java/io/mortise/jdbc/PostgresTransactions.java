@@ -1,0 +1,82 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.News;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * Transactions in two round trips: the driver sends BEGIN along with the first statement, and the
+ * last writes take COMMIT with them. Behind it, hence in a transaction of its own, goes the hint to
+ * the sessions of other processes: PostgreSQL lets only one transaction that notifies commit at a
+ * time.
+ */
+final class PostgresTransactions implements Link.Transactions {
+  private final Connection connection;
+  private final PostgresRows rows;
+  private final SqlText text;
+  private final Predicate<SessionId> isLocal;
+
+  PostgresTransactions(
+      Connection connection, PostgresRows rows, SqlText text, Predicate<SessionId> isLocal) {
+    this.connection = connection;
+    this.rows = rows;
+    this.text = text;
+    this.isLocal = isLocal;
+  }
+
+  @Override
+  public void begin() throws SQLException {
+    connection.setAutoCommit(false);
+  }
+
+  @Override
+  public void expect(Request request) throws SQLException {
+    rows.readAll(request);
+  }
+
+  @Override
+  public void commit(List<News> told) throws SQLException {
+    Flush flush = rows.flush();
+    flush.add(text.statement("commit"), sql -> {});
+    for (News news : told) {
+      SessionId session = news.attempt().session();
+      if (!isLocal.test(session)) {
+        flush.add(
+            text.statement("notify"),
+            sql ->
+                sql.set("channel", PostgresHints.channel(session))
+                    .set("payload", PostgresHints.encode(news)));
+      }
+    }
+    flush.send();
+    rows.forget();
+    // Nothing is open any more: this sends nothing.
+    connection.setAutoCommit(true);
+  }
+
+  @Override
+  public void rollback() throws SQLException {
+    rows.forget();
+    if (!connection.getAutoCommit()) {
+      connection.rollback();
+      connection.setAutoCommit(true);
+    }
+  }
+
+  @Override
+  public void leave() throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(text.statement("leave").sql());
+    }
+  }
+
+  @Override
+  public long now() throws SQLException {
+    return rows.now();
+  }
+}

@@ -1,0 +1,2 @@
+-- Ends a transaction, in one flush with its last writes.
+COMMIT

@@ -1,0 +1,54 @@
+-- Takes and releases whole locks that nobody waits for, many at a time; one flush, one implicit transaction. The rows
+-- are locked first, in order of name; one that somebody else has locked is left out, so that neither a slow row nor a
+-- deadlock stops the others. Then the rules of acquire_fast and abandon_fast.
+-- :namespace; arrays of one element per request, no name twice: :names :attempts :sessions :labels,
+-- :capacities = of the lock, or 0 to release it; :token_counts :token_floors :at_most_us :at_least_us = as of one
+-- Returns, after one row that says nothing: attempt, 0, 0 of those that have released, then attempt, token, tokens of
+-- those that have taken; who is missing is to be asked for alone.
+SELECT set_config('mortise.locked', coalesce(string_agg(CAST(locked.place AS text), ','), ''), true)
+FROM (SELECT r.place
+      FROM unnest(CAST(:names AS text[])) WITH ORDINALITY r(name, place)
+      JOIN mortise_lock k ON k.namespace = :namespace AND k.name = r.name
+      ORDER BY k.name FOR UPDATE OF k SKIP LOCKED) locked;
+UPDATE mortise_lock k
+SET owner      = NULL,
+    used       = 0,
+    closed_us  = greatest(k.closed_us, k.shut_us),
+    touched_us = t.us,
+    ended      = r.attempt,
+    ended_was  = 'HELD',
+    ended_how  = 'RELEASED'
+FROM unnest(CAST(:names AS text[]), CAST(:attempts AS text[]), CAST(:capacities AS bigint[]))
+       WITH ORDINALITY r(name, attempt, capacity, place),
+     (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) AS us) t
+WHERE r.capacity = 0
+  AND r.place = ANY (CAST((SELECT string_to_array(current_setting('mortise.locked'), ',')) AS bigint[]))
+  AND k.namespace = :namespace AND k.name = r.name
+  AND k.owner = r.attempt AND k.waiters = 0 AND k.told = 0 AND k.evicted = 0 AND k.free_us > t.us
+RETURNING r.attempt, 0, 0;
+UPDATE mortise_lock k
+SET owner      = r.attempt,
+    used       = k.capacity,
+    token      = greatest(k.last_token + 1, t.us, r.floor),
+    tokens     = least(r.tokens, greatest(1, t.us + 1000000 - greatest(k.last_token + 1, t.us, r.floor))),
+    last_token = greatest(k.last_token + 1, t.us, r.floor) - 1
+               + least(r.tokens, greatest(1, t.us + 1000000 - greatest(k.last_token + 1, t.us, r.floor))),
+    since_us   = t.us,
+    free_us    = CASE WHEN r.at_most < 0 THEN 9223372036854775807 ELSE t.us + r.at_most END,
+    shut_us    = CASE WHEN r.at_least < 0 THEN 0 ELSE t.us + r.at_least END,
+    label      = r.label,
+    told       = 0,
+    evicted    = 0,
+    touched_us = t.us
+FROM unnest(CAST(:names AS text[]), CAST(:attempts AS text[]), CAST(:sessions AS text[]), CAST(:labels AS text[]),
+            CAST(:capacities AS bigint[]), CAST(:token_counts AS bigint[]), CAST(:token_floors AS bigint[]),
+            CAST(:at_most_us AS bigint[]), CAST(:at_least_us AS bigint[]))
+       WITH ORDINALITY r(name, attempt, session, label, capacity, tokens, floor, at_most, at_least, place),
+     (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) AS us) t
+WHERE r.capacity > 0
+  AND r.place = ANY (CAST((SELECT string_to_array(current_setting('mortise.locked'), ',')) AS bigint[]))
+  AND k.namespace = :namespace AND k.name = r.name
+  AND k.used = 0 AND k.waiters = 0 AND k.closed_us <= t.us AND k.capacity = r.capacity
+  AND k.ended IS DISTINCT FROM r.attempt
+  AND EXISTS (SELECT 1 FROM mortise_session s WHERE s.id = r.session AND s.expires_us > t.us)
+RETURNING r.attempt, k.token, k.tokens

@@ -1,0 +1,210 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Reply;
+import io.mortise.testkit.server.PostgresServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** What a PostgreSQL store says of a server, a user or tables that will not do. */
+class PostgresCheckTest {
+  private static PostgresServer server;
+
+  @BeforeAll
+  static void start() {
+    server = PostgresServers.V14.start();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  private static void sql(String... statements) {
+    try (Connection connection = DriverManager.getConnection(server.url());
+        Statement statement = connection.createStatement()) {
+      for (String each : statements) {
+        statement.execute(each);
+      }
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static String as(String user) {
+    return server.address() + "?user=" + user + "&password=secret";
+  }
+
+  private static void opens(String url) {
+    try (LockStore store = JdbcStore.open(url)) {
+      TestSession session = new TestSession(store, Duration.ofSeconds(10));
+      AttemptId attempt = session.attempt();
+      session.granted("opens", attempt);
+      session.abandon("opens", attempt);
+    }
+  }
+
+  private static void refuses(Class<?> type, String url, String message) {
+    assertThatThrownBy(() -> JdbcStore.open(url))
+        .isInstanceOf(type)
+        .hasMessageContaining(message)
+        .hasMessageNotContaining(PostgresServer.PASSWORD)
+        .hasMessageNotContaining("secret");
+  }
+
+  @Test
+  void givenWrongPassword_whenOpened_thenItIsUnfit_andThePasswordIsNotShown() {
+    String url = server.address() + "?user=postgres&password=secret";
+
+    refuses(StoreUnfitException.class, url, "does not let this user in");
+  }
+
+  @Test
+  void givenUnknownDatabase_whenOpened_thenItIsUnfit() {
+    String url = server.url().replace("/postgres?", "/nowhere?");
+
+    refuses(StoreUnfitException.class, url, "does not exist");
+  }
+
+  @Test
+  void givenNobodyThere_whenOpened_thenItIsUnavailable() {
+    refuses(
+        StoreUnavailableException.class,
+        "jdbc:postgresql://127.0.0.1:1/postgres?user=a&password=secret",
+        "cannot be used");
+  }
+
+  @Test
+  void givenUnknownParameter_whenOpened_thenItIsRefused() {
+    refuses(
+        IllegalArgumentException.class,
+        server.address() + "?socketTimeout=0&password=secret",
+        "Unknown parameter 'socketTimeout'");
+    refuses(
+        IllegalArgumentException.class,
+        "jdbc:postgresql://me:secret@host/db",
+        "?user=…&password=…");
+  }
+
+  @Test
+  void givenUserWhoMayUseButNotMakeTables_whenOpened_thenItWorks() {
+    opens(server.url() + "&prefix=granted_");
+    sql(
+        "CREATE ROLE uses LOGIN PASSWORD 'secret'",
+        "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO uses");
+
+    opens(as("uses") + "&prefix=granted_");
+
+    sql("GRANT CREATE ON SCHEMA public TO PUBLIC");
+  }
+
+  @Test
+  void givenUserWithoutRights_whenOpened_thenTheRightsAreNamed() {
+    opens(server.url() + "&prefix=barred_");
+    sql("CREATE ROLE barred LOGIN PASSWORD 'secret'");
+
+    refuses(
+        StoreUnfitException.class,
+        as("barred") + "&prefix=barred_",
+        "grant SELECT, INSERT, UPDATE and DELETE");
+  }
+
+  @Test
+  void givenReadOnlyUser_whenOpened_thenItIsUnfit() {
+    sql(
+        "CREATE ROLE reads LOGIN PASSWORD 'secret'",
+        "ALTER ROLE reads SET default_transaction_read_only = on");
+
+    refuses(StoreUnfitException.class, as("reads"), "read-only");
+  }
+
+  @Test
+  void givenNoConnectionLeft_whenOpened_thenItIsUnavailable_andSaysSo() {
+    sql("CREATE ROLE crowded LOGIN PASSWORD 'secret' CONNECTION LIMIT 0");
+
+    refuses(StoreUnavailableException.class, as("crowded"), "no connection left");
+  }
+
+  @Test
+  void givenNoTables_whenOpenedWithCreateFalse_thenTheFileIsNamed() {
+    refuses(
+        StoreUnfitException.class,
+        server.url() + "&prefix=none_&create=false",
+        "META-INF/mortise/postgresql/schema.sql");
+  }
+
+  @Test
+  void givenTablesOfAnotherVersion_whenOpened_thenTheWayOutIsTold() {
+    opens(server.url() + "&prefix=old_");
+    sql("UPDATE old_meta SET content = '0' WHERE fact = 'schema'");
+
+    refuses(
+        StoreUnfitException.class, server.url() + "&prefix=old_", "bring the tables up to date");
+  }
+
+  @Test
+  void givenOtherSchema_whenNamedByCurrentSchema_thenTheTablesAreMadeThere() throws Exception {
+    sql("CREATE SCHEMA other");
+
+    opens(server.url() + "&currentSchema=other");
+
+    try (Connection connection = DriverManager.getConnection(server.url());
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT to_regclass('other.mortise_lock')")) {
+      row.next();
+      assertThat(row.getString(1)).isNotNull();
+    }
+  }
+
+  @Test
+  void givenDataSource_whenOpened_thenItWorks() throws Exception {
+    PGSimpleDataSource pool = new PGSimpleDataSource();
+    pool.setUrl(server.url());
+
+    try (LockStore store = JdbcStore.open(pool, "namespace=pool")) {
+      assertThat(store.profile().display()).isEqualTo("jdbc:postgresql:(data source)");
+      TestSession session = new TestSession(store, Duration.ofSeconds(10));
+      session.granted("a", session.attempt());
+    }
+  }
+
+  @Test
+  void givenStandby_whenOpened_thenItIsUnfit_alsoForAStoreThatConnectsAgain() throws IOException {
+    try (PostgresServer standby = PostgresServers.V18.start();
+        LockStore store = JdbcStore.open(standby.url())) {
+      TestSession session = new TestSession(store, Duration.ofSeconds(20));
+      session.granted("a", session.attempt());
+      standby.stop();
+      Path signal = standby.data().resolve("standby.signal");
+      Files.createFile(signal);
+      standby.restart();
+
+      refuses(StoreUnfitException.class, standby.url(), "is a standby");
+      // The first request finds the connection gone.
+      session.acquire("b", session.attempt());
+      assertThat(session.acquire("c", session.attempt()))
+          .extracting(reply -> ((Reply.Failed) reply).cause())
+          .isInstanceOf(StoreUnfitException.class);
+    }
+  }
+}
