@@ -1,15 +1,16 @@
 -- Takes and releases whole locks that nobody waits for, many at a time; one flush, one implicit transaction. The rows
--- are locked first, in order of name; one that somebody else has locked is left out, so that neither a slow row nor a
--- deadlock stops the others. Then the rules of acquire_fast and abandon_fast.
+-- are locked first, and none that somebody else has locked is waited for: neither a slow row nor a deadlock stops the
+-- others. A row stays where it is while it is locked, so the updates find it by its place, whatever the planner thinks
+-- of the table. Their rules are those of abandon_fast and acquire_fast.
 -- :namespace; arrays of one element per request, no name twice: :names :attempts :sessions :labels,
 -- :capacities = of the lock, or 0 to release it; :token_counts :token_floors :at_most_us :at_least_us = as of one
 -- Returns, after one row that says nothing: attempt, 0, 0 of those that have released, then attempt, token, tokens of
 -- those that have taken; who is missing is to be asked for alone.
-SELECT set_config('mortise.locked', coalesce(string_agg(CAST(locked.place AS text), ','), ''), true)
-FROM (SELECT r.place
-      FROM unnest(CAST(:names AS text[])) WITH ORDINALITY r(name, place)
-      JOIN mortise_lock k ON k.namespace = :namespace AND k.name = r.name
-      ORDER BY k.name FOR UPDATE OF k SKIP LOCKED) locked;
+SELECT set_config('mortise.rows', CAST(array_agg(l.at ORDER BY l.place) AS text), true)
+FROM (SELECT r.place,
+             (SELECT k.ctid FROM mortise_lock k WHERE k.namespace = :namespace AND k.name = r.name
+              FOR UPDATE SKIP LOCKED) AS at
+      FROM unnest(CAST(:names AS text[])) WITH ORDINALITY r(name, place)) l;
 UPDATE mortise_lock k
 SET owner      = NULL,
     used       = 0,
@@ -18,12 +19,11 @@ SET owner      = NULL,
     ended      = r.attempt,
     ended_was  = 'HELD',
     ended_how  = 'RELEASED'
-FROM unnest(CAST(:names AS text[]), CAST(:attempts AS text[]), CAST(:capacities AS bigint[]))
-       WITH ORDINALITY r(name, attempt, capacity, place),
+FROM unnest(CAST(current_setting('mortise.rows') AS tid[]), CAST(:attempts AS text[]), CAST(:capacities AS bigint[]))
+       r(at, attempt, capacity),
      (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) AS us) t
 WHERE r.capacity = 0
-  AND r.place = ANY (CAST((SELECT string_to_array(current_setting('mortise.locked'), ',')) AS bigint[]))
-  AND k.namespace = :namespace AND k.name = r.name
+  AND k.ctid = r.at
   AND k.owner = r.attempt AND k.waiters = 0 AND k.told = 0 AND k.evicted = 0 AND k.free_us > t.us
 RETURNING r.attempt, 0, 0;
 UPDATE mortise_lock k
@@ -40,14 +40,13 @@ SET owner      = r.attempt,
     told       = 0,
     evicted    = 0,
     touched_us = t.us
-FROM unnest(CAST(:names AS text[]), CAST(:attempts AS text[]), CAST(:sessions AS text[]), CAST(:labels AS text[]),
+FROM unnest(CAST(current_setting('mortise.rows') AS tid[]), CAST(:attempts AS text[]), CAST(:sessions AS text[]), CAST(:labels AS text[]),
             CAST(:capacities AS bigint[]), CAST(:token_counts AS bigint[]), CAST(:token_floors AS bigint[]),
             CAST(:at_most_us AS bigint[]), CAST(:at_least_us AS bigint[]))
-       WITH ORDINALITY r(name, attempt, session, label, capacity, tokens, floor, at_most, at_least, place),
+       r(at, attempt, session, label, capacity, tokens, floor, at_most, at_least),
      (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) AS us) t
 WHERE r.capacity > 0
-  AND r.place = ANY (CAST((SELECT string_to_array(current_setting('mortise.locked'), ',')) AS bigint[]))
-  AND k.namespace = :namespace AND k.name = r.name
+  AND k.ctid = r.at
   AND k.used = 0 AND k.waiters = 0 AND k.closed_us <= t.us AND k.capacity = r.capacity
   AND k.ended IS DISTINCT FROM r.attempt
   AND EXISTS (SELECT 1 FROM mortise_session s WHERE s.id = r.session AND s.expires_us > t.us)
