@@ -27,17 +27,7 @@ final class MySqlUnderTest implements StoreUnderTest {
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.of(
-        Capability.QUEUE,
-        Capability.SHARED,
-        Capability.PERMITS,
-        Capability.AT_MOST,
-        Capability.AT_LEAST,
-        Capability.TOKEN,
-        Capability.TOKEN_FLOOR,
-        Capability.DOWNGRADE,
-        Capability.EVICT,
-        Capability.PUSH);
+    return EnumSet.allOf(Capability.class);
   }
 
   @Override

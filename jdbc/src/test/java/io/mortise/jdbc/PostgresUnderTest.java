@@ -5,6 +5,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.PostgresServer;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -34,17 +35,7 @@ final class PostgresUnderTest implements StoreUnderTest {
 
   @Override
   public Set<Capability> capabilities() {
-    return Set.of(
-        Capability.QUEUE,
-        Capability.SHARED,
-        Capability.PERMITS,
-        Capability.AT_MOST,
-        Capability.AT_LEAST,
-        Capability.TOKEN,
-        Capability.TOKEN_FLOOR,
-        Capability.DOWNGRADE,
-        Capability.EVICT,
-        Capability.PUSH);
+    return EnumSet.allOf(Capability.class);
   }
 
   @Override

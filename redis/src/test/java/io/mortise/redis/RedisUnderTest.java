@@ -6,6 +6,7 @@ import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -37,17 +38,7 @@ final class RedisUnderTest implements StoreUnderTest {
 
   @Override
   public Set<Capability> capabilities() {
-    return Set.of(
-        Capability.QUEUE,
-        Capability.SHARED,
-        Capability.PERMITS,
-        Capability.AT_MOST,
-        Capability.AT_LEAST,
-        Capability.TOKEN,
-        Capability.TOKEN_FLOOR,
-        Capability.DOWNGRADE,
-        Capability.EVICT,
-        Capability.PUSH);
+    return EnumSet.allOf(Capability.class);
   }
 
   @Override
