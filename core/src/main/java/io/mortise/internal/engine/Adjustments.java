@@ -41,6 +41,11 @@ final class Adjustments {
         .thenAccept(reply -> check(lease, reply));
   }
 
+  CompletableFuture<Void> keepShutAsync(LeaseImpl lease, Duration atLeast) {
+    return adjust(lease, null, new Terms(null, atLeast, ""))
+        .thenAccept(reply -> check(lease, reply));
+  }
+
   CompletableFuture<Void> downgradeAsync(LeaseImpl lease) {
     return canDowngrade(lease)
         ? adjust(lease, Mode.SHARED, Terms.NONE).thenAccept(reply -> check(lease, reply))

@@ -216,6 +216,11 @@ public final class Engine {
     return adjustments.extendAsync(LeakWatch.unwatched(lease), atMost);
   }
 
+  /** As {@link Lease#keepShut}, for the simulation, which cannot wait. */
+  public CompletableFuture<Void> keepShutAsync(Lease lease, Duration atLeast) {
+    return adjustments.keepShutAsync(LeakWatch.unwatched(lease), atLeast);
+  }
+
   /** As {@link Lease#downgrade}, for the simulation, which cannot wait. */
   public CompletableFuture<Void> downgradeAsync(Lease lease) {
     return adjustments.downgradeAsync(LeakWatch.unwatched(lease));

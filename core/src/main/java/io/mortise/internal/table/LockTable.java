@@ -416,7 +416,7 @@ public final class LockTable {
 
   private @Nullable LockRecord find(LockName name, long now) {
     LockRecord lock = records.get(name.value());
-    if (lock != null && lock.isIdle(now) && lock.touched + LockRecord.micros(RETENTION) <= now) {
+    if (lock != null && isForgotten(lock, now)) {
       records.remove(name.value());
       return null;
     }
@@ -424,6 +424,10 @@ public final class LockTable {
       lock.touched = now;
     }
     return lock;
+  }
+
+  private boolean isForgotten(LockRecord lock, long now) {
+    return lock.isIdle(now) && lock.touched + LockRecord.micros(rules.retention()) <= now;
   }
 
   private static String differs(LockName name, LockRecord lock, Mode mode) {
@@ -543,7 +547,7 @@ public final class LockTable {
       window.removeIf(hold -> !lock.holders.containsKey(hold.attempt));
       lookFurther(lock, window);
       serveQueue(lock, now);
-      if (lock.isIdle(now) && lock.touched + LockRecord.micros(RETENTION) <= now) {
+      if (isForgotten(lock, now)) {
         records.remove(name);
         removed++;
       }

@@ -1,6 +1,7 @@
 package io.mortise.internal.table;
 
 import io.mortise.spi.AttemptId;
+import java.time.Duration;
 
 /**
  * The rules that make a lock table safe, one method each, so that the simulation can take them away
@@ -65,6 +66,11 @@ public class TableRules {
   /** What has ended is told before all else (A8). */
   protected boolean tellsGoneFirst() {
     return true;
+  }
+
+  /** How long an idle record is kept, for its token counter and its remembered end (B8, B9). */
+  protected Duration retention() {
+    return LockTable.RETENTION;
   }
 
   /** At most so many items in one step; the answer then says that more is left (B2). */

@@ -158,7 +158,12 @@ final class Actor {
       return;
     }
     CompletableFuture<Void> changed = null;
-    if (lock.kind == SimLock.Kind.TIMED) {
+    if (lock.kind == SimLock.Kind.TIMED && random.nextInt(3) == 0) {
+      long atLeast = random.nextLong(World.MILLI, settings.ttl / 4);
+      judge.note(() -> mine + " keeps it shut for " + atLeast / 1e6 + " ms");
+      judge.keepsShut(mine, world.now() + settings.maxInFlight + atLeast + atLeast / 500);
+      changed = life.client.engine().keepShutAsync(lease, Duration.ofNanos(atLeast));
+    } else if (lock.kind == SimLock.Kind.TIMED) {
       long atMost = random.nextLong(5 * World.MILLI, settings.ttl);
       judge.note(() -> mine + " extends to " + atMost / 1e6 + " ms");
       changed = life.client.engine().extendAsync(lease, Duration.ofNanos(atMost));

@@ -27,7 +27,7 @@ enum Fault {
   CRASH,
   /** A copy of a machine renews the same session for a while. */
   CLONE,
-  /** A client is closed without patience, and another opened. */
+  /** A client is closed, with or without patience, and another opened. */
   CLOSE,
   SERVER_PAUSE,
   /** The store is gone for a while and keeps what it has. */
@@ -52,6 +52,10 @@ enum Fault {
    */
   static final Set<Fault> BREAK_BELIEF =
       EnumSet.of(EVICT_BREAK, SUSPEND, CLOCK_FORWARD, STATE_LOSS);
+
+  /** With nothing but these, each request is executed once and answered. */
+  static final Set<Fault> ANSWERED =
+      EnumSet.of(PUSH_LOST, PUSH_LATE, PUSH_DUPLICATE, CRASH, CLOSE, EVICT_CLOSE, EVICT_BREAK);
 
   /** With nothing but these, waits have their bounds at any time, not only after all is healed. */
   static final Set<Fault> HARMLESS =

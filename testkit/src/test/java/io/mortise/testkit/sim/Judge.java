@@ -43,6 +43,9 @@ final class Judge {
   int grants;
   int losses;
 
+  /** How long the store remembers an end. */
+  long retention = Long.MAX_VALUE;
+
   /** One acquire of an actor. */
   static final class Try {
     final Life life;
@@ -54,6 +57,10 @@ final class Judge {
     long grantedAt = Long.MAX_VALUE;
     long waitedUntil = Long.MAX_VALUE;
     long believesUntil;
+
+    /** At the latest, if it was asked for after the grant. */
+    long keptShutUntil;
+
     long token;
     boolean narrowed;
     boolean over;
@@ -72,7 +79,8 @@ final class Judge {
     long freeAt() {
       long free = over ? Math.min(overAt, believesUntil) : believesUntil;
       java.time.Duration atLeast = way.options().terms().atLeast();
-      return atLeast == null ? free : Math.max(free, grantedAt + atLeast.toNanos());
+      long shut = atLeast == null ? 0 : grantedAt + atLeast.toNanos();
+      return Math.max(free, Math.max(shut, keptShutUntil));
     }
 
     void end(long now) {
@@ -99,6 +107,7 @@ final class Judge {
     long high;
     String highBy = "";
     Reply.@Nullable Ended lastEnd;
+    long lastEndAt;
   }
 
   Judge(World world, Scenario scenario) {
@@ -174,6 +183,12 @@ final class Judge {
     world.trace(() -> id + " narrows its hold");
     tries.get(id).narrowed = true;
     events.add(new Event.Narrowed(world.now(), id, Mode.SHARED));
+  }
+
+  /** The at-least time counts anew from when the store does what is sent now. */
+  void keepsShut(String id, long until) {
+    Try attempt = tries.get(id);
+    attempt.keptShutUntil = Math.max(attempt.keptShutUntil, until);
   }
 
   void released(Life life, String id) {
@@ -330,13 +345,15 @@ final class Judge {
   /** A release or cancel that is repeated at once gets the same answer. */
   void ended(LockName name, Reply.@Nullable Ended ended) {
     Lock lock = lock(name.value());
-    Reply.Ended last = lock.lastEnd;
+    boolean forgotten = world.now() - lock.lastEndAt > retention - retention / 500;
+    Reply.Ended last = forgotten ? null : lock.lastEnd;
     if (last != null
         && ended != null
         && last.attempt().equals(ended.attempt())
         && (last.was() != ended.was() || last.how() != ended.how())) {
       violation("repeated release", name.value(), ended + " was answered, but first " + last);
     }
+    lock.lastEndAt = world.now();
     lock.lastEnd = ended == null || ended.was() == Reply.Was.ABSENT ? null : ended;
   }
 

@@ -21,6 +21,10 @@ final class Life {
   final Host host;
   final SimStore store;
   final EngineClient client;
+
+  /** Of its sessions. */
+  final long ttl;
+
   boolean alive = true;
   boolean closed;
 
@@ -62,6 +66,7 @@ final class Life {
     this.name = name;
     this.store = new SimStore(world, server, this, wire);
     SplittableRandom random = world.random();
+    this.ttl = server.settings.ttl(random);
     SplittableRandom lag = world.random();
     this.prompt = lag.nextBoolean();
     EngineScheduler timers =
@@ -78,7 +83,7 @@ final class Life {
             host::suspended,
             random,
             scenario.rules().engine(),
-            Duration.ofNanos(server.settings.ttl),
+            Duration.ofNanos(ttl),
             new ClientLabel("sim", 1, name));
     this.client = new EngineClient(store, env, () -> {});
   }
@@ -159,7 +164,7 @@ final class Life {
 
   /** The session was lost since it was not renewed: was that for want of trying? */
   void checkTried(String attempt, Lease lease) {
-    if (store.gaveUpEarly() && host.ranSince(world.now() - server.settings.ttl)) {
+    if (store.gaveUpEarly() && host.ranSince(world.now() - ttl)) {
       judge.violation("needless loss", lease.name(), attempt + " was lost after too few renewals.");
     }
   }

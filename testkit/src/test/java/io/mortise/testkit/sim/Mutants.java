@@ -5,6 +5,7 @@ import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
 import io.mortise.testkit.sim.Scenario.Rules;
 import io.mortise.testkit.sim.Scenario.Wire;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.function.IntFunction;
@@ -110,6 +111,16 @@ final class Mutants {
                   }
                 },
             "repeated release"),
+        table(
+            "an idle record is forgotten at once",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected Duration retention() {
+                    return Duration.ZERO;
+                  }
+                },
+            "token order"),
         table("a step serves any number", steps -> new SimRules(1_000), "bounded steps"),
         table(
             "tokens count without a clock",

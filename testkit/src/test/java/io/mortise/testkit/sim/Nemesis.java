@@ -74,7 +74,9 @@ final class Nemesis {
           case SUSPEND -> () -> anyLife().host.suspend(span());
           case CRASH -> () -> simulation.crash(anyLife(), span() / 4);
           case CLONE -> this::cloneOne;
-          case CLOSE -> () -> simulation.close(anyLife(), span() / 4);
+          case CLOSE ->
+              () ->
+                  simulation.close(anyLife(), span() / 4, random.nextBoolean() ? 0 : settings.ttl);
           case SERVER_PAUSE -> () -> simulation.server.pauseUntil(world.now() + span());
           case OUTAGE -> () -> outage(false);
           case STATE_LOSS -> () -> outage(true);
@@ -117,10 +119,11 @@ final class Nemesis {
   }
 
   private void cloneOne() {
-    SessionId session = anyLife().store.latestSession();
+    Life life = anyLife();
+    SessionId session = life.store.latestSession();
     long beat = session == null ? 0 : simulation.server.beat(session);
     if (beat != 0) {
-      Duration ttl = Duration.ofNanos(settings.ttl);
+      Duration ttl = Duration.ofNanos(life.ttl);
       renewByClone(new SessionSpec(session, ttl, new ClientLabel("sim", 1, "clone")), beat);
     }
   }
@@ -167,6 +170,11 @@ final class Nemesis {
       return;
     }
     LockView view = views.get(random.nextInt(views.size()));
+    if (view.holders().isEmpty() && !view.closedFor().isZero()) {
+      simulation.judge.evicted(view.name().value(), false);
+      boolean opened = simulation.server.reopen(view.name());
+      assert opened;
+    }
     List<LockView.Party> parties =
         view.holders().isEmpty() || random.nextInt(4) == 0 ? view.waiters() : view.holders();
     if (!parties.isEmpty()) {

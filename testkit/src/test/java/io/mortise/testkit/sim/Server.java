@@ -15,6 +15,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.Verdict;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -55,6 +56,15 @@ final class Server {
     this.steps = scenario.seed() % 3 == 0 ? SimRules.FEW : 64;
     this.rules = rules.table().apply(steps);
     this.wire = rules.wire();
+    boolean steady =
+        !scenario.has(Fault.CLOCK_FORWARD)
+            && !scenario.has(Fault.CLOCK_BACK)
+            && !scenario.has(Fault.STATE_LOSS);
+    if (steady && scenario.seed() % 5 == 0 && this.rules instanceof SimRules sim) {
+      // Longer than tokens run ahead, and than anything is on its way.
+      sim.retention = Duration.ofNanos(settings.ttl + settings.maxInFlight + 2 * World.SECOND);
+      judge.retention = sim.retention.toNanos();
+    }
     this.table = new LockTable(this.rules);
     SplittableRandom random = world.random();
     this.ppm =
@@ -153,7 +163,7 @@ final class Server {
       }
       cloned.remove(spec.id());
       beats.put(spec.id(), next);
-      expiry.put(spec.id(), micros() + settings.ttl / 1000);
+      expiry.put(spec.id(), micros() + spec.ttl().toNanos() / 1000);
     }
     world.trace(() -> "  store: renew " + spec.id() + " -> " + renewal);
     return renewal;
@@ -169,7 +179,7 @@ final class Server {
     Renewal renewal = table.renew(spec, previous, next, List.of(), micros());
     world.trace(() -> "  store: a clone renews " + spec.id() + " -> " + renewal);
     if (renewal instanceof Renewal.Renewed) {
-      expiry.put(spec.id(), micros() + settings.ttl / 1000);
+      expiry.put(spec.id(), micros() + spec.ttl().toNanos() / 1000);
       cloned.add(spec.id());
       return next;
     }
@@ -205,6 +215,14 @@ final class Server {
     pushHints();
     world.trace(() -> "  store: evict " + attempt + " on " + name + ", " + how + " -> " + ended);
     return ended;
+  }
+
+  boolean reopen(LockName name) {
+    boolean opened = table.reopen(name, micros());
+    checkHolders(name);
+    pushHints();
+    world.trace(() -> "  store: reopen " + name + " -> " + opened);
+    return opened;
   }
 
   int sweep() {

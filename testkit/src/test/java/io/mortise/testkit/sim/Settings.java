@@ -6,6 +6,8 @@ import java.util.SplittableRandom;
 
 /** The sizes and times of one run. Times in nanoseconds. */
 final class Settings {
+  private static final long LEAST_TTL = 600 * World.MILLI;
+
   final long ttl;
   final long maxInFlight;
   final long delayLeast;
@@ -16,6 +18,7 @@ final class Settings {
   final int acquires;
   final long think;
   final long hold;
+  private final boolean mixed;
   final EnumSet<Capability> capabilities = EnumSet.allOf(Capability.class);
 
   Settings(SplittableRandom random) {
@@ -36,6 +39,12 @@ final class Settings {
     acquires = random.nextInt(3, 9);
     think = pick(random, World.MILLI, 50 * World.MILLI, ttl);
     hold = pick(random, World.MILLI / 10, 20 * World.MILLI, ttl);
+    mixed = random.nextInt(3) == 0;
+  }
+
+  /** The TTL of one process. In some worlds they differ; {@link #ttl} is the longest. */
+  long ttl(SplittableRandom random) {
+    return mixed && random.nextBoolean() ? Math.max(ttl / 5, LEAST_TTL) : ttl;
   }
 
   private static long pick(SplittableRandom random, long... choices) {

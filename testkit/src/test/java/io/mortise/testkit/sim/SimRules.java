@@ -1,6 +1,8 @@
 package io.mortise.testkit.sim;
 
+import io.mortise.internal.table.LockTable;
 import io.mortise.internal.table.TableRules;
+import java.time.Duration;
 
 /** All rules of the table, with a bound that a handful of processes can reach. */
 class SimRules extends TableRules {
@@ -9,8 +11,16 @@ class SimRules extends TableRules {
 
   private final int steps;
 
+  /** Shorter in some worlds, so that records are forgotten within a run. */
+  Duration retention = LockTable.RETENTION;
+
   SimRules(int steps) {
     this.steps = steps;
+  }
+
+  @Override
+  protected Duration retention() {
+    return retention;
   }
 
   @Override

@@ -171,7 +171,7 @@ final class SimStore implements LockStore {
           () -> server.renew(spec, previous, next, seen),
           renewal -> {
             life.heard(renewal);
-            boolean soon = world.now() - sentAt < server.settings.ttl / 6;
+            boolean soon = world.now() - sentAt < life.ttl / 6;
             tries = soon ? 0 : Integer.MAX_VALUE;
             future.complete(renewal);
           },

@@ -1,11 +1,13 @@
 package io.mortise.testkit.sim;
 
 import io.mortise.Lease;
+import io.mortise.spi.SessionId;
 import io.mortise.testkit.history.HistoryChecks;
 import io.mortise.testkit.history.Violation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 /** One run: a time of faults, a time without, then all give up what they have. */
 final class Simulation {
@@ -153,8 +155,8 @@ final class Simulation {
     }
   }
 
-  /** The client is closed and waits for nothing; another starts in its place. */
-  void close(Life life, long downFor) {
+  /** The client is closed, and waits for nothing or for a while; another starts in its place. */
+  void close(Life life, long downFor, long patience) {
     if (life.alive && !life.closed) {
       world.at(
           world.now(),
@@ -162,11 +164,31 @@ final class Simulation {
           () -> {
             world.trace(() -> life + " closes its client");
             life.closed = true;
-            life.client.engine().close(0);
             closed.add(life);
+            life.client.engine().giveAllUp();
+            finish(life, world.now() + patience);
           });
       replace(life, downFor);
     }
+  }
+
+  private void finish(Life life, long until) {
+    if (life.client.engine().isEnding() && world.now() < until) {
+      world.at(world.now() + World.MILLI, life, () -> finish(life, until));
+      return;
+    }
+    SessionId session = life.store.latestSession();
+    if (!life.client.engine().isEnding() && Fault.ANSWERED.containsAll(scenario.faults())) {
+      server.locks().stream()
+          .flatMap(view -> Stream.concat(view.holders().stream(), view.waiters().stream()))
+          .filter(party -> party.attempt().session().equals(session))
+          .forEach(
+              party ->
+                  judge.violation(
+                      "leak", "-", party.attempt() + " outlived a close that was waited for."));
+    }
+    world.trace(() -> life + " has closed its client");
+    life.client.engine().close(0);
   }
 
   private void replace(Life life, long downFor) {
