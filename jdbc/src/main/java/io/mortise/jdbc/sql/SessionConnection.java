@@ -12,23 +12,19 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HexFormat;
-import java.util.concurrent.Executor;
 
 /** The connection in which one session lock lives. For one thread at a time. */
 final class SessionConnection {
   private final Connection connection;
   private final SqlFiles files;
   private final Object key;
-  private final Executor threads;
   private final boolean manual;
   private final int networkTimeout;
 
-  private SessionConnection(Connection connection, SqlFiles files, Object key, Executor threads)
-      throws SQLException {
+  private SessionConnection(Connection connection, SqlFiles files, Object key) throws SQLException {
     this.connection = connection;
     this.files = files;
     this.key = key;
-    this.threads = threads;
     this.networkTimeout = connection.getNetworkTimeout();
     this.manual = !connection.getAutoCommit();
     if (manual) {
@@ -37,8 +33,7 @@ final class SessionConnection {
     }
   }
 
-  static SessionConnection over(Connection connection, LockName name, Executor threads)
-      throws SQLException {
+  static SessionConnection over(Connection connection, LockName name) throws SQLException {
     SqlFiles files = SqlFiles.of(connection);
     Object key =
         switch (files.dialect()) {
@@ -49,7 +44,7 @@ final class SessionConnection {
                   files.dialect()
                       + " has no locks that live in a connection. Use a LockClient, or transaction locks.");
         };
-    return new SessionConnection(connection, files, key, threads);
+    return new SessionConnection(connection, files, key);
   }
 
   private static byte[] hash(LockName name) {
@@ -104,13 +99,13 @@ final class SessionConnection {
 
   /** From now on, no answer takes longer, or the connection is broken. */
   void bound(Duration answer) throws SQLException {
-    connection.setNetworkTimeout(threads, (int) answer.toMillis());
+    connection.setNetworkTimeout(Runnable::run, (int) answer.toMillis());
   }
 
   /** To the pool, as it was. */
   void giveBack() throws SQLException {
     try (connection) {
-      connection.setNetworkTimeout(threads, networkTimeout);
+      connection.setNetworkTimeout(Runnable::run, networkTimeout);
       if (manual) {
         connection.setAutoCommit(false);
       }
@@ -120,7 +115,7 @@ final class SessionConnection {
   /** Ends the connection itself, and with it the lock, as soon as the server notices. */
   void cut() {
     try {
-      connection.abort(threads);
+      connection.abort(Runnable::run);
       connection.close();
     } catch (SQLException e) {
       // It was broken already, which is what was wanted.

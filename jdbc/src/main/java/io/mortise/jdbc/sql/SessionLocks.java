@@ -9,11 +9,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
@@ -51,13 +53,14 @@ import org.slf4j.LoggerFactory;
 public final class SessionLocks implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SessionLocks.class);
   private static final Duration CHECK = Duration.ofSeconds(5);
+  private static final Duration IDLE_THREADS = Duration.ofSeconds(5);
 
   private final DataSource dataSource;
   private final Duration check;
   private final Set<SessionLease> leases = ConcurrentHashMap.newKeySet();
   private final ScheduledExecutorService timer;
   private final ScheduledFuture<?> checks;
-  private final ExecutorService threads;
+  private final Executor threads;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private SessionLocks(DataSource dataSource, Duration check) {
@@ -70,7 +73,16 @@ public final class SessionLocks implements AutoCloseable {
           return thread;
         };
     this.timer = Executors.newSingleThreadScheduledExecutor(daemons);
-    this.threads = Executors.newCachedThreadPool(daemons);
+    // Not shut down: what a loss has begun goes on after close(), and idle threads end by
+    // themselves.
+    this.threads =
+        new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            IDLE_THREADS.toSeconds(),
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            daemons);
     this.checks =
         timer.scheduleWithFixedDelay(
             this::checkAll, check.toNanos(), check.toNanos(), TimeUnit.NANOSECONDS);
@@ -141,7 +153,7 @@ public final class SessionLocks implements AutoCloseable {
     Connection connection = dataSource.getConnection();
     SessionConnection session = null;
     try {
-      session = SessionConnection.over(connection, lock, threads);
+      session = SessionConnection.over(connection, lock);
       if (!session.acquire(wait)) {
         session.giveBack();
         return Optional.empty();
@@ -185,7 +197,6 @@ public final class SessionLocks implements AutoCloseable {
         }
       }
     }
-    threads.shutdown();
     if (first != null) {
       throw first;
     }
