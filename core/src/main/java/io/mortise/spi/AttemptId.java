@@ -1,5 +1,7 @@
 package io.mortise.spi;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Names one attempt to acquire. A request that is sent again under the same id gets the same answer
  * or progress, never a second grant; releases name the attempt, so none can end somebody else's
@@ -44,6 +46,19 @@ public record AttemptId(SessionId session, long number) {
     return new AttemptId(
         new SessionId(encoded.substring(0, SessionId.LENGTH)),
         Base64Digits.decode(encoded.substring(SessionId.LENGTH)));
+  }
+
+  // Written out, like that of the session's id: a record's own is slow until it is compiled, and a
+  // hand-over between processes is often among the first things that a process does.
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof AttemptId that && number == that.number && session.equals(that.session);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * session.hashCode() + Long.hashCode(number);
   }
 
   @Override

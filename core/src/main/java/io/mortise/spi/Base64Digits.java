@@ -1,5 +1,7 @@
 package io.mortise.spi;
 
+import java.util.Arrays;
+
 /**
  * Fixed-width base-64 numbers, most significant digit first, in an alphabet whose order is that of
  * ASCII.
@@ -7,6 +9,15 @@ package io.mortise.spi;
 final class Base64Digits {
   private static final String ALPHABET =
       "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+
+  private static final byte[] VALUES = new byte[128];
+
+  static {
+    Arrays.fill(VALUES, (byte) -1);
+    for (int i = 0; i < ALPHABET.length(); i++) {
+      VALUES[ALPHABET.charAt(i)] = (byte) i;
+    }
+  }
 
   private Base64Digits() {}
 
@@ -38,6 +49,6 @@ final class Base64Digits {
   }
 
   private static int value(char digit) {
-    return ALPHABET.indexOf(digit);
+    return digit < VALUES.length ? VALUES[digit] : -1;
   }
 }

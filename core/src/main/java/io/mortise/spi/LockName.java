@@ -33,6 +33,9 @@ public final class LockName implements Comparable<LockName> {
     }
     for (int i = 0; i < value.length(); i++) {
       char c = value.charAt(i);
+      if (c >= ' ' && c <= '~') {
+        continue;
+      }
       if (Character.isISOControl(c) || c == '\u2028' || c == '\u2029') {
         throw new IllegalArgumentException(
             String.format(

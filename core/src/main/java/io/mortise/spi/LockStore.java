@@ -3,6 +3,7 @@ package io.mortise.spi;
 import io.mortise.UnsupportedByStoreException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -64,6 +65,16 @@ public interface LockStore extends AutoCloseable {
    * @return how many were removed
    */
   CompletionStage<Integer> sweep(int budget);
+
+  /**
+   * Called by a thread that has asked for something and is about to park until it is answered. A
+   * store whose answers are faster than the waking of a thread may keep it for that long, spinning;
+   * most do nothing. Returns after tens of microseconds at most, whether or not the thread's answer
+   * has come.
+   *
+   * @param done whether the thread has no reason to wait any more; quick, and may be called often
+   */
+  default void linger(BooleanSupplier done) {}
 
   /**
    * Closes connections and threads that the store made. Sessions should be closed before. Blocks

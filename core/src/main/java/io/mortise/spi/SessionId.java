@@ -1,6 +1,7 @@
 package io.mortise.spi;
 
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names a session: one process's liveness bond to a store. 72 random bits as 12 characters of
@@ -30,6 +31,16 @@ public record SessionId(String value) implements Comparable<SessionId> {
     return new SessionId(
         Base64Digits.encode(random.nextLong() >>> 28, 6)
             + Base64Digits.encode(random.nextLong() >>> 28, 6));
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof SessionId that && value.equals(that.value);
+  }
+
+  @Override
+  public int hashCode() {
+    return value.hashCode();
   }
 
   @Override

@@ -24,6 +24,14 @@ public interface StoreSession {
   void submit(Request request, Consumer<Reply> sink);
 
   /**
+   * As {@link #submit}, for a request whose answer nobody waits for. A store may keep it for a
+   * millisecond at most, so that it travels together with what is submitted next.
+   */
+  default void submitLater(Request request, Consumer<Reply> sink) {
+    submit(request, sink);
+  }
+
+  /**
    * Renews the session, in one try, on a lane of its own that no backlog of requests can delay: a
    * compare-and-set of the beat. Accepted if the store's beat is {@code previous} (go on) or {@code
    * next} (the reply of an earlier try was lost); any other means that the process was cloned, and

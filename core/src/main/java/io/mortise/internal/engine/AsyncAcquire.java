@@ -85,7 +85,7 @@ final class AsyncAcquire {
       case GRANTED -> {
         LeaseImpl lease = Objects.requireNonNull(mine.lease);
         if (!future.complete(leaks.watch(lease))) {
-          engine.release(lease);
+          engine.release(lease, true);
         }
       }
       case FAILED -> future.completeExceptionally(mine.failureHere());

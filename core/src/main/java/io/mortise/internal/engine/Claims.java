@@ -72,6 +72,10 @@ final class Claims {
 
   /** Ends the claim's attempt in the store. */
   Ending end(Stripe stripe, Claim claim) {
+    return end(stripe, claim, false);
+  }
+
+  private Ending end(Stripe stripe, Claim claim, boolean later) {
     LiveSession session = Objects.requireNonNull(claim.session);
     AttemptId attempt = session.attempt(claim.number);
     Request.Adjust waiver = null;
@@ -81,8 +85,9 @@ final class Claims {
           new Request.Adjust(
               claim.name, attempt, claim.mode, new Terms(null, Duration.ofMillis(1), ""), 0);
     }
-    return engine.endings.end(
-        stripe, new Ending(claim.name, session, attempt, claim.isInDoubt(), waiver));
+    Ending ending = new Ending(claim.name, session, attempt, claim.isInDoubt(), waiver);
+    ending.later = later;
+    return engine.endings.end(stripe, ending);
   }
 
   void discard(Stripe stripe, Claim claim) {
@@ -234,7 +239,16 @@ final class Claims {
    * elsewhere.
    */
   Ending release(Stripe stripe, Claim claim) {
-    Ending ending = end(stripe, claim);
+    return release(stripe, claim, false);
+  }
+
+  /**
+   * As {@link #release(Stripe, Claim)}.
+   *
+   * @param quietly nobody waits for the store's answer
+   */
+  Ending release(Stripe stripe, Claim claim, boolean quietly) {
+    Ending ending = end(stripe, claim, quietly && !claim.wanted);
     engine.handOver.spreadFair(stripe, claim);
     if (claim.head == null) {
       discard(stripe, claim);

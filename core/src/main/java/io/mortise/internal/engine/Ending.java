@@ -27,6 +27,9 @@ final class Ending {
    */
   boolean wanted;
 
+  /** Neither somebody here nor, as far as is known, another process waits for it. */
+  boolean later;
+
   int failures;
   private volatile Reply.@Nullable How how;
   private @Nullable Runnable listener;

@@ -36,10 +36,13 @@ final class Endings {
     if (ending.waiver != null) {
       stripe.send(ending.session, ending.waiver, reply -> {});
     }
-    stripe.send(
-        ending.session,
-        new Request.Abandon(ending.name, ending.attempt),
-        reply -> answered(stripe, ending, reply));
+    Request.Abandon abandon = new Request.Abandon(ending.name, ending.attempt);
+    if (ending.later) {
+      ending.later = false;
+      stripe.sendLater(ending.session, abandon, reply -> answered(stripe, ending, reply));
+    } else {
+      stripe.send(ending.session, abandon, reply -> answered(stripe, ending, reply));
+    }
   }
 
   private void answered(Stripe stripe, Ending ending, Reply reply) {
@@ -106,6 +109,7 @@ final class Endings {
     if (known(ending, () -> LockSupport.unpark(caller))) {
       return;
     }
+    engine.store.linger(() -> ending.how() != null);
     boolean interrupted = false;
     while (ending.how() == null) {
       LockSupport.park(ending);

@@ -180,8 +180,10 @@ public final class Engine {
   /**
    * Gives a lease up. Returns the end to wait for; null if there is none, since it was passed on or
    * had ended.
+   *
+   * @param quietly whether nobody will wait for that end
    */
-  @Nullable Ending release(LeaseImpl lease) {
+  @Nullable Ending release(LeaseImpl lease, boolean quietly) {
     Claim claim = lease.claim;
     Stripe stripe = stripe(claim.name);
     stripe.lock();
@@ -205,7 +207,7 @@ public final class Engine {
         handOver.pass(stripe, claim);
         return null;
       }
-      return claims.release(stripe, claim);
+      return claims.release(stripe, claim, quietly);
     } finally {
       stripe.unlock();
     }

@@ -66,7 +66,7 @@ final class EngineLock implements DistributedLock {
   @Override
   public Optional<Lease> tryAcquire() {
     Waiter waiter = waiter(true, false, null);
-    engine.begin(waiter);
+    begin(waiter);
     boolean interrupted = false;
     while (!waiter.isDone()) {
       LockSupport.park(waiter);
@@ -107,7 +107,7 @@ final class EngineLock implements DistributedLock {
     }
     Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
     long deadline = waitNanos == ENDLESS ? 0 : engine.env.now() + waitNanos;
-    engine.begin(waiter);
+    begin(waiter);
     while (!waiter.isDone()) {
       if (waitNanos == ENDLESS || waitNanos == 0) {
         LockSupport.park(waiter);
@@ -134,6 +134,13 @@ final class EngineLock implements DistributedLock {
       engine.come(waiter);
     }
     return waiter;
+  }
+
+  private void begin(Waiter waiter) {
+    engine.begin(waiter);
+    if (!waiter.isDone()) {
+      engine.store.linger(waiter::isDone);
+    }
   }
 
   private Waiter waiter(

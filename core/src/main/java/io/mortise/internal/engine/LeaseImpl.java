@@ -174,7 +174,7 @@ final class LeaseImpl implements Lease {
 
   @Override
   public CompletableFuture<Void> releaseAsync() {
-    Ending ending = engine().release(this);
+    Ending ending = engine().release(this, false);
     if (ending == null && isLost()) {
       LeaseLostException loss = loss();
       engine().settle(this);
@@ -190,7 +190,7 @@ final class LeaseImpl implements Lease {
     if (!open && !lost) {
       return;
     }
-    Ending ending = engine().release(this);
+    Ending ending = engine().release(this, releaseAsync);
     if (ending != null && !releaseAsync) {
       engine().endings.await(ending);
       checkEnd(ending);

@@ -31,7 +31,8 @@ final class Stripe {
   /** To be called after the lock is let go, in a chain; most often none or one. */
   private @Nullable Signal signals;
 
-  private record Sending(LiveSession session, Request request, Consumer<Reply> sink) {}
+  private record Sending(
+      LiveSession session, Request request, Consumer<Reply> sink, boolean later) {}
 
   private record Signal(Runnable run, @Nullable Signal next) {}
 
@@ -64,7 +65,12 @@ final class Stripe {
   }
 
   void send(LiveSession session, Request request, Consumer<Reply> sink) {
-    outbox.add(new Sending(session, request, sink));
+    outbox.add(new Sending(session, request, sink, false));
+  }
+
+  /** As {@link #send}, for what nobody waits for: it may travel with what is sent next. */
+  void sendLater(LiveSession session, Request request, Consumer<Reply> sink) {
+    outbox.add(new Sending(session, request, sink, true));
   }
 
   private void drain() {
@@ -82,7 +88,11 @@ final class Stripe {
       }
       Request request = sending.request();
       try {
-        sending.session().store.submit(request, sending.sink());
+        if (sending.later()) {
+          sending.session().store.submitLater(request, sending.sink());
+        } else {
+          sending.session().store.submit(request, sending.sink());
+        }
       } catch (RuntimeException | Error e) {
         // A store must not throw; one that does must not stop the outbox either.
         sending.sink().accept(new Reply.Failed(request.attempt(), true, e));
