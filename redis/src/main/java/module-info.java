@@ -1,4 +1,4 @@
-/** Locks kept in Redis, by the Lettuce client. Start reading at {@code io.mortise.redis}. */
+/** Locks kept in Redis. Start reading at {@code io.mortise.redis}. */
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.mortise.redis {
   requires transitive io.mortise.core;

@@ -124,11 +124,7 @@ final class LockScan {
 
   private CompletionStage<Optional<LockView>> view(String record) {
     return store
-        .call(
-            Script.INSPECT,
-            true,
-            List.of(record),
-            List.of(keys.prefix(), Integer.toString(PARTIES)))
+        .call(Script.INSPECT, List.of(record), List.of(keys.prefix(), Integer.toString(PARTIES)))
         .thenApply(
             answer -> {
               List<String> told = new ArrayList<>();

@@ -1,10 +1,8 @@
 package io.mortise.redis;
 
-import io.lettuce.core.RedisBusyException;
-import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisLoadingException;
-import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.RedisReadOnlyException;
+import io.mortise.redis.wire.ErrorReplyException;
+import io.mortise.redis.wire.NotSentException;
+import io.mortise.redis.wire.RedisWire;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -14,6 +12,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,15 @@ final class OpLane {
 
   private static final int IN_FLIGHT = 2;
 
+  /** How long an operation in no hurry waits for another to leave with. */
+  private static final Duration LATER = Duration.ofNanos(500_000);
+
+  /** What one thread asks for at a time: to give one lock back and to take the next. */
+  private static final int LONE = 2;
+
+  /** Slower answers are waited for asleep. */
+  private static final long LINGER_NANOS = 500_000;
+
   private final RedisWire wire;
   private final StoreClock clock;
   private final String prefix;
@@ -43,7 +53,23 @@ final class OpLane {
   private final Queue<Op> queue = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean scheduled = new AtomicBoolean();
 
-  // Guarded by this.
+  /** How many times somebody wanted something sent, since the one who sends last looked. */
+  private final AtomicInteger pumping = new AtomicInteger();
+
+  private final AtomicBoolean flushing = new AtomicBoolean();
+
+  /** How many batches are under way; written under the lock. */
+  private volatile int inFlight;
+
+  /** Whether only one thread seems to be waiting for something. */
+  private volatile boolean lone;
+
+  /** How long the last answer took. */
+  private volatile long trip = Long.MAX_VALUE;
+
+  private final ReentrantLock guard = new ReentrantLock();
+
+  // Guarded by that.
   private final ArrayDeque<Batch> flying = new ArrayDeque<>();
   private final ArrayDeque<Op> again = new ArrayDeque<>();
   private boolean reloading;
@@ -85,16 +111,7 @@ final class OpLane {
   }
 
   /** Tells of failures that are found under the lock, after it was given back. */
-  private record Failure(Op op, boolean mayHaveRun, Throwable cause) {}
-
-  /** Why an operation was not sent. */
-  static final class NotSentException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    NotSentException(String message) {
-      super(message, null, false, false);
-    }
-  }
+  private record Failure(Op op, Throwable cause) {}
 
   /** Why there will be no answer. */
   static final class NotAnsweredException extends RuntimeException {
@@ -107,6 +124,29 @@ final class OpLane {
 
   void submit(String key, String arg, Sink sink) {
     queue.add(new Op(key, arg, sink));
+    wake();
+  }
+
+  /**
+   * As {@link #submit}, but in no hurry: leaves with the next operation, or after a moment. Who
+   * gives one lock back and takes the next sends one request, not two.
+   */
+  void submitLater(String key, String arg, Sink sink) {
+    queue.add(new Op(key, arg, sink));
+    // An answer that comes after this look finds the operation in the queue.
+    if (inFlight == 0 && flushing.compareAndSet(false, true)) {
+      wire.schedule(this::flush, LATER);
+    }
+  }
+
+  private void flush() {
+    flushing.set(false);
+    if (!queue.isEmpty()) {
+      wake();
+    }
+  }
+
+  private void wake() {
     if (scheduled.compareAndSet(false, true)) {
       wire.execute(this::drain);
     }
@@ -117,18 +157,46 @@ final class OpLane {
     pump();
   }
 
+  /** Sends what may be sent. One thread at a time; who comes meanwhile has it look once more. */
   private void pump() {
-    List<Failure> failures = new ArrayList<>(0);
-    synchronized (this) {
-      while (flying.size() < IN_FLIGHT && !reloading) {
-        Batch batch = gather(failures);
-        if (batch.ops.isEmpty()) {
-          break;
-        }
-        send(batch);
-      }
+    if (pumping.getAndIncrement() == 0) {
+      int asked;
+      do {
+        asked = pumping.get();
+        sendAll();
+      } while (!pumping.compareAndSet(asked, 0));
     }
-    failures.forEach(failure -> failure.op.sink.failed(failure.mayHaveRun, failure.cause));
+  }
+
+  private void sendAll() {
+    while (true) {
+      List<Failure> failures = new ArrayList<>(0);
+      Batch batch = null;
+      guard.lock();
+      try {
+        if (flying.size() < IN_FLIGHT && !reloading) {
+          batch = gather(failures);
+          if (batch.ops.isEmpty()) {
+            batch = null;
+          } else {
+            flying.add(batch);
+            inFlight = flying.size();
+            lone = flying.size() == 1 && batch.ops.size() <= LONE;
+            watch();
+          }
+        }
+      } finally {
+        guard.unlock();
+      }
+      failures.forEach(failure -> failure.op.sink.failed(false, failure.cause));
+      if (batch == null) {
+        return;
+      }
+      if (!lone) {
+        wire.needReader();
+      }
+      send(batch);
+    }
   }
 
   private Batch gather(List<Failure> failures) {
@@ -143,10 +211,9 @@ final class OpLane {
         break;
       }
       if (!open) {
-        failures.add(new Failure(op, false, new NotSentException("There is no connection.")));
+        failures.add(new Failure(op, new NotSentException("There is no connection.")));
       } else if (batch.sent - op.submitted > timeoutNanos) {
-        failures.add(
-            new Failure(op, false, new NotSentException("It waited too long to be sent.")));
+        failures.add(new Failure(op, new NotSentException("It waited too long to be sent.")));
       } else {
         batch.ops.add(op);
       }
@@ -156,52 +223,71 @@ final class OpLane {
 
   private void send(Batch batch) {
     int size = batch.ops.size();
-    String[] keys = new String[size];
-    String[] args = new String[size + 3];
-    args[0] = prefix;
-    args[1] = Long.toString(clock.deadline(batch.ops.get(0).submitted));
-    args[2] = retentionMillis;
+    String[] words = new String[2 * size + 6];
+    words[0] = "EVALSHA";
+    words[1] = Script.LOCK.sha;
+    words[2] = Integer.toString(size);
+    words[size + 3] = prefix;
+    words[size + 4] = Long.toString(clock.deadline(batch.ops.get(0).submitted));
+    words[size + 5] = retentionMillis;
     for (int i = 0; i < size; i++) {
-      keys[i] = batch.ops.get(i).key;
-      args[i + 3] = batch.ops.get(i).arg;
+      words[i + 3] = batch.ops.get(i).key;
+      words[size + 6 + i] = batch.ops.get(i).arg;
     }
-    flying.add(batch);
-    watch();
-    wire.run(Script.LOCK, true, keys, args)
-        .whenComplete(
-            (answers, failure) -> {
-              if (Thread.holdsLock(this)) {
-                // Failed before it was sent: sinks are not to be called from here.
-                wire.schedule(() -> done(batch, answers, failure), Duration.ZERO);
-              } else {
-                wire.execute(() -> done(batch, answers, failure));
-              }
-            });
+    wire.call(words)
+        .whenComplete((answers, failure) -> wire.execute(() -> done(batch, answers, failure)));
   }
 
   private void done(Batch batch, @Nullable Object answers, @Nullable Throwable failure) {
-    boolean unknownScript = failure != null && unwrap(failure) instanceof RedisNoScriptException;
+    Throwable cause = failure == null ? null : unwrap(failure);
+    boolean unknownScript = cause instanceof ErrorReplyException error && error.is("NOSCRIPT");
     boolean known;
-    synchronized (this) {
+    boolean load;
+    guard.lock();
+    try {
       known = flying.remove(batch);
+      inFlight = flying.size();
       if (known && unknownScript) {
         // The next batch may have met the same. Both are sent again, in order, when both are back.
         again.addAll(batch.ops);
         reloading = true;
       }
-      if (reloading && flying.isEmpty()) {
-        wire.load(Script.LOCK);
+      load = reloading && flying.isEmpty();
+    } finally {
+      guard.unlock();
+    }
+    trip = System.nanoTime() - batch.sent;
+    if (known && !unknownScript) {
+      tell(batch, answers, cause);
+    }
+    lone = false;
+    if (load) {
+      var unused = wire.call("SCRIPT", "LOAD", Script.LOCK.text);
+      guard.lock();
+      try {
         reloading = false;
+      } finally {
+        guard.unlock();
       }
     }
-    if (known && !unknownScript) {
-      tell(batch, answers, failure);
-    }
-    if (failure == null || unwrap(failure) instanceof RedisCommandExecutionException) {
+    if (cause == null || cause instanceof ErrorReplyException) {
       pump();
     } else {
       // The connection breaks; it knows of it when this event was dealt with.
-      wire.schedule(this::pump, Duration.ofMillis(1));
+      wire.schedule(this::drain, Duration.ofMillis(1));
+    }
+  }
+
+  /**
+   * Keeps a thread that is about to park for as long as an answer may be there before the thread
+   * would sleep: where the server answers at once, waking a thread takes longer than the answer.
+   * Only for one that is alone: others need the processor for something better.
+   */
+  void linger(BooleanSupplier done) {
+    if (lone && trip < LINGER_NANOS) {
+      wire.lend(done, () -> lone);
+    } else {
+      wire.needReader();
     }
   }
 
@@ -211,8 +297,7 @@ final class OpLane {
     for (int i = 0; i < batch.ops.size(); i++) {
       Sink sink = batch.ops.get(i).sink;
       if (failure != null) {
-        Throwable cause = unwrap(failure);
-        sink.failed(mayHaveRun(cause), cause);
+        sink.failed(mayHaveRun(failure), failure);
       } else if (whole && texts.get(i) instanceof String text) {
         sink.answered(text);
       } else {
@@ -222,9 +307,10 @@ final class OpLane {
   }
 
   private static boolean mayHaveRun(Throwable failure) {
-    return !(failure instanceof RedisBusyException
-        || failure instanceof RedisLoadingException
-        || failure instanceof RedisReadOnlyException);
+    boolean refused =
+        failure instanceof ErrorReplyException error
+            && (error.is("BUSY") || error.is("LOADING") || error.is("READONLY"));
+    return !refused && !(failure instanceof NotSentException);
   }
 
   static Throwable unwrap(Throwable failure) {
@@ -244,15 +330,19 @@ final class OpLane {
 
   private void dropOverdue() {
     List<Batch> overdue = new ArrayList<>(0);
-    synchronized (this) {
+    guard.lock();
+    try {
       watched = false;
       Batch oldest = flying.peek();
       if (oldest != null && System.nanoTime() - oldest.sent >= timeoutNanos) {
         overdue.addAll(flying);
         flying.clear();
+        inFlight = 0;
         reloading = false;
       }
       watch();
+    } finally {
+      guard.unlock();
     }
     if (!overdue.isEmpty()) {
       wire.reset();
@@ -271,10 +361,14 @@ final class OpLane {
   /** Answers all that is left. Called when the wire is closed: its thread may do no more work. */
   void close() {
     List<Batch> left;
-    synchronized (this) {
+    guard.lock();
+    try {
       left = new ArrayList<>(flying);
       flying.clear();
+      inFlight = 0;
       reloading = false;
+    } finally {
+      guard.unlock();
     }
     fail(left, new NotAnsweredException("The store was closed."));
     pump();

@@ -1,14 +1,17 @@
 package io.mortise.redis;
 
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisException;
-import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.redis.wire.DirectWire;
+import io.mortise.redis.wire.ErrorReplyException;
+import io.mortise.redis.wire.LettuceWire;
+import io.mortise.redis.wire.NotSentException;
+import io.mortise.redis.wire.RedisWire;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
@@ -22,15 +25,18 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +63,8 @@ final class RedisLockStore implements LockStore {
   private final Runnable closing;
 
   private RedisLockStore(
-      LettuceWire ops,
-      LettuceWire control,
+      RedisWire ops,
+      RedisWire control,
       RedisStore.Options options,
       String display,
       Runnable closing) {
@@ -66,7 +72,7 @@ final class RedisLockStore implements LockStore {
     this.control = control;
     this.options = options;
     this.keys = new KeySpace(options.prefix());
-    this.clock = new ServerCheck(control.commands(), options, display).run();
+    this.clock = new ServerCheck(control, options, display).run();
     this.lane = new OpLane(ops, clock, options.prefix(), options.retention(), options.timeout());
     this.scan = new LockScan(this, keys);
     this.closing = closing;
@@ -76,6 +82,30 @@ final class RedisLockStore implements LockStore {
   }
 
   static RedisLockStore connect(RedisTarget target) {
+    return switch (target.wire()) {
+      case DIRECT -> connectDirectly(target);
+      case LETTUCE -> connectByLettuce(target);
+    };
+  }
+
+  private static RedisLockStore connectDirectly(RedisTarget target) {
+    ScheduledThreadPoolExecutor timer =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> {
+              Thread thread = new Thread(task, "mortise-redis-timer");
+              thread.setDaemon(true);
+              return thread;
+            });
+    Duration stuck = target.options().timeout();
+    return open(
+        name -> DirectWire.connect(target.endpoint(), "mortise-redis-" + name, timer, stuck),
+        target.options(),
+        target.display(),
+        timer::shutdownNow);
+  }
+
+  private static RedisLockStore connectByLettuce(RedisTarget target) {
     ClientResources resources =
         DefaultClientResources.builder()
             .ioThreadPoolSize(2)
@@ -85,8 +115,7 @@ final class RedisLockStore implements LockStore {
                     Duration.ofMillis(5), Duration.ofSeconds(1), 20, TimeUnit.MILLISECONDS))
             .build();
     return open(
-        () ->
-            LettuceWire.connect(resources, Objects.requireNonNull(target.uri()), target.trusted()),
+        name -> LettuceWire.connect(resources, target.endpoint()),
         target.options(),
         target.display(),
         () -> {
@@ -95,22 +124,29 @@ final class RedisLockStore implements LockStore {
   }
 
   static RedisLockStore over(RedisClient client, RedisStore.Options options) {
-    return open(() -> LettuceWire.over(client), options, "redis:(client handed in)", () -> {});
+    return open(name -> LettuceWire.over(client), options, "redis:(client handed in)", () -> {});
+  }
+
+  private interface Connector {
+    RedisWire connect(String name) throws IOException;
   }
 
   private static RedisLockStore open(
-      Supplier<LettuceWire> connect, RedisStore.Options options, String display, Runnable closing) {
-    LettuceWire ops = null;
-    LettuceWire control = null;
+      Connector connector, RedisStore.Options options, String display, Runnable closing) {
+    RedisWire ops = null;
+    RedisWire control = null;
     try {
-      ops = connect.get();
-      control = connect.get();
+      ops = connector.connect("operations");
+      control = connector.connect("renewals");
       return new RedisLockStore(ops, control, options, display, closing);
-    } catch (RuntimeException e) {
+    } catch (IOException | RuntimeException e) {
       close(ops);
       close(control);
       closing.run();
-      throw e instanceof RedisException failure ? ServerCheck.cannotConnect(failure, display) : e;
+      if (e instanceof LockException || e instanceof IllegalArgumentException) {
+        throw (RuntimeException) e;
+      }
+      throw ServerCheck.cannotConnect(e, display);
     }
   }
 
@@ -153,35 +189,42 @@ final class RedisLockStore implements LockStore {
   /** Sends an operation on a lock, and hands on what the script answers. */
   void submit(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
     String key = keys.lock(name);
-    lane.submit(
-        key,
-        operation,
-        new OpLane.Sink() {
-          @Override
-          public void answered(String text) {
-            long late = LockCodec.lateAt(text);
-            if (late > 0) {
-              clock.learn(System.nanoTime(), System.nanoTime(), late);
-            }
-            Reply reply;
-            try {
-              reply = LockCodec.decode(attempt, name, key, profile.display(), text);
-            } catch (RuntimeException e) {
-              reply = new Reply.Failed(attempt, true, e);
-            }
-            sink.accept(reply);
-          }
+    lane.submit(key, operation, sink(attempt, name, key, sink));
+  }
 
-          @Override
-          public void failed(boolean mayHaveRun, Throwable cause) {
-            sink.accept(new Reply.Failed(attempt, mayHaveRun, unavailable(mayHaveRun, cause)));
-          }
-        });
+  /** As {@link #submit}, but in no hurry. */
+  void submitLater(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
+    String key = keys.lock(name);
+    lane.submitLater(key, operation, sink(attempt, name, key, sink));
+  }
+
+  private OpLane.Sink sink(AttemptId attempt, LockName name, String key, Consumer<Reply> sink) {
+    return new OpLane.Sink() {
+      @Override
+      public void answered(String text) {
+        long late = LockCodec.lateAt(text);
+        if (late > 0) {
+          clock.learn(System.nanoTime(), System.nanoTime(), late);
+        }
+        Reply reply;
+        try {
+          reply = LockCodec.decode(attempt, name, key, profile.display(), text);
+        } catch (RuntimeException e) {
+          reply = new Reply.Failed(attempt, true, e);
+        }
+        sink.accept(reply);
+      }
+
+      @Override
+      public void failed(boolean mayHaveRun, Throwable cause) {
+        sink.accept(new Reply.Failed(attempt, mayHaveRun, unavailable(mayHaveRun, cause)));
+      }
+    };
   }
 
   @Override
   public CompletionStage<Verdict> judge(SessionId session) {
-    return call(Script.JUDGE, false, List.of(keys.session(session)), List.of())
+    return call(Script.JUDGE, List.of(keys.session(session)), List.of())
         .thenApply(
             answer ->
                 answer instanceof String text
@@ -275,33 +318,52 @@ final class RedisLockStore implements LockStore {
    * Runs a script on the lane of renewals. Fails with {@link StoreUnavailableException} if it is
    * not answered in time; a connection that does not answer is dropped.
    */
-  CompletionStage<@Nullable Object> call(
-      Script script, boolean list, List<String> keys, List<String> args) {
-    String[] keyArray = keys.toArray(String[]::new);
-    String[] argArray = args.toArray(String[]::new);
+  CompletionStage<@Nullable Object> call(Script script, List<String> keys, List<String> args) {
+    List<String> words = new ArrayList<>(3 + keys.size() + args.size());
+    words.addAll(List.of("EVALSHA", script.sha, Integer.toString(keys.size())));
+    words.addAll(keys);
+    words.addAll(args);
+    String[] command = words.toArray(String[]::new);
     return bounded(
         () ->
             control
-                .run(script, list, keyArray, argArray)
+                .call(command)
                 .exceptionallyCompose(
                     failure -> {
-                      if (OpLane.unwrap(failure) instanceof RedisNoScriptException) {
-                        control.load(script);
-                        return control.run(script, list, keyArray, argArray);
+                      if (OpLane.unwrap(failure) instanceof ErrorReplyException error
+                          && error.is("NOSCRIPT")) {
+                        var unused = control.call("SCRIPT", "LOAD", script.text);
+                        return control.call(command);
                       }
                       return CompletableFuture.failedStage(failure);
                     }));
   }
 
-  CompletionStage<RedisWire.Scan> scanKeys(String cursor, int count) {
-    return bounded(() -> control.scan(cursor, keys.everyLock(), count));
+  /** Keys found, and where to go on; "0" at the end. */
+  record Found(String cursor, List<String> keys) {}
+
+  CompletionStage<Found> scanKeys(String cursor, int count) {
+    return bounded(
+            () ->
+                control.call(
+                    "SCAN", cursor, "MATCH", keys.everyLock(), "COUNT", Integer.toString(count)))
+        .thenApply(
+            answer -> {
+              if (answer instanceof List<?> parts
+                  && parts.size() == 2
+                  && parts.get(1) instanceof List<?> found) {
+                return new Found(
+                    String.valueOf(parts.get(0)), found.stream().map(String::valueOf).toList());
+              }
+              throw new IllegalStateException("SCAN was answered in another form.");
+            });
   }
 
   private <T extends @Nullable Object> CompletionStage<T> bounded(
       Supplier<CompletionStage<T>> sending) {
     if (!control.isOpen()) {
       return CompletableFuture.failedStage(
-          unavailable(false, new OpLane.NotSentException("There is no connection.")));
+          unavailable(false, new NotSentException("There is no connection.")));
     }
     return sending
         .get()
@@ -316,7 +378,7 @@ final class RedisLockStore implements LockStore {
               if (cause instanceof TimeoutException) {
                 control.reset();
               }
-              throw unavailable(true, cause);
+              throw unavailable(!(cause instanceof NotSentException), cause);
             });
   }
 
@@ -330,6 +392,11 @@ final class RedisLockStore implements LockStore {
                 reason.endsWith(".") ? reason : reason + ".",
                 mayHaveRun ? "may have been executed" : "was not executed"),
         cause);
+  }
+
+  @Override
+  public void linger(BooleanSupplier done) {
+    lane.linger(done);
   }
 
   @Override

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +44,25 @@ final class RedisSession implements StoreSession {
 
   @Override
   public void submit(Request request, Consumer<Reply> sink) {
+    Reply refusal = refusal(request);
+    if (refusal == null) {
+      store.submit(request.attempt(), request.name(), LockCodec.encode(request), sink);
+    } else {
+      sink.accept(refusal);
+    }
+  }
+
+  @Override
+  public void submitLater(Request request, Consumer<Reply> sink) {
+    Reply refusal = refusal(request);
+    if (refusal == null) {
+      store.submitLater(request.attempt(), request.name(), LockCodec.encode(request), sink);
+    } else {
+      sink.accept(refusal);
+    }
+  }
+
+  private @Nullable Reply refusal(Request request) {
     Reply refusal = closed ? gone(request) : store.profile().refusal(request).orElse(null);
     if (refusal == null
         && request instanceof Request.Acquire acquire
@@ -53,11 +73,7 @@ final class RedisSession implements StoreSession {
               Reply.Why.UNSUPPORTED,
               "Redis cannot count from token " + acquire.tokenFloor() + " on: it is above 2^53.");
     }
-    if (refusal == null) {
-      store.submit(request.attempt(), request.name(), LockCodec.encode(request), sink);
-    } else {
-      sink.accept(refusal);
-    }
+    return refusal;
   }
 
   private Reply gone(Request request) {
@@ -90,7 +106,6 @@ final class RedisSession implements StoreSession {
     return store
         .call(
             Script.RENEW,
-            true,
             List.of(store.keys().session(spec.id()), store.keys().news(spec.id())),
             args)
         .thenApply(answer -> outcome(answer instanceof List<?> list ? list : List.of(), sent))
@@ -142,7 +157,6 @@ final class RedisSession implements StoreSession {
     return store
         .call(
             Script.CLOSE,
-            false,
             List.of(store.keys().session(spec.id()), store.keys().news(spec.id())),
             List.of())
         .handle((answer, failure) -> (Void) null)

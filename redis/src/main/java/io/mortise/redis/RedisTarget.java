@@ -1,26 +1,33 @@
 package io.mortise.redis;
 
-import io.lettuce.core.RedisURI;
+import io.mortise.redis.wire.Endpoint;
 import io.mortise.spi.StoreUrl;
-import java.io.File;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** Where the Redis is, and how to use it. Never shows the password. */
-record RedisTarget(
-    @Nullable RedisURI uri, String display, RedisStore.Options options, @Nullable File trusted) {
+record RedisTarget(Endpoint endpoint, String display, RedisStore.Options options, Wire wire) {
   private static final Set<String> PARAMETERS =
-      Set.of("namespace", "timeout", "retention", "accept-eviction");
+      Set.of("namespace", "timeout", "retention", "accept-eviction", "wire");
   private static final Set<String> TLS_PARAMETERS =
-      Set.of("namespace", "timeout", "retention", "accept-eviction", "ca");
+      Set.of("namespace", "timeout", "retention", "accept-eviction", "wire", "ca");
 
   /** What a connection may cost at most before the server counts as unreachable. */
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+
+  private static final int DEFAULT_PORT = 6379;
+
+  /** By what commands travel. */
+  enum Wire {
+    DIRECT,
+    LETTUCE
+  }
 
   static RedisTarget parse(StoreUrl url) {
     boolean tls = url.scheme().equals("rediss");
@@ -43,40 +50,43 @@ record RedisTarget(
     if (host == null || !(path.isEmpty() || path.matches("/\\d{0,6}"))) {
       throw wrong(url);
     }
-    int port = uri.getPort() < 0 ? RedisURI.DEFAULT_REDIS_PORT : uri.getPort();
+    int port = uri.getPort() < 0 ? DEFAULT_PORT : uri.getPort();
     int database = path.length() < 2 ? 0 : Integer.parseInt(path.substring(1));
-    RedisURI redis =
-        RedisURI.builder()
-            .withHost(host.replaceAll("[\\[\\]]", ""))
-            .withPort(port)
-            .withDatabase(database)
-            .withSsl(tls)
-            .withTimeout(CONNECT_TIMEOUT)
-            .withClientName("mortise")
-            .build();
-    authenticate(redis, uri.getRawUserInfo());
     String ca = url.parameter("ca");
-    File trusted = ca == null ? null : new File(ca);
-    if (trusted != null && !trusted.canRead()) {
+    Path trusted = ca == null ? null : Path.of(ca);
+    if (trusted != null && !Files.isReadable(trusted)) {
       throw new IllegalArgumentException(
           "Cannot read '" + ca + "', the parameter 'ca' of store URL '" + url + "'.");
     }
+    String userInfo = uri.getRawUserInfo();
+    int colon = userInfo == null ? -1 : userInfo.indexOf(':');
+    String user = colon <= 0 ? null : decode(userInfo.substring(0, colon));
+    String password =
+        userInfo == null || userInfo.isEmpty() ? null : decode(userInfo.substring(colon + 1));
+    Endpoint endpoint =
+        new Endpoint(
+            host.replaceAll("[\\[\\]]", ""),
+            port,
+            database,
+            user,
+            password,
+            tls,
+            trusted,
+            CONNECT_TIMEOUT);
     String display = url.scheme() + ":" + host + ":" + port + (database == 0 ? "" : "/" + database);
-    return new RedisTarget(redis, display, options, trusted);
+    return new RedisTarget(endpoint, display, options, wire(url));
   }
 
-  private static void authenticate(RedisURI redis, @Nullable String userInfo) {
-    if (userInfo == null || userInfo.isEmpty()) {
-      return;
-    }
-    int colon = userInfo.indexOf(':');
-    String user = colon < 0 ? "" : decode(userInfo.substring(0, colon));
-    char[] password = decode(userInfo.substring(colon + 1)).toCharArray();
-    if (user.isEmpty()) {
-      redis.setAuthentication(password);
-    } else {
-      redis.setAuthentication(user, password);
-    }
+  private static Wire wire(StoreUrl url) {
+    String name = url.parameter("wire", "direct");
+    return switch (name) {
+      case "direct" -> Wire.DIRECT;
+      case "lettuce" -> Wire.LETTUCE;
+      default ->
+          throw new IllegalArgumentException(
+              "Parameter 'wire' of store URL '%s' is '%s'. Expected direct or lettuce."
+                  .formatted(url, name));
+    };
   }
 
   private static String decode(String part) {

@@ -1,17 +1,14 @@
 package io.mortise.redis;
 
-import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisException;
-import io.lettuce.core.SetArgs;
-import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.redis.wire.ErrorReplyException;
+import io.mortise.redis.wire.RedisWire;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -22,12 +19,11 @@ import org.slf4j.LoggerFactory;
 final class ServerCheck {
   private static final Logger log = LoggerFactory.getLogger(ServerCheck.class);
 
-  private final RedisPubSubAsyncCommands<String, String> redis;
+  private final RedisWire redis;
   private final RedisStore.Options options;
   private final String store;
 
-  ServerCheck(
-      RedisPubSubAsyncCommands<String, String> redis, RedisStore.Options options, String store) {
+  ServerCheck(RedisWire redis, RedisStore.Options options, String store) {
     this.redis = redis;
     this.options = options;
     this.store = store;
@@ -41,7 +37,7 @@ final class ServerCheck {
   StoreClock run() {
     Map<String, String> info = new HashMap<>();
     for (String section : List.of("server", "replication", "memory")) {
-      answer(redis.info(section), "INFO")
+      String.valueOf(answer("INFO", "INFO", section))
           .lines()
           .map(line -> line.split(":", 2))
           .filter(pair -> pair.length == 2)
@@ -59,13 +55,16 @@ final class ServerCheck {
     checkEviction(info.getOrDefault("maxmemory_policy", "noeviction"), info.get("maxmemory"));
     checkWriting();
     for (Script script : Script.values()) {
-      answer(redis.scriptLoad(script.text), "SCRIPT LOAD");
+      answer("SCRIPT LOAD", "SCRIPT", "LOAD", script.text);
     }
-    List<String> time = answer(redis.time(), "TIME");
+    if (!(answer("TIME", "TIME") instanceof List<?> time) || time.size() != 2) {
+      throw unfit("The server does not tell its time", "Use a Redis server.");
+    }
     return new StoreClock(
         options.timeout(),
         System.nanoTime(),
-        Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1)));
+        Long.parseLong(String.valueOf(time.get(0))) * 1_000_000
+            + Long.parseLong(String.valueOf(time.get(1))));
   }
 
   private void checkVersion(String version) {
@@ -95,9 +94,7 @@ final class ServerCheck {
   /** A key of its own, gone after a moment; a full server is no reason to refuse. */
   private void checkWriting() {
     try {
-      answer(
-          redis.set(options.prefix() + "s:probe", "", SetArgs.Builder.px(1)),
-          "SET of our own keys");
+      answer("SET of our own keys", "SET", options.prefix() + "s:probe", "", "PX", "1");
     } catch (StoreUnfitException e) {
       if (!isAbout(e.getCause(), "OOM")) {
         throw e;
@@ -105,14 +102,17 @@ final class ServerCheck {
     }
   }
 
-  private <T> T answer(Future<T> future, String command) {
+  private @Nullable Object answer(String what, String... words) {
     try {
-      return future.get(options.timeout().toMillis(), TimeUnit.MILLISECONDS);
+      return redis
+          .call(words)
+          .toCompletableFuture()
+          .get(options.timeout().toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof RedisCommandExecutionException refusal) {
+      if (e.getCause() instanceof ErrorReplyException refusal) {
         throw new StoreUnfitException(
             "The server refused %s (store=%s): %s. Allow it to this user, or use another server."
-                .formatted(command, store, refusal.getMessage()),
+                .formatted(what, store, refusal.getMessage()),
             refusal);
       }
       throw unreachable(e.getCause() == null ? e : e.getCause(), store);
@@ -129,7 +129,7 @@ final class ServerCheck {
   }
 
   /** Says why a connection could not be made, without what stands in the URL. */
-  static LockException cannotConnect(RedisException failure, String store) {
+  static LockException cannotConnect(Throwable failure, String store) {
     for (String refusal :
         List.of("WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "invalid password")) {
       if (isAbout(failure, refusal)) {

@@ -58,8 +58,17 @@ class FaultTest {
     return client.connect().sync();
   }
 
+  /** By what commands travel. */
+  String wire() {
+    return "direct";
+  }
+
+  private String url(RedisServer server) {
+    return server.url() + "?wire=" + wire();
+  }
+
   private LockStore store(RedisServer server) {
-    return open(RedisStore.open(server.url() + "?timeout=500ms"));
+    return open(RedisStore.open(url(server) + "&timeout=500ms"));
   }
 
   private static void awaitGrant(Party party, LockName name) {
@@ -132,7 +141,7 @@ class FaultTest {
     RedisServer server = open(Servers.any());
     LockStore store = store(server);
     RedisCommands<String, String> admin = admin(server);
-    Party holder = new Party(open(RedisStore.open(server.url())));
+    Party holder = new Party(open(RedisStore.open(url(server))));
     Party waiter = new Party(store);
     AttemptId held = holder.attempt();
     AttemptId waits = waiter.attempt();
@@ -268,7 +277,7 @@ class FaultTest {
     assertThat(waiter.acquire(LOCK, waits, true)).isInstanceOf(Reply.Granted.class);
     assertThat(waiter.news()).anyMatch(news -> news instanceof News.Granted);
     assertThat(waiter.abandon(LOCK, waits)).isInstanceOf(Reply.Ended.class);
-    RedisStore.open(server.url()).close();
+    RedisStore.open(url(server)).close();
 
     admin.configSet("maxmemory", "0");
     assertThat(holder.acquire(LOCK, holder.attempt(), false)).isInstanceOf(Reply.Granted.class);

@@ -20,10 +20,16 @@ final class RedisUnderTest implements StoreUnderTest {
 
   private final Servers version;
   private final String namespace = "contract" + NAMESPACES.incrementAndGet();
+  private final String wire;
   private @Nullable LockStore store;
 
   RedisUnderTest(Servers version) {
+    this(version, "direct");
+  }
+
+  RedisUnderTest(Servers version, String wire) {
     this.version = version;
+    this.wire = wire;
   }
 
   private RedisServer server() {
@@ -33,7 +39,7 @@ final class RedisUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
-    return RedisStore.open(server().url() + "?namespace=" + namespace);
+    return RedisStore.open(server().url() + "?wire=" + wire + "&namespace=" + namespace);
   }
 
   @Override

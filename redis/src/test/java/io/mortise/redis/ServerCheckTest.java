@@ -34,11 +34,20 @@ class ServerCheckTest {
   private static final LockName LOCK = LockName.of("invoice/42");
   private static final String SECRET = "s3cr3t-w0rd";
 
+  /** By what commands travel. */
+  String wire() {
+    return "direct";
+  }
+
+  private LockStore connect(String url) {
+    return RedisStore.open(url + (url.contains("?") ? "&" : "?") + "wire=" + wire());
+  }
+
   @Test
   void givenNobodyListens_whenOpened_thenStoreIsUnavailable_soon() {
     int port = RedisServer.freePort();
     long start = System.nanoTime();
-    assertThatThrownBy(() -> RedisStore.open("redis://127.0.0.1:" + port))
+    assertThatThrownBy(() -> connect("redis://127.0.0.1:" + port))
         .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("127.0.0.1:" + port)
         .hasMessageContaining("refused");
@@ -50,7 +59,7 @@ class ServerCheckTest {
     try (RedisServer server = Servers.any()) {
       server.pause();
       long start = System.nanoTime();
-      assertThatThrownBy(() -> RedisStore.open(server.url()))
+      assertThatThrownBy(() -> connect(server.url()))
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("Cannot reach Redis");
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
@@ -63,12 +72,12 @@ class ServerCheckTest {
       Servers version) {
     try (RedisServer server = version.start("--requirepass", SECRET)) {
       String place = "127.0.0.1:" + server.port();
-      try (LockStore store = RedisStore.open("redis://:" + SECRET + "@" + place)) {
+      try (LockStore store = connect("redis://:" + SECRET + "@" + place)) {
         assertThat(store.toString()).doesNotContain(SECRET);
         assertThat(store.profile().toString()).doesNotContain(SECRET);
       }
       for (String user : new String[] {":x" + SECRET + "@", "joe:x" + SECRET + "@", ""}) {
-        Throwable refusal = catchThrowable(() -> RedisStore.open("redis://" + user + place));
+        Throwable refusal = catchThrowable(() -> connect("redis://" + user + place));
         assertThat(refusal)
             .isInstanceOf(StoreUnfitException.class)
             .hasMessageContaining("credentials");
@@ -81,8 +90,7 @@ class ServerCheckTest {
   void givenServerWithoutPassword_whenOneIsSent_thenItIsUnfitAndKeepsTheSecret() {
     try (RedisServer server = Servers.any()) {
       Throwable refusal =
-          catchThrowable(
-              () -> RedisStore.open("redis://joe:" + SECRET + "@127.0.0.1:" + server.port()));
+          catchThrowable(() -> connect("redis://joe:" + SECRET + "@127.0.0.1:" + server.port()));
       assertThat(refusal).isInstanceOf(StoreUnfitException.class);
       assertThat(everything(refusal)).doesNotContain(SECRET);
     }
@@ -97,7 +105,7 @@ class ServerCheckTest {
           "redis://joe:" + SECRET + "@host:6379?namespase=a",
           "redis://joe:" + SECRET + "@host:6379?timeout=fast"
         }) {
-      Throwable refusal = catchThrowable(() -> RedisStore.open(url));
+      Throwable refusal = catchThrowable(() -> connect(url));
       assertThat(refusal).isInstanceOf(IllegalArgumentException.class);
       assertThat(everything(refusal)).doesNotContain(SECRET);
     }
@@ -115,7 +123,7 @@ class ServerCheckTest {
         RedisServer replica =
             Servers.any(
                 "--replicaof", "127.0.0.1 " + primary.port(), "--replica-read-only", "no")) {
-      assertThatThrownBy(() -> RedisStore.open(replica.url()))
+      assertThatThrownBy(() -> connect(replica.url()))
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("replica")
           .hasMessageContaining("primary");
@@ -126,18 +134,18 @@ class ServerCheckTest {
   @ValueSource(strings = {"allkeys-lru", "volatile-ttl"})
   void givenServerThatEvicts_whenOpened_thenItIsUnfit_unlessThatIsAccepted(String policy) {
     try (RedisServer server = Servers.any("--maxmemory", "100mb", "--maxmemory-policy", policy)) {
-      assertThatThrownBy(() -> RedisStore.open(server.url()))
+      assertThatThrownBy(() -> connect(server.url()))
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining(policy)
           .hasMessageContaining("noeviction");
-      RedisStore.open(server.url() + "?accept-eviction=true").close();
+      connect(server.url() + "?accept-eviction=true").close();
     }
   }
 
   @Test
   void givenClusterNode_whenOpened_thenItIsUnfit() {
     try (RedisServer server = Servers.any("--cluster-enabled", "yes")) {
-      assertThatThrownBy(() -> RedisStore.open(server.url()))
+      assertThatThrownBy(() -> connect(server.url()))
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("cluster");
     }
@@ -152,14 +160,14 @@ class ServerCheckTest {
                     + " --user other on >pw ~other:* &* +@all")
                 .split(" "))) {
       String place = "127.0.0.1:" + server.port();
-      try (LockStore store = RedisStore.open("redis://plain:pw@" + place)) {
+      try (LockStore store = connect("redis://plain:pw@" + place)) {
         Party party = new Party(store);
         assertThat(party.acquire(LOCK, party.attempt(), false)).isInstanceOf(Reply.Granted.class);
       }
-      assertThatThrownBy(() -> RedisStore.open("redis://noscript:pw@" + place))
+      assertThatThrownBy(() -> connect("redis://noscript:pw@" + place))
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("NOPERM");
-      assertThatThrownBy(() -> RedisStore.open("redis://other:pw@" + place))
+      assertThatThrownBy(() -> connect("redis://other:pw@" + place))
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("NOPERM");
     }
@@ -175,7 +183,7 @@ class ServerCheckTest {
                     + " +@hash +@list +@sortedset +info +time +del +pexpire +persist")
                 .split(" "))) {
       String url = "redis://mortise:pw@127.0.0.1:" + server.port();
-      try (LockStore store = RedisStore.open(url)) {
+      try (LockStore store = connect(url)) {
         Party holder = new Party(store);
         Party waiter = new Party(store);
         var held = holder.attempt();
@@ -199,15 +207,15 @@ class ServerCheckTest {
   @Test
   void givenDatabaseNumber_thenLocksAreKeptThere_andWhenThereIsNone_thenItIsUnfit() {
     try (RedisServer server = Servers.any()) {
-      try (LockStore one = RedisStore.open(server.url() + "/1");
-          LockStore two = RedisStore.open(server.url() + "/2")) {
+      try (LockStore one = connect(server.url() + "/1");
+          LockStore two = connect(server.url() + "/2")) {
         assertThat(one.profile().display()).endsWith("/1");
         Party first = new Party(one);
         Party second = new Party(two);
         assertThat(first.acquire(LOCK, first.attempt(), false)).isInstanceOf(Reply.Granted.class);
         assertThat(second.acquire(LOCK, second.attempt(), false)).isInstanceOf(Reply.Granted.class);
       }
-      assertThatThrownBy(() -> RedisStore.open(server.url() + "/99"))
+      assertThatThrownBy(() -> connect(server.url() + "/99"))
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("database");
     }
@@ -215,13 +223,13 @@ class ServerCheckTest {
 
   @Test
   void givenUnknownParameter_whenOpened_thenItIsRefusedByName() {
-    assertThatThrownBy(() -> RedisStore.open("redis://localhost?namespase=billing"))
+    assertThatThrownBy(() -> connect("redis://localhost?namespase=billing"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("namespase");
-    assertThatThrownBy(() -> RedisStore.open("redis://localhost?namespace=a:b"))
+    assertThatThrownBy(() -> connect("redis://localhost?namespace=a:b"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("a:b");
-    assertThatThrownBy(() -> RedisStore.open("redis://localhost?ca=/etc/ca.pem"))
+    assertThatThrownBy(() -> connect("redis://localhost?ca=/etc/ca.pem"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("ca");
   }
@@ -229,7 +237,7 @@ class ServerCheckTest {
   @Test
   void givenRetention_whenALockIsReleased_thenItsRecordIsKeptSoLong_andWhileHeldForEver() {
     try (RedisServer server = Servers.any();
-        LockStore store = RedisStore.open(server.url() + "?retention=5m")) {
+        LockStore store = connect(server.url() + "?retention=5m")) {
       RedisClient client = RedisClient.create(server.url());
       try (var connection = client.connect()) {
         Party party = new Party(store);
@@ -249,8 +257,8 @@ class ServerCheckTest {
   @Test
   void givenTwoNamespaces_thenLocksOfOneNameAreTwoLocks() {
     try (RedisServer server = Servers.any();
-        LockStore billing = RedisStore.open(server.url() + "?namespace=billing");
-        LockStore plain = RedisStore.open(server.url())) {
+        LockStore billing = connect(server.url() + "?namespace=billing");
+        LockStore plain = connect(server.url())) {
       Party one = new Party(billing);
       Party other = new Party(plain);
       assertThat(one.acquire(LOCK, one.attempt(), false)).isInstanceOf(Reply.Granted.class);

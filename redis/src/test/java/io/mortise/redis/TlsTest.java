@@ -22,10 +22,19 @@ class TlsTest {
 
   @TempDir private Path folder;
 
+  /** By what commands travel. */
+  String wire() {
+    return "direct";
+  }
+
+  private LockStore connect(String url) {
+    return RedisStore.open(url + (url.contains("?") ? "&" : "?") + "wire=" + wire());
+  }
+
   @Test
   void givenTrustedCertificate_thenLocksAreKeptOverTls() throws Exception {
     try (RedisServer server = start();
-        LockStore store = RedisStore.open(url(server, "127.0.0.1") + "?ca=" + file("cert.pem"))) {
+        LockStore store = connect(url(server, "127.0.0.1") + "?ca=" + file("cert.pem"))) {
       Party party = new Party(store);
       assertThat(party.acquire(LockName.of("a"), party.attempt(), false))
           .isInstanceOf(Reply.Granted.class);
@@ -35,7 +44,7 @@ class TlsTest {
   @Test
   void givenUnknownCertificate_whenOpened_thenItIsUnfit() throws Exception {
     try (RedisServer server = start()) {
-      assertThatThrownBy(() -> RedisStore.open(url(server, "127.0.0.1")))
+      assertThatThrownBy(() -> connect(url(server, "127.0.0.1")))
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("TLS");
     }
@@ -44,8 +53,7 @@ class TlsTest {
   @Test
   void givenCertificateOfAnotherHost_whenOpened_thenItIsUnfit() throws Exception {
     try (RedisServer server = start()) {
-      assertThatThrownBy(
-              () -> RedisStore.open(url(server, "localhost") + "?ca=" + file("cert.pem")))
+      assertThatThrownBy(() -> connect(url(server, "localhost") + "?ca=" + file("cert.pem")))
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("TLS");
     }

@@ -1,17 +1,17 @@
-package io.mortise.redis;
+package io.mortise.redis.wire;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.ScanArgs;
-import io.lettuce.core.ScanCursor;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -20,14 +20,17 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.EventExecutor;
-import java.io.File;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * client that was handed in does not tell its channel; there one other thread sends everything,
  * which keeps the order just as well.
  */
-final class LettuceWire implements RedisWire {
+public final class LettuceWire implements RedisWire {
   private final StatefulRedisPubSubConnection<String, String> connection;
   private final RedisPubSubAsyncCommands<String, String> commands;
   private final @Nullable RedisClient ownClient;
@@ -67,8 +70,14 @@ final class LettuceWire implements RedisWire {
         });
   }
 
-  /** Connects with a client of its own. Blocks. */
-  static LettuceWire connect(ClientResources resources, RedisURI uri, @Nullable File trusted) {
+  /**
+   * Connects with a client of its own. Blocks.
+   *
+   * @throws RedisException if that fails; its causes say why
+   */
+  public static LettuceWire connect(ClientResources resources, Endpoint endpoint) {
+    RedisURI uri = uri(endpoint);
+    Path trusted = endpoint.trusted();
     ChannelHolder channel = new ChannelHolder();
     ClientResources own = resources.mutate().nettyCustomizer(channel).build();
     RedisClient client = RedisClient.create(own, uri);
@@ -82,7 +91,7 @@ final class LettuceWire implements RedisWire {
             .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
             .maintNotificationsConfig(MaintNotificationsConfig.disabled());
     if (trusted != null) {
-      options.sslOptions(SslOptions.builder().trustManager(trusted).build());
+      options.sslOptions(SslOptions.builder().trustManager(trusted.toFile()).build());
     }
     client.setOptions(options.build());
     try {
@@ -92,6 +101,26 @@ final class LettuceWire implements RedisWire {
       shutDown(client);
       throw e;
     }
+  }
+
+  private static RedisURI uri(Endpoint endpoint) {
+    RedisURI uri =
+        RedisURI.builder()
+            .withHost(endpoint.host())
+            .withPort(endpoint.port())
+            .withDatabase(endpoint.database())
+            .withSsl(endpoint.tls())
+            .withTimeout(endpoint.timeout())
+            .withClientName(Endpoint.CLIENT_NAME)
+            .build();
+    String password = endpoint.password();
+    String user = endpoint.user();
+    if (password != null && user != null) {
+      uri.setAuthentication(user, password.toCharArray());
+    } else if (password != null) {
+      uri.setAuthentication(password.toCharArray());
+    }
+    return uri;
   }
 
   /**
@@ -113,8 +142,13 @@ final class LettuceWire implements RedisWire {
     }
   }
 
-  /** Connects with a client that belongs to somebody else. Blocks. */
-  static LettuceWire over(RedisClient client) {
+  /**
+   * Connects with a client that belongs to somebody else. Blocks.
+   *
+   * @throws IllegalArgumentException if the client is restricted to RESP2
+   * @throws RedisException if connecting fails; its causes say why
+   */
+  public static LettuceWire over(RedisClient client) {
     if (client.getOptions().getConfiguredProtocolVersion() == ProtocolVersion.RESP2) {
       throw new IllegalArgumentException(
           "The Lettuce client is restricted to RESP2, in which one connection cannot both send and be told. Leave its protocol version open.");
@@ -163,27 +197,27 @@ final class LettuceWire implements RedisWire {
   }
 
   @Override
-  public CompletionStage<@Nullable Object> run(
-      Script script, boolean list, String[] keys, String[] args) {
-    return commands.evalsha(
-        script.sha, list ? ScriptOutputType.MULTI : ScriptOutputType.VALUE, keys, args);
-  }
-
-  @Override
-  public CompletionStage<?> load(Script script) {
-    return commands.scriptLoad(script.text);
-  }
-
-  @Override
-  public CompletionStage<Scan> scan(String cursor, String pattern, int count) {
+  public CompletionStage<@Nullable Object> call(String... words) {
+    CommandArgs<String, String> args = new CommandArgs<>(StringCodec.UTF8);
+    for (int i = 1; i < words.length; i++) {
+      args.add(words[i]);
+    }
     return commands
-        .scan(ScanCursor.of(cursor), ScanArgs.Builder.limit(count).match(pattern))
-        .thenApply(
-            found -> new Scan(found.isFinished() ? "0" : found.getCursor(), found.getKeys()));
+        .dispatch(CommandType.valueOf(words[0]), new AnyOutput(), args)
+        .handle(LettuceWire::outcome)
+        .thenCompose(Function.identity());
   }
 
-  RedisPubSubAsyncCommands<String, String> commands() {
-    return commands;
+  private static CompletionStage<@Nullable Object> outcome(
+      @Nullable Object answer, @Nullable Throwable failure) {
+    if (failure == null) {
+      return CompletableFuture.completedFuture(answer);
+    }
+    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    return CompletableFuture.failedFuture(
+        cause instanceof RedisCommandExecutionException
+            ? new ErrorReplyException(String.valueOf(cause.getMessage()))
+            : cause);
   }
 
   @Override

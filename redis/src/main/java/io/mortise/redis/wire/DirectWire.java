@@ -1,0 +1,374 @@
+package io.mortise.redis.wire;
+
+import io.mortise.redis.wire.Link.Command;
+import io.mortise.redis.wire.RespReader.ProtocolException;
+import io.mortise.redis.wire.RespReader.Push;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A wire made of a socket and a thread. Whoever sends writes to the socket himself, one at a time;
+ * a thread of the wire, the reader, reads, completes what is answered, and connects anew when the
+ * connection breaks. Who waits alone for an answer may read it himself, see {@link Turn}.
+ *
+ * <p><b>What may fail</b> fails in one place: the reader takes a broken connection out of use and
+ * fails what waits on it. A writer that meets an error only breaks the connection for the reader to
+ * find. A write that is stuck, since the other side takes nothing in, is cut off after a time; a
+ * missing answer is for the sender to notice, who then calls {@link #reset()}.
+ */
+public final class DirectWire implements RedisWire {
+  private static final Logger log = LoggerFactory.getLogger(DirectWire.class);
+
+  private static final long FIRST_PAUSE_NANOS = 5_000_000;
+  private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
+
+  /** A connection that lasted so long was a good one: the next is tried soon after it broke. */
+  private static final long STEADY_NANOS = 1_000_000_000;
+
+  private final Endpoint endpoint;
+  private final ScheduledExecutorService timer;
+  private final long stuckNanos;
+  private final Thread reader;
+  private final Turn turn;
+  private final CountDownLatch closing = new CountDownLatch(1);
+  private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
+
+  /** Held while a command is written; the order of commands on the connection. */
+  private final ReentrantLock writing = new ReentrantLock();
+
+  /** The connection in use. Changed under the lock, by the reader. */
+  private volatile @Nullable Link current;
+
+  /** The latest that was made or is being made. */
+  private volatile Link latest;
+
+  private volatile boolean closed;
+
+  private DirectWire(
+      Endpoint endpoint, String name, ScheduledExecutorService timer, Duration stuck, Link first) {
+    this.endpoint = endpoint;
+    this.timer = timer;
+    this.stuckNanos = stuck.toNanos();
+    this.latest = first;
+    this.current = first;
+    this.reader = new Thread(this::run, name);
+    reader.setDaemon(true);
+    this.turn = new Turn(reader);
+  }
+
+  /**
+   * Connects. Blocks.
+   *
+   * @param name of the reading thread
+   * @param timer for {@link #schedule}; not closed with the wire
+   * @param stuck how long a write may be stuck before the connection is dropped
+   * @throws ErrorReplyException if the server refuses
+   * @throws IOException if the server cannot be reached
+   */
+  public static DirectWire connect(
+      Endpoint endpoint, String name, ScheduledExecutorService timer, Duration stuck)
+      throws IOException {
+    Link first = new Link(endpoint);
+    try {
+      first.open();
+    } catch (IOException | RuntimeException e) {
+      first.kill();
+      throw e;
+    }
+    DirectWire wire = new DirectWire(endpoint, name, timer, stuck, first);
+    wire.reader.start();
+    wire.watch();
+    return wire;
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    task.run();
+  }
+
+  @Override
+  public void schedule(Runnable task, Duration delay) {
+    try {
+      var unused = timer.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException closed) {
+      task.run();
+    }
+  }
+
+  @Override
+  public boolean isOpen() {
+    return !closed && current != null;
+  }
+
+  @Override
+  public CompletionStage<@Nullable Object> call(String... words) {
+    Command command = new Command(false);
+    if (!send(command, words)) {
+      command.completeExceptionally(new NotSentException("There is no connection."));
+    }
+    return command;
+  }
+
+  /** Returns false if there is no connection; the command is not answered then. */
+  private boolean send(Command command, String... words) {
+    writing.lock();
+    try {
+      Link link = current;
+      if (link == null) {
+        return false;
+      }
+      link.waiting.add(command);
+      try {
+        link.write(words);
+      } catch (IOException | RuntimeException e) {
+        log.debug("Could not write to Redis at {}", endpoint, e);
+        link.kill();
+      }
+      return true;
+    } finally {
+      writing.unlock();
+    }
+  }
+
+  @Override
+  public void subscribe(String channel, Consumer<String> listener) {
+    listeners.put(channel, listener);
+    send(new Command(true), "SUBSCRIBE", channel);
+  }
+
+  @Override
+  public void unsubscribe(String channel) {
+    if (listeners.remove(channel) != null) {
+      send(new Command(true), "UNSUBSCRIBE", channel);
+    }
+  }
+
+  @Override
+  public void lend(BooleanSupplier done, BooleanSupplier expected) {
+    if (endpoint.tls() || !turn.borrow()) {
+      // A read from a TLS socket cannot be given up half-way.
+      return;
+    }
+    Link link = current;
+    try {
+      while (link != null && !done.getAsBoolean() && expected.getAsBoolean() && link.hasMore()) {
+        readOne(link);
+      }
+    } catch (IOException | RuntimeException | Error e) {
+      log.debug("Could not read from Redis at {}", endpoint, e);
+      reset();
+    } finally {
+      turn.giveBack();
+      // In this order: who sent meanwhile and could not borrow relies on being seen here.
+      if (link == null || !done.getAsBoolean() || !link.waiting.isEmpty()) {
+        turn.keep();
+      }
+    }
+  }
+
+  @Override
+  public void needReader() {
+    turn.keep();
+  }
+
+  @Override
+  public void reset() {
+    Link link = current;
+    if (link != null) {
+      link.kill();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    closing.countDown();
+    latest.kill();
+    try {
+      if (Thread.currentThread() != reader) {
+        reader.join(2_000);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Looks now and then for a write that is stuck, on a thread that cannot be stuck in one. */
+  private void watch() {
+    CompletableFuture.delayedExecutor(stuckNanos / 2, TimeUnit.NANOSECONDS, Runnable::run)
+        .execute(
+            () -> {
+              if (!closed) {
+                Link link = current;
+                if (link != null && link.isStuck(stuckNanos)) {
+                  link.kill();
+                }
+                watch();
+              }
+            });
+  }
+
+  // ---- The reader ----
+
+  private void run() {
+    try {
+      keepConnected();
+    } finally {
+      Link last = current;
+      if (last != null) {
+        drop(last, new IOException("The store was closed."));
+      }
+    }
+  }
+
+  private void keepConnected() {
+    Link link = latest;
+    int failures = 0;
+    while (!closed) {
+      if (link != null) {
+        long since = System.nanoTime();
+        drop(link, readUntilBroken(link));
+        failures = System.nanoTime() - since > STEADY_NANOS ? 0 : failures + 1;
+      }
+      if (pause(failures)) {
+        return;
+      }
+      link = connectAnew(failures);
+      failures = link == null ? failures + 1 : failures;
+    }
+  }
+
+  private Throwable readUntilBroken(Link link) {
+    try {
+      while (true) {
+        readOne(link);
+        if (link.isQuiet()) {
+          turn.stepAsideIfOffered();
+        }
+      }
+    } catch (IOException | RuntimeException | Error e) {
+      // Out of memory, perhaps: whatever it is, this thread must go on.
+      return e;
+    }
+  }
+
+  private void readOne(Link link) throws IOException {
+    Object reply = link.read();
+    if (reply instanceof Push push) {
+      turn.keep();
+      pushed(link, push);
+    } else {
+      answered(link, reply);
+    }
+  }
+
+  private static void answered(Link link, @Nullable Object reply) throws IOException {
+    Command command = link.waiting.poll();
+    if (command == null) {
+      throw new ProtocolException("an answer to nothing");
+    }
+    if (reply instanceof ErrorReplyException error) {
+      if (command.subscription) {
+        log.warn(
+            "Redis does not let this user subscribe: {}. Waiting for a lock takes longer.",
+            error.getMessage());
+      }
+      command.completeExceptionally(error);
+    } else if (command.subscription) {
+      throw new ProtocolException("an answer to a subscription");
+    } else {
+      command.complete(reply);
+    }
+  }
+
+  private void pushed(Link link, Push push) throws IOException {
+    if (push.is("message") && push.items().size() == 3) {
+      Consumer<String> listener = listeners.get(String.valueOf(push.items().get(1)));
+      if (listener != null) {
+        listener.accept(String.valueOf(push.items().get(2)));
+      }
+    } else if (push.is("subscribe") || push.is("unsubscribe")) {
+      Command command = link.waiting.poll();
+      if (command == null || !command.subscription) {
+        throw new ProtocolException("a subscription that nobody asked for");
+      }
+      command.complete(null);
+    }
+  }
+
+  /** Takes a broken connection out of use, and fails what waits on it. */
+  private void drop(Link link, Throwable why) {
+    link.kill();
+    writing.lock();
+    try {
+      current = null;
+    } finally {
+      writing.unlock();
+    }
+    if (!closed) {
+      log.debug("Lost the connection to Redis at {}", endpoint, why);
+    }
+    IOException cause = new IOException("The connection broke: " + why, why);
+    for (Command lost = link.waiting.poll(); lost != null; lost = link.waiting.poll()) {
+      lost.completeExceptionally(cause);
+    }
+  }
+
+  /** Returns true if the wire was closed meanwhile. */
+  private boolean pause(int failures) {
+    long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures, 10));
+    try {
+      // Any time up to that: after an outage not everybody should come back at once.
+      return closing.await(ThreadLocalRandom.current().nextLong(longest), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      return closed;
+    }
+  }
+
+  private @Nullable Link connectAnew(int failures) {
+    Link link = new Link(endpoint);
+    latest = link;
+    if (closed) {
+      return null;
+    }
+    try {
+      link.open();
+      writing.lock();
+      try {
+        for (String channel : listeners.keySet()) {
+          link.waiting.add(new Command(true));
+          link.write("SUBSCRIBE", channel);
+        }
+        current = link;
+      } finally {
+        writing.unlock();
+      }
+      log.debug("Connected to Redis at {} again, try {}", endpoint, failures + 1);
+      return link;
+    } catch (IOException | RuntimeException e) {
+      log.debug("Could not connect to Redis at {} again, try {}", endpoint, failures + 1, e);
+      link.kill();
+      return null;
+    }
+  }
+
+  @Override
+  public String toString() {
+    return endpoint.toString();
+  }
+}

@@ -1,0 +1,198 @@
+package io.mortise.redis.wire;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, from its making to its end; never used again once it broke. One thread reads, one
+ * at a time writes, anybody may {@link #kill()}.
+ */
+final class Link {
+  private final Endpoint endpoint;
+  private final RespWriter writer = new RespWriter();
+
+  /** Commands that were written and not answered, in order. */
+  final Queue<Command> waiting = new ConcurrentLinkedQueue<>();
+
+  /**
+   * Below TLS, if there is any: closing it ends a read and a write at once, which closing a TLS
+   * socket does not do while a write is stuck.
+   */
+  private volatile @Nullable Socket socket;
+
+  private volatile boolean killed;
+  private @Nullable RespReader in;
+  private @Nullable OutputStream out;
+
+  /** When the write that is going on began; 0 while there is none. */
+  private volatile long writingSince;
+
+  /** A command that waits for its answer. */
+  static final class Command extends CompletableFuture<@Nullable Object> {
+    /** Answered by a push, unless by an error. */
+    final boolean subscription;
+
+    Command(boolean subscription) {
+      this.subscription = subscription;
+    }
+  }
+
+  Link(Endpoint endpoint) {
+    this.endpoint = endpoint;
+  }
+
+  /**
+   * Connects, proves who we are and chooses the database. Blocks.
+   *
+   * @throws ErrorReplyException if the server refuses
+   * @throws IOException if it cannot be reached, does not answer in time or is not whom it should
+   *     be
+   */
+  void open() throws IOException {
+    Socket connected = connect();
+    int timeout = (int) endpoint.timeout().toMillis();
+    connected.setTcpNoDelay(true);
+    connected.setKeepAlive(true);
+    connected.setSoTimeout(timeout);
+    Socket speaking = endpoint.tls() ? secured(connected) : connected;
+    RespReader reader = new RespReader(speaking.getInputStream());
+    in = reader;
+    out = speaking.getOutputStream();
+    greet(reader);
+    connected.setSoTimeout(0);
+  }
+
+  private Socket connect() throws IOException {
+    IOException failure = null;
+    for (InetAddress address : InetAddress.getAllByName(endpoint.host())) {
+      Socket made = new Socket();
+      socket = made;
+      try {
+        if (killed) {
+          throw new IOException("The connection was closed.");
+        }
+        made.connect(
+            new InetSocketAddress(address, endpoint.port()), (int) endpoint.timeout().toMillis());
+        return made;
+      } catch (IOException e) {
+        made.close();
+        failure = e;
+      }
+    }
+    throw failure == null ? new IOException("The host has no address.") : failure;
+  }
+
+  private SSLSocket secured(Socket connected) throws IOException {
+    SSLSocket tls =
+        (SSLSocket)
+            TrustedCertificates.context(endpoint.trusted())
+                .getSocketFactory()
+                .createSocket(connected, endpoint.host(), endpoint.port(), true);
+    SSLParameters parameters = tls.getSSLParameters();
+    // Without this, any certificate of a trusted authority would do, whomever it is for.
+    parameters.setEndpointIdentificationAlgorithm("HTTPS");
+    tls.setSSLParameters(parameters);
+    tls.startHandshake();
+    return tls;
+  }
+
+  private void greet(RespReader reader) throws IOException {
+    List<String> hello = new ArrayList<>(List.of("HELLO", "3"));
+    String password = endpoint.password();
+    if (password != null) {
+      String user = endpoint.user();
+      hello.addAll(List.of("AUTH", user == null ? "default" : user, password));
+    }
+    hello.addAll(List.of("SETNAME", Endpoint.CLIENT_NAME));
+    write(hello.toArray(String[]::new));
+    refuseError(reader.read());
+    if (endpoint.database() != 0) {
+      write("SELECT", Integer.toString(endpoint.database()));
+      refuseError(reader.read());
+    }
+  }
+
+  private static void refuseError(@Nullable Object reply) {
+    if (reply instanceof ErrorReplyException error) {
+      throw error;
+    }
+  }
+
+  /** Sends a command, in one write. Blocks while the server takes nothing in. */
+  void write(String... words) throws IOException {
+    OutputStream to = out;
+    if (to == null) {
+      throw new IOException("There is no connection yet.");
+    }
+    writer.command(words);
+    writingSince = System.nanoTime() | 1;
+    writer.sendTo(to);
+    writingSince = 0;
+  }
+
+  /** The next answer or push. Blocks. */
+  @Nullable Object read() throws IOException {
+    RespReader from = in;
+    if (from == null) {
+      throw new IOException("There is no connection yet.");
+    }
+    return from.read();
+  }
+
+  /** Whether nothing is expected, nor there already. */
+  boolean isQuiet() {
+    return waiting.isEmpty() && (in == null || !in.hasMore());
+  }
+
+  /** Waits a moment for something to read; returns whether there is. */
+  boolean hasMore() throws IOException {
+    RespReader from = in;
+    Socket below = socket;
+    if (from == null || below == null) {
+      throw new IOException("There is no connection yet.");
+    }
+    if (from.hasMore()) {
+      return true;
+    }
+    below.setSoTimeout(1);
+    try {
+      from.await();
+      return true;
+    } catch (SocketTimeoutException e) {
+      return false;
+    } finally {
+      below.setSoTimeout(0);
+    }
+  }
+
+  /** Whether a write has been going on for longer than that. */
+  boolean isStuck(long nanos) {
+    long since = writingSince;
+    return since != 0 && System.nanoTime() - since > nanos;
+  }
+
+  /** Ends reads and writes at once, with an exception for who waits in them. */
+  void kill() {
+    killed = true;
+    Socket open = socket;
+    if (open != null) {
+      try {
+        open.close();
+      } catch (IOException e) {
+        // It is gone either way.
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package io.mortise.redis.wire;
+
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection to Redis: what the store needs of a client library, and nothing else. Reconnects
+ * by itself, but never sends a command twice and never keeps one for later: while there is no
+ * connection, commands fail at once.
+ *
+ * <p>Commands leave in the order of the calls as long as these are made under {@link #execute}, one
+ * at a time.
+ */
+public interface RedisWire extends AutoCloseable {
+  /**
+   * Runs something on the thread from which commands leave in order, at once if this is it. A wire
+   * that keeps the order of all threads runs it here and now.
+   */
+  void execute(Runnable task);
+
+  /** As {@link #execute}, later. */
+  void schedule(Runnable task, Duration delay);
+
+  /** Whether there is a connection now. */
+  boolean isOpen();
+
+  /**
+   * Sends a command. The stage completes on any thread with what was answered: a text, a {@link
+   * Long}, a list of such, or null. It fails with {@link ErrorReplyException} if the server
+   * answered with an error, with {@link NotSentException} if the command was surely not sent, else
+   * with whatever broke the connection.
+   */
+  CompletionStage<@Nullable Object> call(String... words);
+
+  /**
+   * Passes on what is published to the channel, also after a reconnect. The listener must be fast
+   * and must not throw.
+   */
+  void subscribe(String channel, Consumer<String> listener);
+
+  /** Ends a subscription. */
+  void unsubscribe(String channel);
+
+  /**
+   * Offers a thread that waits for an answer and has nothing else to do: the wire may let it read
+   * from the connection, which saves waking it. Returns at once if the wire has no use for it, else
+   * when the thread's answer has come or, at the latest, after a millisecond or two.
+   *
+   * @param done whether the thread has no reason to wait any more
+   * @param expected whether the answer to what was sent is still to come
+   */
+  default void lend(BooleanSupplier done, BooleanSupplier expected) {}
+
+  /** Says that nobody may {@link #lend} his thread for what is sent now. */
+  default void needReader() {}
+
+  /** Drops the connection, which is then made anew: for one that does not answer. */
+  void reset();
+
+  /**
+   * Ends the connection for good; commands that wait for an answer fail. Blocks for seconds at
+   * most.
+   */
+  @Override
+  void close();
+}

@@ -1,0 +1,74 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Requests whose answer nobody waits for may travel with the next, but not out of order. */
+class InNoHurryTest {
+  private static final LockName LOCK = LockName.of("invoice/42");
+
+  @ParameterizedTest
+  @ValueSource(strings = {"direct", "lettuce"})
+  void givenNothingFollows_thenTheRequestLeavesByItself(String wire) {
+    try (RedisServer server = Servers.any();
+        LockStore store = RedisStore.open(server.url() + "?wire=" + wire)) {
+      Party party = new Party(store);
+      for (int i = 0; i < 20; i++) {
+        AttemptId attempt = party.attempt();
+        assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+        CompletableFuture<Reply> end = new CompletableFuture<>();
+        party.session.submitLater(new Request.Abandon(LOCK, attempt), end::complete);
+        assertThat(Party.join(end))
+            .isEqualTo(new Reply.Ended(attempt, Reply.Was.HELD, Reply.How.RELEASED, false));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"direct", "lettuce"})
+  void givenTheLockIsTakenAgainAtOnce_thenTheOrderIsKept(String wire) {
+    try (RedisServer server = Servers.any();
+        LockStore store = RedisStore.open(server.url() + "?wire=" + wire)) {
+      Party party = new Party(store);
+      List<CompletableFuture<Reply>> grants = new ArrayList<>();
+      for (int i = 0; i < 2000; i++) {
+        AttemptId attempt = party.attempt();
+        grants.add(party.send(Party.acquiring(LOCK, attempt, false)));
+        party.session.submitLater(new Request.Abandon(LOCK, attempt), reply -> {});
+      }
+      grants.forEach(grant -> assertThat(Party.join(grant)).isInstanceOf(Reply.Granted.class));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"direct", "lettuce"})
+  void givenAsynchronousRelease_whenTheClientIsClosed_thenAnotherGetsTheLockAtOnce(String wire)
+      throws Exception {
+    try (RedisServer server = Servers.any();
+        LockClient other = LockClient.connect(server.url())) {
+      for (int i = 0; i < 5; i++) {
+        try (LockClient client = LockClient.connect(server.url() + "?wire=" + wire)) {
+          client
+              .lock(LOCK.value(), LockOptions.DEFAULTS.withReleaseAsync(true))
+              .acquireWithin(Duration.ofSeconds(5))
+              .close();
+        }
+        other.lock(LOCK.value()).tryAcquire().orElseThrow().close();
+      }
+    }
+  }
+}

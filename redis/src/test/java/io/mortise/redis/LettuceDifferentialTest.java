@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.DifferentialContract;
+
+/** Over Lettuce, too, the store answers as the reference does. */
+@ContractFor({"redis", "rediss"})
+class LettuceDifferentialTest extends DifferentialContract {
+  LettuceDifferentialTest() {
+    super(() -> new RedisUnderTest(Servers.REDIS_7, "lettuce"));
+  }
+}

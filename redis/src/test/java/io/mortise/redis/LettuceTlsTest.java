@@ -1,0 +1,9 @@
+package io.mortise.redis;
+
+/** TLS by Lettuce. */
+class LettuceTlsTest extends TlsTest {
+  @Override
+  String wire() {
+    return "lettuce";
+  }
+}

@@ -1,0 +1,403 @@
+package io.mortise.redis.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class DirectWireTest {
+  private static final Duration STUCK = Duration.ofMillis(600);
+
+  private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
+  private final List<AutoCloseable> opened = new ArrayList<>();
+
+  private <T extends AutoCloseable> T open(T resource) {
+    opened.add(0, resource);
+    return resource;
+  }
+
+  private DirectWire connect(Endpoint endpoint) throws IOException {
+    return open(DirectWire.connect(endpoint, "test-reader", timer, STUCK));
+  }
+
+  @AfterEach
+  void closeAll() throws Exception {
+    for (AutoCloseable resource : opened) {
+      resource.close();
+    }
+    timer.shutdownNow();
+  }
+
+  /** Answers ECHO, and SUBSCRIBE as a server does. */
+  private FakeServer echo() throws IOException {
+    return open(FakeServer.greeting(DirectWireTest::echo));
+  }
+
+  private static void echo(FakeServer.Peer peer, List<?> command) throws IOException {
+    switch (command.get(0).toString()) {
+      case "ECHO" -> peer.send("+" + command.get(1) + "\r\n");
+      case "SUBSCRIBE", "UNSUBSCRIBE" ->
+          peer.send(
+              ">3\r\n+"
+                  + command.get(0).toString().toLowerCase(Locale.ROOT)
+                  + "\r\n+"
+                  + command.get(1)
+                  + "\r\n:1\r\n");
+      case "SELECT" -> peer.send("+OK\r\n");
+      default -> peer.send("-ERR unknown command\r\n");
+    }
+  }
+
+  private static @Nullable Object join(CompletionStage<?> stage) throws Exception {
+    try {
+      return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw (Exception) e.getCause();
+    }
+  }
+
+  @Test
+  void givenUserPasswordAndDatabase_whenConnected_thenTheyComeFirst() throws Exception {
+    FakeServer server = echo();
+    DirectWire wire = connect(server.endpoint("ann", "s3cret", 5));
+    assertThat(join(wire.call("ECHO", "a"))).isEqualTo("a");
+    assertThat(server.received)
+        .containsExactly(
+            List.of("HELLO", "3", "AUTH", "ann", "s3cret", "SETNAME", "mortise"),
+            List.of("SELECT", "5"),
+            List.of("ECHO", "a"));
+  }
+
+  @Test
+  void givenOnlyAPassword_thenItIsThatOfTheDefaultUser() throws Exception {
+    FakeServer server = echo();
+    connect(server.endpoint(null, "s3cret", 0));
+    assertThat(server.received)
+        .containsExactly(List.of("HELLO", "3", "AUTH", "default", "s3cret", "SETNAME", "mortise"));
+  }
+
+  @Test
+  void givenRefusal_whenConnecting_thenItIsTold_withoutThePassword() throws Exception {
+    FakeServer server =
+        open(FakeServer.start((peer, command) -> peer.send("-WRONGPASS no such user\r\n")));
+    Endpoint endpoint = server.endpoint("ann", "s3cret", 0);
+    assertThatThrownBy(() -> connect(endpoint))
+        .isInstanceOfSatisfying(
+            ErrorReplyException.class, error -> assertThat(error.is("WRONGPASS")).isTrue());
+    assertThat(endpoint.toString()).doesNotContain("s3cret").doesNotContain("ann");
+  }
+
+  @Test
+  void givenServerThatSaysNothing_whenConnecting_thenItFailsInTime() throws Exception {
+    FakeServer server = open(FakeServer.start((peer, command) -> {}));
+    long start = System.nanoTime();
+    assertThatThrownBy(() -> connect(server.endpoint())).isInstanceOf(SocketTimeoutException.class);
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(3));
+  }
+
+  @Test
+  void givenManyThreads_thenEachGetsItsOwnAnswer() throws Exception {
+    DirectWire wire = connect(echo().endpoint());
+    List<CompletableFuture<Void>> threads = new ArrayList<>();
+    for (int t = 0; t < 8; t++) {
+      String prefix = t + "/";
+      threads.add(
+          CompletableFuture.runAsync(
+              () -> {
+                for (int i = 0; i < 500; i++) {
+                  assertThat(wire.call("ECHO", prefix + i).toCompletableFuture().join())
+                      .isEqualTo(prefix + i);
+                }
+              }));
+    }
+    for (CompletableFuture<Void> thread : threads) {
+      join(thread);
+    }
+  }
+
+  @Test
+  void givenErrorReply_thenThatCommandFails_andTheNextIsAnswered() throws Exception {
+    DirectWire wire = connect(echo().endpoint());
+    assertThatThrownBy(() -> join(wire.call("NONSENSE"))).isInstanceOf(ErrorReplyException.class);
+    assertThat(join(wire.call("ECHO", "a"))).isEqualTo("a");
+  }
+
+  @Test
+  void givenConnectionIsCut_thenWhatWaitsFails_andLaterCommandsTravelOnTheNext() throws Exception {
+    AtomicBoolean mute = new AtomicBoolean(true);
+    FakeServer server =
+        open(
+            FakeServer.greeting(
+                (peer, command) -> {
+                  if (!mute.get()) {
+                    echo(peer, command);
+                  }
+                }));
+    DirectWire wire = connect(server.endpoint());
+    CompletionStage<?> first = wire.call("ECHO", "1");
+    CompletionStage<?> second = wire.call("ECHO", "2");
+    await().until(() -> server.received.size() == 3);
+    mute.set(false);
+    server.cutAll();
+    for (CompletionStage<?> waiting : List.of(first, second)) {
+      assertThatThrownBy(() -> join(waiting)).isInstanceOf(IOException.class);
+    }
+    await().until(wire::isOpen);
+    assertThat(join(wire.call("ECHO", "3"))).isEqualTo("3");
+    assertThat(server.received)
+        .filteredOn(command -> command.get(0).equals("ECHO"))
+        .containsExactly(List.of("ECHO", "1"), List.of("ECHO", "2"), List.of("ECHO", "3"));
+  }
+
+  @Test
+  void givenServerIsDown_thenCommandsAreNotSent_andAreOnceItIsBack() throws Exception {
+    FakeServer server = echo();
+    DirectWire wire = connect(server.endpoint());
+    server.close();
+    await().until(() -> !wire.isOpen());
+    assertThatThrownBy(() -> join(wire.call("ECHO", "a"))).isInstanceOf(NotSentException.class);
+    open(server.again());
+    await().atMost(Duration.ofSeconds(10)).until(wire::isOpen);
+    assertThat(join(wire.call("ECHO", "b"))).isEqualTo("b");
+  }
+
+  @Test
+  void givenSubscription_thenPushesArrive_alsoAfterAReconnect_untilItIsEnded() throws Exception {
+    FakeServer server = echo();
+    DirectWire wire = connect(server.endpoint());
+    Queue<String> heard = new ConcurrentLinkedQueue<>();
+    wire.subscribe("inbox", heard::add);
+    assertThat(join(wire.call("ECHO", "a"))).isEqualTo("a");
+    server
+        .peers
+        .peek()
+        .send(">3\r\n+message\r\n+inbox\r\n+one\r\n>3\r\n+message\r\n+other\r\n+x\r\n");
+    await().until(() -> heard.contains("one"));
+    server.cutAll();
+    await().until(() -> server.peers.size() == 2 && wire.isOpen());
+    assertThat(join(wire.call("ECHO", "b"))).isEqualTo("b");
+    for (FakeServer.Peer peer : server.peers) {
+      if (peer.number() == 1) {
+        peer.send(">3\r\n+message\r\n+inbox\r\n+two\r\n");
+      }
+    }
+    await().until(() -> heard.contains("two"));
+    wire.unsubscribe("inbox");
+    assertThat(join(wire.call("ECHO", "c"))).isEqualTo("c");
+    assertThat(heard).containsExactly("one", "two");
+  }
+
+  @Test
+  void givenSubscriptionIsRefused_thenAnswersStillBelongToTheirCommands() throws Exception {
+    FakeServer server =
+        open(
+            FakeServer.greeting(
+                (peer, command) -> {
+                  if (command.get(0).equals("SUBSCRIBE")) {
+                    peer.send("-NOPERM no channels\r\n");
+                  } else {
+                    echo(peer, command);
+                  }
+                }));
+    DirectWire wire = connect(server.endpoint());
+    CompletionStage<?> before = wire.call("ECHO", "a");
+    wire.subscribe("inbox", text -> {});
+    CompletionStage<?> after = wire.call("ECHO", "b");
+    assertThat(join(before)).isEqualTo("a");
+    assertThat(join(after)).isEqualTo("b");
+  }
+
+  @Test
+  void givenListenerThatThrows_thenTheWireComesBack() throws Exception {
+    FakeServer server = echo();
+    DirectWire wire = connect(server.endpoint());
+    wire.subscribe(
+        "inbox",
+        text -> {
+          throw new IllegalStateException(text);
+        });
+    assertThat(join(wire.call("ECHO", "a"))).isEqualTo("a");
+    server.peers.peek().send(">3\r\n+message\r\n+inbox\r\n+one\r\n");
+    await().until(() -> server.peers.size() == 2 && wire.isOpen());
+    assertThat(join(wire.call("ECHO", "b"))).isEqualTo("b");
+  }
+
+  @Test
+  void givenAnswerToNothing_thenTheConnectionIsNotTrustedAnyMore() throws Exception {
+    FakeServer server = echo();
+    DirectWire wire = connect(server.endpoint());
+    server.peers.peek().send("+surprise\r\n");
+    await().until(() -> server.peers.size() == 2 && wire.isOpen());
+    assertThat(join(wire.call("ECHO", "a"))).isEqualTo("a");
+  }
+
+  @Test
+  void givenServerThatTakesNothingIn_thenAStuckWriteIsCutOff() throws Exception {
+    FakeServer server =
+        open(
+            FakeServer.greeting(
+                (peer, command) -> {
+                  try {
+                    Thread.sleep(30_000);
+                  } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                  }
+                }));
+    DirectWire wire = connect(server.endpoint());
+    String large = "x".repeat(RespReader.MAX_TEXT);
+    CompletableFuture<CompletionStage<?>> writer =
+        CompletableFuture.supplyAsync(
+            () -> {
+              wire.call("ECHO", "a");
+              return wire.call("ECHO", large);
+            });
+    assertThatThrownBy(() -> join((CompletionStage<?>) join(writer)))
+        .isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void givenNoAnswer_whenReset_thenWhatWaitsFails_andTheWireComesBack() throws Exception {
+    FakeServer server = open(FakeServer.greeting((peer, command) -> {}));
+    DirectWire wire = connect(server.endpoint());
+    CompletionStage<?> waiting = wire.call("ECHO", "a");
+    wire.reset();
+    assertThatThrownBy(() -> join(waiting)).isInstanceOf(IOException.class);
+    await().until(() -> server.peers.size() == 2 && wire.isOpen());
+  }
+
+  @Test
+  void givenCommandsThatWait_whenClosed_thenTheyFail_andNoThreadIsLeft() throws Exception {
+    FakeServer server = open(FakeServer.greeting((peer, command) -> {}));
+    DirectWire wire = DirectWire.connect(server.endpoint(), "test-closing", timer, STUCK);
+    CompletionStage<?> waiting = wire.call("ECHO", "a");
+    wire.close();
+    assertThatThrownBy(() -> join(waiting)).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> join(wire.call("ECHO", "b"))).isInstanceOf(NotSentException.class);
+    assertThat(Thread.getAllStackTraces().keySet())
+        .noneMatch(thread -> thread.getName().equals("test-closing"));
+  }
+
+  // ---- Lending a thread ----
+
+  private static String echoLending(
+      DirectWire wire, String text, AtomicReference<@Nullable Thread> by) throws Exception {
+    CompletableFuture<?> answer = wire.call("ECHO", text).toCompletableFuture();
+    CompletionStage<?> seen = answer.thenRun(() -> by.set(Thread.currentThread()));
+    wire.lend(answer::isDone, () -> true);
+    join(seen);
+    return String.valueOf(join(answer));
+  }
+
+  private static void lendUntilTaken(DirectWire wire) {
+    await()
+        .until(
+            () -> {
+              AtomicReference<@Nullable Thread> by = new AtomicReference<>();
+              for (int i = 0; i < 50; i++) {
+                assertThat(echoLending(wire, "l" + i, by)).isEqualTo("l" + i);
+              }
+              return by.get() == Thread.currentThread();
+            });
+  }
+
+  @Test
+  void givenOneCallerAfterTheOther_thenHeReadsHisOwnAnswer_andThenTheReaderReadsAgain()
+      throws Exception {
+    FakeServer server = echo();
+    DirectWire wire = connect(server.endpoint());
+    Queue<String> heard = new ConcurrentLinkedQueue<>();
+    wire.subscribe("inbox", heard::add);
+    for (int round = 0; round < 20; round++) {
+      lendUntilTaken(wire);
+      server.peers.peek().send(">3\r\n+message\r\n+inbox\r\n+" + round + "\r\n");
+      await().pollInterval(Duration.ofMillis(1)).until(() -> !heard.isEmpty());
+      heard.clear();
+      lendUntilTaken(wire);
+      assertThat(join(wire.call("ECHO", "not lent"))).isEqualTo("not lent");
+      lendUntilTaken(wire);
+      wire.needReader();
+      assertThat(join(wire.call("ECHO", "needs the reader"))).isEqualTo("needs the reader");
+    }
+  }
+
+  @Test
+  void givenCallerReads_whenNoAnswerComes_thenHeIsKeptForAMomentOnly() throws Exception {
+    AtomicBoolean mute = new AtomicBoolean();
+    FakeServer server =
+        open(
+            FakeServer.greeting(
+                (peer, command) -> {
+                  if (!mute.get()) {
+                    echo(peer, command);
+                  }
+                }));
+    DirectWire wire = connect(server.endpoint());
+    lendUntilTaken(wire);
+    mute.set(true);
+    CompletableFuture<?> answer = wire.call("ECHO", "a").toCompletableFuture();
+    long start = System.nanoTime();
+    wire.lend(answer::isDone, () -> true);
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(400));
+    server.peers.peek().send("+late\r\n");
+    assertThat(join(answer)).isEqualTo("late");
+  }
+
+  @Test
+  void givenCallerReads_whenTheConnectionIsCut_thenTheReaderSeesToIt() throws Exception {
+    FakeServer server = echo();
+    DirectWire wire = connect(server.endpoint());
+    for (int round = 1; round <= 5; round++) {
+      lendUntilTaken(wire);
+      int next = round + 1;
+      server.cutAll();
+      CompletableFuture<?> answer = wire.call("ECHO", "a").toCompletableFuture();
+      wire.lend(answer::isDone, () -> true);
+      assertThatThrownBy(() -> join(answer))
+          .isInstanceOfAny(IOException.class, NotSentException.class);
+      await().until(() -> server.peers.size() == next && wire.isOpen());
+    }
+  }
+
+  @Test
+  void givenManyWhoLend_thenEachGetsItsOwnAnswer() throws Exception {
+    DirectWire wire = connect(echo().endpoint());
+    List<CompletableFuture<Void>> threads = new ArrayList<>();
+    for (int t = 0; t < 4; t++) {
+      String prefix = t + "/";
+      threads.add(
+          CompletableFuture.runAsync(
+              () -> {
+                try {
+                  AtomicReference<@Nullable Thread> by = new AtomicReference<>();
+                  for (int i = 0; i < 1000; i++) {
+                    assertThat(echoLending(wire, prefix + i, by)).isEqualTo(prefix + i);
+                  }
+                } catch (Exception e) {
+                  throw new AssertionError(e);
+                }
+              },
+              task -> new Thread(task).start()));
+    }
+    for (CompletableFuture<Void> thread : threads) {
+      join(thread);
+    }
+  }
+}
