@@ -127,6 +127,10 @@ final class Targets {
         "Redis, 4 processes: process switches ÷ Redisson",
         ratio(Workload.PROCESSES, MORTISE_REDIS, REDISSON, "process switches/s"),
         4);
+    atLeast(
+        "Redis, 4 processes: fair, process switches ÷ BLPOP",
+        ratio(Workload.PROCESSES, MORTISE_REDIS_FAIR, BLPOP, "process switches/s"),
+        0.7);
     atMost(
         "Redis, 4 processes: longest wait, ms",
         median(Workload.PROCESSES, MORTISE_REDIS, "longest ms"),
@@ -135,6 +139,10 @@ final class Targets {
         "Redis hand-off between processes: median ÷ Redisson",
         ratio(Workload.SIGNAL, MORTISE_REDIS, REDISSON, "p50 µs"),
         0.5);
+    atMost(
+        "Redis hand-off between processes: median ÷ BLPOP",
+        ratio(Workload.SIGNAL, MORTISE_REDIS, BLPOP, "p50 µs"),
+        1.4);
   }
 
   private void held() {

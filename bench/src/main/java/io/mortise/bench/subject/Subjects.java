@@ -25,6 +25,9 @@ public enum Subjects {
       Place.REDIS, ours(Place.REDIS, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
   MORTISE_REDIS_ASYNC(Place.REDIS, ours(Place.REDIS, Mortise.ASYNC), OWN, PAIRS, WAITS, ACROSS),
   MORTISE_REDIS_FAIR(Place.REDIS, ours(Place.REDIS, Mortise.FAIR), OWN, WAITS, ACROSS),
+  MORTISE_LETTUCE(
+      Place.REDIS, stores -> lettuce(stores, LockOptions.DEFAULTS), OWN, PAIRS, ACROSS),
+  MORTISE_LETTUCE_ASYNC(Place.REDIS, stores -> lettuce(stores, Mortise.ASYNC), OWN, PAIRS),
   REDISSON(Place.REDIS, RedissonLocks::new, PAIRS, WAITS, ACROSS, KEEPS),
   SPRING_INTEGRATION(Place.REDIS, SpringLocks::new, PAIRS, WAITS, ACROSS),
   SHEDLOCK(Place.REDIS, ShedLockLocks::redis, PAIRS),
@@ -103,6 +106,10 @@ public enum Subjects {
 
   private static Opener ours(Place place, LockOptions options) {
     return stores -> new Mortise(stores.url(place), options);
+  }
+
+  private static Subject lettuce(Stores stores, LockOptions options) {
+    return new Mortise(stores.url(Place.REDIS) + "?wire=lettuce", options);
   }
 
   /** Connects. Blocks. */
