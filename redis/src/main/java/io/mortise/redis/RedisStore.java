@@ -21,8 +21,8 @@ public final class RedisStore {
    * Connects to {@code redis://[user:password@]host[:port][/database]}, or {@code rediss://…} for
    * TLS with a verified certificate. Parameters: {@code namespace}, {@code timeout}, {@code
    * retention}, {@code accept-eviction}, as in {@link Options}; {@code wire}, which is {@code
-   * direct} (the default) or {@code lettuce}; and for TLS {@code ca}, a file of trusted certificates
-   * in PEM form. Blocks, for some seconds where nobody answers.
+   * direct} (the default) or {@code lettuce}; and for TLS {@code ca}, a file of trusted
+   * certificates in PEM form. Blocks, for some seconds where nobody answers.
    *
    * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
    * @throws io.mortise.StoreUnavailableException if the server cannot be reached

@@ -25,8 +25,7 @@ public enum Subjects {
       Place.REDIS, ours(Place.REDIS, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
   MORTISE_REDIS_ASYNC(Place.REDIS, ours(Place.REDIS, Mortise.ASYNC), OWN, PAIRS, WAITS, ACROSS),
   MORTISE_REDIS_FAIR(Place.REDIS, ours(Place.REDIS, Mortise.FAIR), OWN, WAITS, ACROSS),
-  MORTISE_LETTUCE(
-      Place.REDIS, stores -> lettuce(stores, LockOptions.DEFAULTS), OWN, PAIRS, ACROSS),
+  MORTISE_LETTUCE(Place.REDIS, stores -> lettuce(stores, LockOptions.DEFAULTS), OWN, PAIRS, ACROSS),
   MORTISE_LETTUCE_ASYNC(Place.REDIS, stores -> lettuce(stores, Mortise.ASYNC), OWN, PAIRS),
   REDISSON(Place.REDIS, RedissonLocks::new, PAIRS, WAITS, ACROSS, KEEPS),
   SPRING_INTEGRATION(Place.REDIS, SpringLocks::new, PAIRS, WAITS, ACROSS),
