@@ -22,6 +22,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -109,6 +111,11 @@ public final class StoreLink implements LockStore {
   }
 
   @Override
+  public void linger(BooleanSupplier done) {
+    store.linger(done);
+  }
+
+  @Override
   public void close() {}
 
   private static Executor later() {
@@ -154,6 +161,16 @@ public final class StoreLink implements LockStore {
 
     @Override
     public void submit(Request request, Consumer<Reply> sink) {
+      submit(request, sink, session::submit);
+    }
+
+    @Override
+    public void submitLater(Request request, Consumer<Reply> sink) {
+      submit(request, sink, session::submitLater);
+    }
+
+    private void submit(
+        Request request, Consumer<Reply> sink, BiConsumer<Request, Consumer<Reply>> send) {
       requests.incrementAndGet();
       Runnable lost =
           () ->
@@ -163,7 +180,7 @@ public final class StoreLink implements LockStore {
         case REFUSING -> sink.accept(new Reply.Failed(request.attempt(), false, silence()));
         case CUT -> lost.run();
         default ->
-            session.submit(
+            send.accept(
                 request,
                 reply -> {
                   if (state == State.UP) {
