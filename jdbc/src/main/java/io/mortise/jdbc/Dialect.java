@@ -100,6 +100,11 @@ interface Dialect {
     return new Rows(connection, text, namespace);
   }
 
+  /** How often to look for news of an attempt whose turn is next. */
+  default Duration poll() {
+    return Duration.ofMillis(20);
+  }
+
   /** The least that can be asked of {@link #setUp}. */
   default Duration leastInFlight() {
     return Duration.ofMillis(100);

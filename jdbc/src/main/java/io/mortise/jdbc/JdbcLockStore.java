@@ -61,7 +61,8 @@ final class JdbcLockStore implements LockStore {
     NewsWatch.Reader reader =
         oneWriter
             ? new NewsWatch.OwnLink(database)
-            : (id, after) -> call(renewals, link -> NewsWatch.read(link, id, after)).get();
+            : (id, after) ->
+                submit(renewals, Work.Call.single(link -> NewsWatch.read(link, id, after))).get();
     this.watch = new NewsWatch(name + "-news", bells, reader, () -> pushes() ? BACKSTOP : poll);
   }
 
@@ -75,7 +76,7 @@ final class JdbcLockStore implements LockStore {
    * if it can.
    */
   static JdbcLockStore over(ServerDatabase server) {
-    JdbcLockStore store = new JdbcLockStore(server, null, false, Duration.ofMillis(20));
+    JdbcLockStore store = new JdbcLockStore(server, null, false, server.poll());
     server.localSessions(store.sessions::containsKey);
     store.push = server.push(store.sessions, store::say, store.watch::lookNow);
     return store;
@@ -159,7 +160,7 @@ final class JdbcLockStore implements LockStore {
         });
   }
 
-  /** A first attempt of a session waits. */
+  /** An attempt waits from now on. */
   void hurry() {
     Push current = push;
     if (current != null) {
@@ -193,7 +194,10 @@ final class JdbcLockStore implements LockStore {
   }
 
   private static <T> CompletableFuture<T> call(Lane lane, Work.Step<T> step) {
-    Work.Call<T> call = new Work.Call<>(step);
+    return submit(lane, new Work.Call<>(step));
+  }
+
+  private static <T> CompletableFuture<T> submit(Lane lane, Work.Call<T> call) {
     lane.submit(call);
     return call.answer;
   }

@@ -12,6 +12,7 @@ import io.mortise.spi.StoreSession;
 import java.sql.SQLException;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -32,7 +33,9 @@ final class JdbcSession implements StoreSession {
   private final JdbcLockStore store;
   private final SessionSpec spec;
   private final Consumer<News> hints;
-  private final Set<AttemptId> waiting = ConcurrentHashMap.newKeySet();
+
+  /** Those that wait, and how many are ahead of each. */
+  private final Map<AttemptId, Integer> waiting = new ConcurrentHashMap<>();
 
   /** Where nothing can ring, holders poll too, but only while they hold. */
   private final @Nullable Set<AttemptId> holding;
@@ -95,6 +98,11 @@ final class JdbcSession implements StoreSession {
     return !waiting.isEmpty();
   }
 
+  /** How many are ahead of the attempt that is nearest to its turn; 0 if none waits. */
+  int ahead() {
+    return waiting.values().stream().mapToInt(Integer::intValue).min().orElse(0);
+  }
+
   boolean isHolding() {
     return holding != null && !holding.isEmpty();
   }
@@ -140,11 +148,10 @@ final class JdbcSession implements StoreSession {
   private void note(Reply reply) {
     if (reply instanceof Reply.Granted) {
       holds(reply.attempt());
-    } else if (reply instanceof Reply.Queued) {
-      boolean first = waiting.isEmpty();
-      waiting.add(reply.attempt());
+    } else if (reply instanceof Reply.Queued queued) {
+      boolean isNew = waiting.put(reply.attempt(), queued.ahead()) == null;
       watch();
-      if (first) {
+      if (isNew) {
         store.hurry();
       }
     } else if (!(reply instanceof Reply.Failed)) {

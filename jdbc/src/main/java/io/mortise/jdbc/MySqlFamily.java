@@ -46,6 +46,12 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
     return IDLE.dividedBy(2);
   }
 
+  /** Nothing there can push, and a look is one short statement. */
+  @Override
+  public Duration poll() {
+    return Duration.ofMillis(5);
+  }
+
   @Override
   public Duration leastInFlight() {
     // Servers count waits for rows in whole seconds, and a quarter of it must be one.

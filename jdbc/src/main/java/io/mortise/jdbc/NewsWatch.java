@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
  * Brings the sessions of this process the news that others leave for them, sooner than the next
  * renewal does. Its one thread starts with the first session that holds or waits. With bells it
  * sleeps until one rings, and looks by itself only while somebody waits, in case one was missed;
- * without, it polls while somebody waits or holds.
+ * without, it polls while somebody waits or holds: often for the head of a queue, less often for
+ * those behind, and for who has waited long already.
  */
 final class NewsWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NewsWatch.class);
@@ -32,6 +33,12 @@ final class NewsWatch implements AutoCloseable {
   private static final Duration LAST_READING = Duration.ofSeconds(2);
   private static final Duration IDLE = Duration.ofSeconds(1);
 
+  /** Who has waited in vain for so many times as long as the next pause would be pauses longer. */
+  private static final int PATIENCE = 200;
+
+  /** The longest pause while somebody waits. */
+  private static final Duration LONGEST = Duration.ofMillis(100);
+
   /** A holder that is wanted may take so many times longer to hear of it than a waiter. */
   private static final int HOLDERS_POLL_FACTOR = 10;
 
@@ -44,6 +51,9 @@ final class NewsWatch implements AutoCloseable {
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
   private volatile boolean awake;
+
+  /** When somebody began to wait, or news came. */
+  private volatile long lastChange = System.nanoTime();
 
   NewsWatch(String name, @Nullable Bells bells, Reader reader, Supplier<Duration> poll) {
     this.name = name;
@@ -120,6 +130,7 @@ final class NewsWatch implements AutoCloseable {
 
   /** Somebody waits now: a sleeper that no bell wakes must look more often. */
   void hurry() {
+    lastChange = System.nanoTime();
     if (!awake) {
       LockSupport.unpark(thread);
     }
@@ -148,14 +159,18 @@ final class NewsWatch implements AutoCloseable {
       while (!closed) {
         boolean waits = false;
         boolean holds = false;
+        int ahead = Integer.MAX_VALUE;
         for (JdbcSession session : sessions.values()) {
           waits |= session.isWaiting();
           holds |= session.isHolding();
+          if (session.isWaiting()) {
+            ahead = Math.min(ahead, session.ahead());
+          }
           if (look || session.isWaiting() || session.isHolding()) {
             look(session);
           }
         }
-        look = sleep(waits, holds);
+        look = sleep(waits, holds, ahead);
       }
     } catch (InterruptedException e) {
       LOG.trace("Closed", e);
@@ -165,21 +180,34 @@ final class NewsWatch implements AutoCloseable {
   }
 
   /** Whether it was woken by a bell. */
-  private boolean sleep(boolean waits, boolean holds) throws InterruptedException {
+  private boolean sleep(boolean waits, boolean holds, int ahead) throws InterruptedException {
     if (bells != null && bells.works()) {
       return bells.await(waits ? BACKSTOP : IDLE);
     }
-    awake = waits;
-    Duration pause =
-        waits ? poll.get() : holds ? poll.get().multipliedBy(HOLDERS_POLL_FACTOR) : IDLE;
-    LockSupport.parkNanos(this, pause.toNanos());
+    long often = poll.get().toNanos();
+    long pause =
+        waits
+            ? pause(often, ahead, System.nanoTime() - lastChange)
+            : holds ? often * HOLDERS_POLL_FACTOR : IDLE.toNanos();
+    awake = pause <= often;
+    LockSupport.parkNanos(this, pause);
     return false;
+  }
+
+  private static long pause(long often, int ahead, long quiet) {
+    long most = Math.max(often, LONGEST.toNanos());
+    long turn = often * (1 + Math.min(ahead, 1000L));
+    return Math.min(most, Math.max(turn, quiet / PATIENCE));
   }
 
   private void look(JdbcSession session) {
     try {
+      long before = session.pushedTo();
       while (session.push(reader.read(session.id(), session.pushedTo())) == AT_ONCE) {
         // There may be more.
+      }
+      if (session.pushedTo() != before) {
+        lastChange = System.nanoTime();
       }
     } catch (Exception e) {
       // The renewal brings the same news, and tells of an outage.

@@ -275,6 +275,11 @@ final class ServerDatabase implements Database {
     return dialect.idleLimit();
   }
 
+  /** How often to look for news of an attempt whose turn is next. */
+  Duration poll() {
+    return dialect.poll();
+  }
+
   @Override
   public boolean callerRuns() {
     return false;

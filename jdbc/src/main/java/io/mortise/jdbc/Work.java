@@ -52,10 +52,29 @@ abstract class Work {
   static final class Call<T> extends Work {
     final CompletableFuture<T> answer = new CompletableFuture<>();
     private final Step<T> step;
+    private final boolean single;
     private @Nullable T value;
 
     Call(Step<T> step) {
+      this(step, false);
+    }
+
+    private Call(Step<T> step, boolean single) {
       this.step = step;
+      this.single = single;
+    }
+
+    /** A step of one statement, which needs no transaction around it. */
+    static <T> Call<T> single(Step<T> step) {
+      return new Call<>(step, true);
+    }
+
+    @Override
+    boolean fast(Link link) throws SQLException {
+      if (single) {
+        run(link);
+      }
+      return single;
     }
 
     @Override
