@@ -53,6 +53,11 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
   }
 
   @Override
+  public int batch() {
+    return 128;
+  }
+
+  @Override
   public Duration leastInFlight() {
     // Servers count waits for rows in whole seconds, and a quarter of it must be one.
     return Duration.ofSeconds(4);

@@ -1,0 +1,16 @@
+-- What became of locks that together has taken or released. Who was served is found by the attempt: an attempt that holds, or
+-- was the last to end, stays so until its own process asks for something else, or somebody waits or evicts.
+-- :namespace; :requests = as there
+-- Returns attempt, token, tokens of those that were served; who is missing is to be asked for alone.
+SELECT r.attempt, IF(r.capacity > 0, k.token, 0), IF(r.capacity > 0, k.tokens, 0)
+FROM JSON_TABLE(:requests, '$[*]' COLUMNS (
+  name     VARCHAR(512) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.n',
+  attempt  VARCHAR(22)  CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.a',
+  capacity BIGINT PATH '$.c')) r
+STRAIGHT_JOIN mortise_lock k ON k.namespace = :namespace AND k.name = r.name
+WHERE k.waiters = 0
+  AND (r.capacity > 0
+       AND k.owner = r.attempt AND k.capacity = r.capacity AND k.told = 0 AND k.evicted = 0
+       AND k.free_us = 9223372036854775807
+    OR r.capacity = 0
+       AND k.ended = r.attempt AND NOT (k.owner <=> r.attempt) AND k.ended_was = 'HELD' AND k.ended_how = 'RELEASED')
