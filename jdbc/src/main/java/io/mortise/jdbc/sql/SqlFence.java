@@ -23,8 +23,10 @@ import java.util.OptionalLong;
  * <p>{@link #enter} locks that row until the transaction ends. So transactions that enter follow
  * one another; a stale holder is refused; and one that entered while it was still current is waited
  * for before its successor reads. That holds without any assumption about clocks, provided that
- * every transaction on the data enters. What is guarded can be anything in this database; only to
- * guard single rows there is {@link FencedUpdate}, which needs no row of its own.
+ * every transaction on the data enters. The price: a holder that is stopped inside its transaction
+ * keeps its successor waiting until the database ends that transaction; have it end idle ones. What
+ * is guarded can be anything in this database; only to guard single rows there is {@link
+ * FencedUpdate}, which needs no row of its own.
  *
  * <p>Tokens of one lock only are compared. Two stores with locks of one name need two tables
  * ({@link SqlHelpers.Options#withPrefix}). Thread-safe; the connections are the caller's.
