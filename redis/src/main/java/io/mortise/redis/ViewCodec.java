@@ -73,7 +73,7 @@ final class ViewCodec {
   private LockView.Party alone(String record, long last) {
     AttemptId attempt = AttemptId.parse(record.substring(17, 39));
     long token = last - number(record, 39, 43) + 1;
-    boolean plain = record.length() <= 66;
+    boolean plain = record.length() <= 82;
     return party(
         attempt,
         plain ? "" : record.substring(131),

@@ -32,7 +32,7 @@
 --   l:<name>  string. First byte: - free, nobody waits; = free, but closed or with a queue; h held alone, nobody told;
 --             w held alone, holder told; x anything else, holders are in o and d. Then last token 16, and for
 --       - =   last end: attempt 22, end 1; = also: closed until 16
---       h w   attempt 22, tokens 4 [, last end 23 [, since 16, free at 16, shut until 16, evicted 0|1, note 16, label ]]
+--       h w   attempt 22, tokens 4 [, last end 23 [, note 16 or: since 16, free at 16, shut until 16, evicted 0|1, note 16, label ]]
 --       x     last end 23, capacity 7, used 7, holders 7, order 16, closed until 16, first free at 16
 --   q:<name>  sorted set of waiting attempts by ticket (µs)
 --   o:<name>  sorted set of holding attempts by order (x only)
@@ -42,7 +42,8 @@
 --             t: told that it is wanted; note: id of the news that it was granted, 0s if it was told by an answer
 -- Keys of a session: s:<session> string <beat 16><ttl ms 16><label>, n:<session> sorted set of news by id; inbox channel
 -- i:<session>. News: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>, X<attempt><end><name>; its id
--- is a time (µs), for X less 2^52, so that X comes first. What ends a hold takes its G and W away: O(log n).
+-- is twice a time (µs); one more for W after G of the same hold; for X less 2^53, so that X comes first. What ends a hold
+-- takes its G and W away: O(log n).
 
 local PREFIX, DEADLINE, RETENTION = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local try, sub, byte, format = redis.pcall, string.sub, string.byte, string.format
@@ -161,7 +162,9 @@ local function machine()
       if #text > 43 then
         lock.ending = sub(text, 44, 66)
       end
-      if #text > 66 then
+      if #text > 66 and #text <= 82 then
+        hold.note = number(text, 67, 82)
+      elseif #text > 82 then
         hold.since, hold.free, hold.shut = number(text, 67, 82), number(text, 83, 98), number(text, 99, 114)
         hold.evicted, hold.note, hold.label = sub(text, 115, 115) == '1', number(text, 116, 131), sub(text, 132)
       end
@@ -278,13 +281,13 @@ local function machine()
   -- News ids rise with the clock; a script that tells much takes longer than a µs for each.
   local told_so_far = 0
 
-  -- Returns the id of the news, 0 if nobody is there to be told.
-  local function tell(lock, attempt, news)
+  -- Returns the id of the news, 0 if nobody is there to be told. W follows the note of the hold's G, if it has one.
+  local function tell(lock, attempt, news, note)
     if (life(sub(attempt, 1, 12)) or 0) == 0 then
       return 0
     end
     told_so_far = told_so_far + 1
-    local id = now + told_so_far
+    local id = note and note > 0 and note + 1 or 2 * (now + told_so_far)
     lock.tells[#lock.tells + 1] = { attempt = attempt, news = news .. lock.name, id = id }
     return id
   end
@@ -389,12 +392,11 @@ local function machine()
     end
     local hold = lock.alone or lock.fresh[1]
     if hold and lock.count == 1 and hold.weight == SHARERS then
-      local long = hold.since ~= hold.token or hold.free > 0 or hold.shut > 0 or hold.evicted or hold.note > 0
-        or hold.label ~= ''
+      local long = hold.since ~= hold.token or hold.free > 0 or hold.shut > 0 or hold.evicted or hold.label ~= ''
       return (hold.told and 'w' or 'h') .. start .. hold.attempt .. format('%04d', hold.tokens)
-        .. ((long or lock.ending ~= NO_END) and lock.ending or '')
-        .. (long and wide(hold.since) .. wide(hold.free) .. wide(hold.shut) .. (hold.evicted and '1' or '0') .. wide(hold.note)
-          .. hold.label or '')
+        .. ((long or hold.note > 0 or lock.ending ~= NO_END) and lock.ending or '')
+        .. (long and wide(hold.since) .. wide(hold.free) .. wide(hold.shut) .. (hold.evicted and '1' or '0') or '')
+        .. ((long or hold.note > 0) and wide(hold.note) .. hold.label or '')
     end
     if lock.count == 0 then
       lock.soonest = 0
@@ -507,9 +509,8 @@ local function machine()
     for _, hold in ipairs(lock.over) do
       local key = PREFIX .. 'n:' .. sub(hold.attempt, 1, 12)
       if hold.note > 0 then
-        try('ZREMRANGEBYSCORE', key, wide(hold.note), wide(hold.note))
-      end
-      if hold.told then
+        try('ZREMRANGEBYSCORE', key, wide(hold.note), wide(hold.note + 1))
+      else
         try('ZREM', key, 'W' .. hold.attempt .. lock.name)
       end
     end
@@ -521,7 +522,7 @@ local function machine()
         started = true
         open_gate()
       end
-      local place = byte(told.news) == 88 and told.id - 4503599627370496 or told.id
+      local place = byte(told.news) == 88 and told.id - 9007199254740992 or told.id
       if type(try('ZADD', key, format('%.0f', place), told.news)) == 'number' then
         redis.call('PEXPIRE', key, life(session) + 60000)
       end
@@ -573,7 +574,7 @@ local function machine()
       end
       if not hold.told then
         hold.told, hold.changed = true, true
-        tell(lock, hold.attempt, 'W' .. hold.attempt)
+        tell(lock, hold.attempt, 'W' .. hold.attempt, hold.note)
       end
     end
     if in_way and life(sub(in_way.attempt, 1, 12)) ~= 0 then

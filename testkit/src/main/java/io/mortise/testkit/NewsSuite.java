@@ -99,6 +99,21 @@ class NewsSuite extends StoreSuite {
   }
 
   @Test
+  void givenHandOverThatIsKnown_whenTheHoldIsWantedLater_thenThatIsNews() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId first = a.hold(LOCK, EX).attempt();
+    AttemptId second = b.queued(LOCK, EX);
+    a.end(LOCK, first);
+    assertThat(b.news()).extracting(News::attempt).containsExactly(second);
+    busy(a.acquire(LOCK, a.attempt(), EX));
+    assertThat(b.news()).containsExactly(new News.Wanted(LOCK, second));
+    b.end(LOCK, second);
+    assertThat(b.news()).isEmpty();
+  }
+
+  @Test
   void givenReadersThatWereHandedTheLock_whenOneReleases_thenTheOthersAreStillNews() {
     needs(Capability.QUEUE, Capability.SHARED);
     SessionDriver a = session("a");
