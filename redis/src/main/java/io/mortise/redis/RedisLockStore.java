@@ -1,17 +1,11 @@
 package io.mortise.redis;
 
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.DefaultClientResources;
-import io.lettuce.core.resource.Delay;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.redis.wire.DirectWire;
 import io.mortise.redis.wire.ErrorReplyException;
-import io.mortise.redis.wire.LettuceWire;
 import io.mortise.redis.wire.NotSentException;
-import io.mortise.redis.wire.RedisWire;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
@@ -25,7 +19,6 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -33,7 +26,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -52,107 +44,44 @@ final class RedisLockStore implements LockStore {
   /** A key whose time has come is gone from the next millisecond on. */
   private static final Duration EXPIRY_LAG = Duration.ofMillis(2);
 
-  private final RedisWire ops;
-  private final RedisWire control;
+  private final Wires wires;
   private final OpLane lane;
   private final StoreClock clock;
   private final StoreProfile profile;
   private final RedisStore.Options options;
   private final KeySpace keys;
   private final LockScan scan;
-  private final Runnable closing;
 
-  private RedisLockStore(
-      RedisWire ops,
-      RedisWire control,
-      RedisStore.Options options,
-      String display,
-      Runnable closing) {
-    this.ops = ops;
-    this.control = control;
+  private RedisLockStore(Wires wires, RedisStore.Options options, String display) {
+    this.wires = wires;
     this.options = options;
     this.keys = new KeySpace(options.prefix());
-    this.clock = new ServerCheck(control, options, display).run();
-    this.lane = new OpLane(ops, clock, options.prefix(), options.retention(), options.timeout());
+    this.clock = new ServerCheck(wires.control(), options, display).run();
+    this.lane =
+        new OpLane(wires.ops(), clock, options.prefix(), options.retention(), options.timeout());
     this.scan = new LockScan(this, keys);
-    this.closing = closing;
     this.profile =
         new StoreProfile(
             display, EnumSet.allOf(Capability.class), options.timeout(), MIN_TTL, EXPIRY_LAG);
   }
 
   static RedisLockStore connect(RedisTarget target) {
-    return switch (target.wire()) {
-      case DIRECT -> connectDirectly(target);
-      case LETTUCE -> connectByLettuce(target);
-    };
-  }
-
-  private static RedisLockStore connectDirectly(RedisTarget target) {
-    ScheduledThreadPoolExecutor timer =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, "mortise-redis-timer");
-              thread.setDaemon(true);
-              return thread;
-            });
-    Duration stuck = target.options().timeout();
-    return open(
-        name -> DirectWire.connect(target.endpoint(), "mortise-redis-" + name, timer, stuck),
-        target.options(),
-        target.display(),
-        timer::shutdownNow);
-  }
-
-  private static RedisLockStore connectByLettuce(RedisTarget target) {
-    ClientResources resources =
-        DefaultClientResources.builder()
-            .ioThreadPoolSize(2)
-            .computationThreadPoolSize(2)
-            .reconnectDelay(
-                Delay.fullJitter(
-                    Duration.ofMillis(5), Duration.ofSeconds(1), 20, TimeUnit.MILLISECONDS))
-            .build();
-    return open(
-        name -> LettuceWire.connect(resources, target.endpoint()),
-        target.options(),
-        target.display(),
-        () -> {
-          var unused = resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(4_000);
-        });
+    return open(Wires.connect(target), target.options(), target.display());
   }
 
   static RedisLockStore over(RedisClient client, RedisStore.Options options) {
-    return open(name -> LettuceWire.over(client), options, "redis:(client handed in)", () -> {});
+    String display = "redis:(client handed in)";
+    return open(Wires.over(client, display), options, display);
   }
 
-  private interface Connector {
-    RedisWire connect(String name) throws IOException;
-  }
-
-  private static RedisLockStore open(
-      Connector connector, RedisStore.Options options, String display, Runnable closing) {
-    RedisWire ops = null;
-    RedisWire control = null;
+  private static RedisLockStore open(Wires wires, RedisStore.Options options, String display) {
     try {
-      ops = connector.connect("operations");
-      control = connector.connect("renewals");
-      return new RedisLockStore(ops, control, options, display, closing);
-    } catch (IOException | RuntimeException e) {
-      close(ops);
-      close(control);
-      closing.run();
-      if (e instanceof LockException || e instanceof IllegalArgumentException) {
-        throw (RuntimeException) e;
-      }
-      throw ServerCheck.cannotConnect(e, display);
-    }
-  }
-
-  private static void close(@Nullable RedisWire wire) {
-    if (wire != null) {
-      wire.close();
+      return new RedisLockStore(wires, options, display);
+    } catch (RuntimeException e) {
+      wires.ops().close();
+      wires.control().close();
+      wires.closing().run();
+      throw e;
     }
   }
 
@@ -165,10 +94,6 @@ final class RedisLockStore implements LockStore {
     return keys;
   }
 
-  RedisWire control() {
-    return control;
-  }
-
   StoreClock clock() {
     return clock;
   }
@@ -179,11 +104,11 @@ final class RedisLockStore implements LockStore {
   }
 
   void subscribe(SessionId session, Consumer<String> listener) {
-    ops.execute(() -> ops.subscribe(keys.inbox(session), listener));
+    wires.ops().execute(() -> wires.ops().subscribe(keys.inbox(session), listener));
   }
 
   void unsubscribe(SessionId session) {
-    ops.execute(() -> ops.unsubscribe(keys.inbox(session)));
+    wires.ops().execute(() -> wires.ops().unsubscribe(keys.inbox(session)));
   }
 
   /** Sends an operation on a lock, and hands on what the script answers. */
@@ -326,14 +251,15 @@ final class RedisLockStore implements LockStore {
     String[] command = words.toArray(String[]::new);
     return bounded(
         () ->
-            control
+            wires
+                .control()
                 .call(command)
                 .exceptionallyCompose(
                     failure -> {
                       if (OpLane.unwrap(failure) instanceof ErrorReplyException error
                           && error.is("NOSCRIPT")) {
-                        var unused = control.call("SCRIPT", "LOAD", script.text);
-                        return control.call(command);
+                        var unused = wires.control().call("SCRIPT", "LOAD", script.text);
+                        return wires.control().call(command);
                       }
                       return CompletableFuture.failedStage(failure);
                     }));
@@ -345,8 +271,15 @@ final class RedisLockStore implements LockStore {
   CompletionStage<Found> scanKeys(String cursor, int count) {
     return bounded(
             () ->
-                control.call(
-                    "SCAN", cursor, "MATCH", keys.everyLock(), "COUNT", Integer.toString(count)))
+                wires
+                    .control()
+                    .call(
+                        "SCAN",
+                        cursor,
+                        "MATCH",
+                        keys.everyLock(),
+                        "COUNT",
+                        Integer.toString(count)))
         .thenApply(
             answer -> {
               if (answer instanceof List<?> parts
@@ -361,7 +294,7 @@ final class RedisLockStore implements LockStore {
 
   private <T extends @Nullable Object> CompletionStage<T> bounded(
       Supplier<CompletionStage<T>> sending) {
-    if (!control.isOpen()) {
+    if (!wires.control().isOpen()) {
       return CompletableFuture.failedStage(
           unavailable(false, new NotSentException("There is no connection.")));
     }
@@ -376,7 +309,7 @@ final class RedisLockStore implements LockStore {
               }
               Throwable cause = OpLane.unwrap(failure);
               if (cause instanceof TimeoutException) {
-                control.reset();
+                wires.control().reset();
               }
               throw unavailable(!(cause instanceof NotSentException), cause);
             });
@@ -401,10 +334,10 @@ final class RedisLockStore implements LockStore {
 
   @Override
   public void close() {
-    ops.close();
+    wires.ops().close();
     lane.close();
-    control.close();
-    closing.run();
+    wires.control().close();
+    wires.closing().run();
   }
 
   @Override

@@ -144,6 +144,11 @@ final class ServerCheck {
           "Redis has no such database (store=%s). Check the number in the store URL."
               .formatted(store));
     }
+    if (isAbout(failure, "unknown command")) {
+      return new StoreUnfitException(
+          "The server is older than Redis 6 (store=%s). Mortise needs 6.2 or later."
+              .formatted(store));
+    }
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof javax.net.ssl.SSLException) {
         return new StoreUnfitException(

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.lettuce.core.RedisClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.redis.wire.FakeServer;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
@@ -139,6 +140,17 @@ class ServerCheckTest {
           .hasMessageContaining(policy)
           .hasMessageContaining("noeviction");
       connect(server.url() + "?accept-eviction=true").close();
+    }
+  }
+
+  @Test
+  void givenServerFromBeforeRedis6_whenOpened_thenItIsUnfit() throws Exception {
+    try (FakeServer server =
+        FakeServer.start(
+            (peer, command) -> peer.send("-ERR unknown command `" + command.get(0) + "`\r\n"))) {
+      assertThatThrownBy(() -> RedisStore.open("redis://127.0.0.1:" + server.port()))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("6.2");
     }
   }
 

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /** Speaks as much of the Redis protocol as it is told to, and misbehaves on request. */
-final class FakeServer implements AutoCloseable {
+public final class FakeServer implements AutoCloseable {
   private final ServerSocket listening;
   private final Script script;
 
@@ -23,13 +23,13 @@ final class FakeServer implements AutoCloseable {
   final Queue<Peer> peers = new ConcurrentLinkedQueue<>();
 
   /** What to do about a command. */
-  interface Script {
+  public interface Script {
     void answer(Peer peer, List<?> command) throws IOException;
   }
 
   /** The server's side of a connection. */
-  record Peer(Socket socket, int number) {
-    void send(String text) throws IOException {
+  public record Peer(Socket socket, int number) {
+    public void send(String text) throws IOException {
       OutputStream out = socket.getOutputStream();
       synchronized (this) {
         out.write(text.getBytes(StandardCharsets.UTF_8));
@@ -49,7 +49,7 @@ final class FakeServer implements AutoCloseable {
     thread.start();
   }
 
-  static FakeServer start(Script script) throws IOException {
+  public static FakeServer start(Script script) throws IOException {
     return new FakeServer(0, script);
   }
 
@@ -69,7 +69,7 @@ final class FakeServer implements AutoCloseable {
     return new FakeServer(port(), script);
   }
 
-  int port() {
+  public int port() {
     return listening.getLocalPort();
   }
 
