@@ -39,6 +39,7 @@ class VersionedUpdateTest extends HelperTest {
       assertThat(pay(90).execute(connection, 1))
           .as("the same value again")
           .isEqualTo(new Updated(2));
+      assertThat(pay(80).execute(connection, 3)).as("a row restored").isEqualTo(new Stale(2));
       assertThat(
               VersionedUpdate.of("account")
                   .set("balance", 1)
