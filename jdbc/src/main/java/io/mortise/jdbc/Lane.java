@@ -1,6 +1,5 @@
 package io.mortise.jdbc;
 
-import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.LockName;
@@ -9,9 +8,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,11 +55,6 @@ final class Lane implements AutoCloseable {
   /** How long a caller tries against another process before it hands the baton on. */
   private static final long CALLER_PATIENCE = Duration.ofMillis(1).toNanos();
 
-  /** First and longest pause before what was set aside is tried again. */
-  private static final long SHORTEST_ASIDE = Duration.ofMillis(1).toNanos();
-
-  private static final long LONGEST_ASIDE = Duration.ofMillis(100).toNanos();
-
   private static final Work NOT_FAST =
       new Work() {
         @Override
@@ -91,10 +83,7 @@ final class Lane implements AutoCloseable {
   private List<Work> batch = new ArrayList<>();
   private @Nullable Link link;
   private long lastUsed;
-  private final Deque<Work> aside = new ArrayDeque<>();
-  private long asidePause = SHORTEST_ASIDE;
-  private volatile long asideUntil;
-  private volatile boolean resting;
+  private final SetAside aside = new SetAside();
 
   /**
    * @param turn held while a transaction runs, so that lanes to one file queue instead of colliding
@@ -123,7 +112,6 @@ final class Lane implements AutoCloseable {
   private void drain(boolean caller) {
     for (int round = 0; ; round++) {
       if (batch.isEmpty() && !gather()) {
-        resting = !aside.isEmpty();
         baton.set(false);
         if (queue.isEmpty() || !baton.compareAndSet(false, true)) {
           return;
@@ -138,13 +126,12 @@ final class Lane implements AutoCloseable {
   }
 
   private boolean gather() {
-    if (!aside.isEmpty() && (closed || System.nanoTime() - asideUntil >= 0)) {
-      batch.addAll(aside);
-      aside.clear();
+    if (!aside.isEmpty() && (closed || aside.nanosLeft() <= 0)) {
+      aside.moveTo(batch);
     }
     Work next;
     while (batch.size() < database.batch() && (next = queue.poll()) != null) {
-      if (isAside(next)) {
+      if (aside.blocks(next)) {
         aside.add(next);
       } else {
         batch.add(next);
@@ -153,59 +140,40 @@ final class Lane implements AutoCloseable {
     return !batch.isEmpty();
   }
 
-  /** Whether it has to wait behind another of the same lock. */
-  private boolean isAside(Work work) {
-    Request request = work.request();
-    if (request != null) {
-      for (Work earlier : aside) {
-        Request before = earlier.request();
-        if (before != null && before.name().equals(request.name())) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
   /** Does the batch, on a server. */
   private void serveAll() {
     List<Work> works = batch;
     batch = new ArrayList<>();
-    boolean restsAlready = !aside.isEmpty();
+    boolean restedBefore = !aside.isEmpty();
     Set<Work> left = together(works);
     Failure outage = null;
     for (Work work : works) {
       if (!left.contains(work)) {
         continue;
       }
-      if (isAside(work)) {
+      if (aside.blocks(work)) {
         aside.add(work);
         continue;
       }
       // Who cannot connect does not try for each: that may take as long as an answer may.
-      Failure failure = closed ? closing() : outage != null ? outage : attempt(List.of(work));
+      Failure failure =
+          closed ? Failure.closed(database) : outage != null ? outage : attempt(List.of(work));
       if (failure == null) {
         finish(List.of(work));
         continue;
       }
-      if (failure.trouble == Trouble.BROKEN && link == null && !failure.mayHaveRun) {
+      if (failure.trouble() == Trouble.BROKEN && link == null && !failure.mayHaveRun()) {
         outage = failure;
       }
-      if (failure.trouble == Trouble.BUSY
+      if (failure.trouble() == Trouble.BUSY
           && !closed
           && System.nanoTime() - work.since < database.patience().toNanos()) {
         aside.add(work);
       } else {
-        safely(() -> work.failed(failure.trouble, failure.mayHaveRun, failure.cause));
+        safely(() -> work.failed(failure.trouble(), failure.mayHaveRun(), failure.cause()));
       }
     }
-    if (aside.isEmpty()) {
-      asidePause = SHORTEST_ASIDE;
-    } else if (!restsAlready) {
-      asideUntil =
-          System.nanoTime() + asidePause / 2 + ThreadLocalRandom.current().nextLong(asidePause);
-      asidePause = Math.min(2 * asidePause, LONGEST_ASIDE);
-    }
+    aside.roundEnds(restedBefore);
   }
 
   /** Answers by one statement whom it can; returns those that are left. */
@@ -237,8 +205,8 @@ final class Lane implements AutoCloseable {
                             .map(work -> Objects.requireNonNull(work.request()))
                             .toList())),
             new boolean[] {true});
-    if (failure != null && failure.mayHaveRun) {
-      asked.forEach(work -> safely(() -> work.failed(failure.trouble, true, failure.cause)));
+    if (failure != null && failure.mayHaveRun()) {
+      asked.forEach(work -> safely(() -> work.failed(failure.trouble(), true, failure.cause())));
       asked.forEach(left::remove);
     } else if (failure == null) {
       List<Work> answered = new ArrayList<>();
@@ -265,7 +233,7 @@ final class Lane implements AutoCloseable {
     long oldest = batch.get(0).since;
     long patience = database.patience().toNanos();
     for (int tries = 0; ; tries++) {
-      Failure failure = closed ? closing() : attempt(batch);
+      Failure failure = closed ? Failure.closed(database) : attempt(batch);
       if (failure == null) {
         List<Work> finished = batch;
         batch = new ArrayList<>();
@@ -273,7 +241,7 @@ final class Lane implements AutoCloseable {
         return true;
       }
       long now = System.nanoTime();
-      if (failure.trouble == Trouble.BUSY && now - oldest < patience && !closed) {
+      if (failure.trouble() == Trouble.BUSY && now - oldest < patience && !closed) {
         if (caller && now - began > CALLER_PATIENCE) {
           return false;
         }
@@ -300,30 +268,21 @@ final class Lane implements AutoCloseable {
   }
 
   private void fail(List<Work> failed, Failure failure) {
-    if (failed.size() > 1 && !failure.mayHaveRun && failure.trouble != Trouble.BROKEN) {
+    if (failed.size() > 1 && !failure.mayHaveRun() && failure.trouble() != Trouble.BROKEN) {
       // One of them may be the cause: each on its own.
       for (Work work : failed) {
         Failure own = attempt(List.of(work));
         if (own == null) {
           finish(List.of(work));
         } else {
-          safely(() -> work.failed(own.trouble, own.mayHaveRun, own.cause));
+          safely(() -> work.failed(own.trouble(), own.mayHaveRun(), own.cause()));
         }
       }
       return;
     }
     for (Work work : failed) {
-      safely(() -> work.failed(failure.trouble, failure.mayHaveRun, failure.cause));
+      safely(() -> work.failed(failure.trouble(), failure.mayHaveRun(), failure.cause()));
     }
-  }
-
-  private record Failure(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {}
-
-  private Failure closing() {
-    return new Failure(
-        Trouble.UNFIT,
-        false,
-        new StoreUnavailableException("Store '" + display() + "' is closed."));
   }
 
   /** One transaction. */
@@ -391,32 +350,13 @@ final class Lane implements AutoCloseable {
   }
 
   private Failure failure(SQLException e, boolean sent) {
-    Trouble trouble = database.trouble(e);
+    Failure failure = Failure.of(e, database, sent);
+    LOG.debug("Transaction on {} failed: {} ({})", display(), failure.trouble(), e.getMessage());
     rollBack();
-    if (trouble == Trouble.BROKEN) {
+    if (failure.trouble() == Trouble.BROKEN) {
       dropLink();
     }
-    LOG.debug("Transaction on {} failed: {} ({})", display(), trouble, e.getMessage());
-    String message =
-        switch (trouble) {
-          case BUSY ->
-              "Store '"
-                  + display()
-                  + "' was busy for "
-                  + database.patience().toMillis()
-                  + " ms. The request was not executed. Look for a process that keeps it locked.";
-          case FULL ->
-              "Store '"
-                  + display()
-                  + "' has no room left. The request was not executed. Free space for it.";
-          case UNFIT -> "Store '" + display() + "' refused a statement: " + e.getMessage();
-          case BROKEN -> "Store '" + display() + "' did not answer: " + e.getMessage();
-        };
-    RuntimeException cause =
-        trouble == Trouble.UNFIT
-            ? new StoreUnfitException(message, e)
-            : new StoreUnavailableException(message, e);
-    return new Failure(trouble, sent && trouble == Trouble.BROKEN, cause);
+    return failure;
   }
 
   private void rollBack() {
@@ -492,9 +432,9 @@ final class Lane implements AutoCloseable {
         drain(false);
       } else if (ended) {
         return;
-      } else if (resting) {
-        LockSupport.parkNanos(this, Math.max(1, asideUntil - System.nanoTime()));
-        if (System.nanoTime() - asideUntil >= 0 && baton.compareAndSet(false, true)) {
+      } else if (!aside.isEmpty()) {
+        LockSupport.parkNanos(this, Math.max(1, aside.nanosLeft()));
+        if (aside.nanosLeft() <= 0 && baton.compareAndSet(false, true)) {
           drain(false);
         }
       } else {

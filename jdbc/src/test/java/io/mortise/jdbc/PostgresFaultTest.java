@@ -11,6 +11,7 @@ import io.mortise.LockException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
+import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.testkit.server.PostgresServer;
 import java.lang.reflect.InvocationTargetException;
@@ -294,6 +295,34 @@ class PostgresFaultTest {
       Awaitility.await()
           .atMost(Duration.ofSeconds(10))
           .until(() -> session.acquire("c", session.attempt()) instanceof Reply.Granted);
+    }
+  }
+
+  @Test
+  void givenWaiters_whenHandedOver_thenTheyHearOfItSoonerThanByPolling() throws Exception {
+    try (LockStore one = JdbcStore.open(url);
+        LockStore two = JdbcStore.open(url)) {
+      TestSession holder = new TestSession(one, Duration.ofSeconds(60));
+      TestSession waiter = new TestSession(two, Duration.ofSeconds(60));
+      List<Long> millis = new ArrayList<>();
+      for (int i = 0; i < 9; i++) {
+        AttemptId held = holder.attempt();
+        AttemptId waits = waiter.attempt();
+        holder.granted("a", held);
+        assertThat(waiter.acquire("a", waits)).isInstanceOf(Reply.Queued.class);
+        // By then it polls slowly, because it has proven that it hears.
+        TimeUnit.MILLISECONDS.sleep(300);
+        waiter.hints.clear();
+        long released = System.nanoTime();
+        holder.abandon("a", held);
+        assertThat(waiter.hints.poll(5, TimeUnit.SECONDS)).isInstanceOf(News.Granted.class);
+        millis.add(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - released));
+        waiter.abandon("a", waits);
+      }
+
+      assertThat(millis.stream().sorted().toList().get(4)).isLessThan(100);
+      assertThat(ask("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN \"mortise%'"))
+          .isNotEqualTo("0");
     }
   }
 
