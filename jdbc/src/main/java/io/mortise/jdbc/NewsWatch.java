@@ -194,7 +194,14 @@ final class NewsWatch implements AutoCloseable {
     return false;
   }
 
-  private static long pause(long often, int ahead, long quiet) {
+  /**
+   * How long to wait for the next look while somebody waits, in nanoseconds.
+   *
+   * @param often the pause of who is next
+   * @param ahead how many are ahead of the one that is nearest to its turn
+   * @param quiet since when nothing has happened
+   */
+  static long pause(long often, int ahead, long quiet) {
     long most = Math.max(often, LONGEST.toNanos());
     long turn = often * (1 + Math.min(ahead, 1000L));
     return Math.min(most, Math.max(turn, quiet / PATIENCE));

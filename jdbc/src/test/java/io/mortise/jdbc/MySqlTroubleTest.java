@@ -345,4 +345,61 @@ class MySqlTroubleTest {
       assertThat(session.abandon("a", held).was()).isEqualTo(Reply.Was.HELD);
     }
   }
+
+  @ParameterizedTest
+  @MethodSource("servers")
+  void givenNewsOfASessionThatIsGone_whenSwept_thenItIsGoneToo(MySqlServers server)
+      throws Exception {
+    try (LockStore store = open(server);
+        Connection connection = server.adminConnection();
+        Statement statement = connection.createStatement()) {
+      TestSession session = new TestSession(store, TTL);
+      TestSession other = new TestSession(store, TTL);
+      session.granted("a", session.attempt());
+      assertThat(other.acquire("a", other.attempt())).isInstanceOf(Reply.Queued.class);
+      String news = "mortise." + prefix + "news";
+      statement.execute(
+          "INSERT INTO NEWS SELECT id + 1000, 'goneforever1', kind, name, attempt, token, tokens, flag, timed, how FROM NEWS"
+              .replace("NEWS", news));
+      assertThat(TestSession.get(store.sweep(100))).isPositive();
+      try (ResultSet row =
+          statement.executeQuery(
+              "SELECT SUM(session = 'goneforever1'), SUM(session <> 'goneforever1') FROM "
+                  + news)) {
+        row.next();
+        assertThat(row.getInt(1)).isZero();
+        assertThat(row.getInt(2)).isPositive();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("servers")
+  void givenLockThatNobodyElseWants_whenTakenAndReleased_thenEachIsOneStatement(MySqlServers server)
+      throws Exception {
+    try (LockStore store = open(server);
+        Connection connection = server.adminConnection();
+        Statement statement = connection.createStatement()) {
+      TestSession session = new TestSession(store, TTL);
+      AttemptId first = session.attempt();
+      session.granted("a", first);
+      session.abandon("a", first);
+      long updates = count(statement, "Com_update");
+      long begins = count(statement, "Com_begin");
+      for (int i = 0; i < 10; i++) {
+        AttemptId attempt = session.attempt();
+        session.granted("a", attempt);
+        session.abandon("a", attempt);
+      }
+      assertThat(count(statement, "Com_update") - updates).isEqualTo(20);
+      assertThat(count(statement, "Com_begin") - begins).isZero();
+    }
+  }
+
+  private static long count(Statement statement, String status) throws SQLException {
+    try (ResultSet row = statement.executeQuery("SHOW GLOBAL STATUS LIKE '" + status + "'")) {
+      row.next();
+      return row.getLong(2);
+    }
+  }
 }
