@@ -96,7 +96,14 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public CompletionStage<Verdict> judge(SessionId session) {
-    return call(renewals, link -> link.sessions.judge(session, link.now()));
+    return call(renewals, link -> link.sessions.judge(session, link.now()))
+        .thenCompose(
+            judged -> {
+              Rows.Session found = judged.fromTheFuture();
+              return found == null
+                  ? CompletableFuture.completedFuture(judged.verdict())
+                  : call(renewals, link -> link.sessions.shorten(session, found, link.now()));
+            });
   }
 
   @Override

@@ -166,7 +166,7 @@ final class LockSteps {
       mayBeFree = window.isEmpty() ? lock.closedUntil : Math.min(mayBeFree, lock.closedUntil);
     }
     for (HoldRow hold : window) {
-      long left = left(hold.session(), now);
+      long left = holderLeft(hold.session(), now);
       mayBeFree = Math.min(mayBeFree, Math.min(hold.freeAt, now + left));
       if (inTheWay == null || (left == 0 && inTheWayLeft != 0)) {
         inTheWay = hold;
@@ -547,7 +547,13 @@ final class LockSteps {
   /** Microseconds that a session lives without a further renewal; 0 if it has ended. */
   private long left(String session, long now) throws SQLException {
     Rows.Session found = rows.session(session);
-    return found == null ? 0 : Math.max(0, found.expiresAt() - now);
+    return found == null ? 0 : found.left(now);
+  }
+
+  /** The same; also 0 if it has to be judged because the clock was set back. */
+  private long holderLeft(String session, long now) throws SQLException {
+    Rows.Session found = rows.session(session);
+    return found == null || found.isFromTheFuture(now) ? 0 : found.left(now);
   }
 
   private static Reply.Refused sessionGone(AttemptId attempt) {

@@ -38,9 +38,29 @@ class Rows {
     long now() throws SQLException;
   }
 
-  record Session(long beat, long expiresAt, String client) {
+  /** A clock that runs a little slow or fast for a moment was not set back. */
+  private static final long CLOCK_NOISE_MICROS = 100_000;
+
+  record Session(long beat, long expiresAt, long ttl, String client) {
     static Session read(ResultSet row) throws SQLException {
-      return new Session(row.getLong("beat"), row.getLong("expires_us"), row.getString("client"));
+      return new Session(
+          row.getLong("beat"),
+          row.getLong("expires_us"),
+          row.getLong("ttl_us"),
+          row.getString("client"));
+    }
+
+    /** Microseconds that it lives without a further renewal, at most a TTL; 0 if it has ended. */
+    long left(long now) {
+      return Math.max(0, Math.min(expiresAt - now, ttl));
+    }
+
+    /**
+     * Whether the clock was set back since its last renewal, if it was read after the session:
+     * nothing lives for more than a TTL.
+     */
+    boolean isFromTheFuture(long now) {
+      return expiresAt - now > ttl + CLOCK_NOISE_MICROS;
     }
   }
 
@@ -254,12 +274,22 @@ class Rows {
     }
   }
 
-  void insertSession(String id, long beat, long expiresAt, String client) throws SQLException {
+  void insertSession(String id, long beat, long expiresAt, long ttl, String client)
+      throws SQLException {
     of("session_insert")
         .set("session", id)
         .set("beat", beat)
         .set("expires_us", expiresAt)
+        .set("ttl_us", ttl)
         .set("client", client)
+        .update();
+  }
+
+  void shortenSession(String id, long beat, long expiresAt) throws SQLException {
+    of("session_shorten")
+        .set("session", id)
+        .set("beat", beat)
+        .set("expires_us", expiresAt)
         .update();
   }
 

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** What becomes of sessions. Each method runs in a transaction of its own, which locks no lock. */
 final class SessionSteps {
@@ -23,7 +24,8 @@ final class SessionSteps {
   Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen, long now)
       throws SQLException {
     String id = spec.id().value();
-    long expiresAt = now + HoldRow.micros(spec.ttl());
+    long ttl = HoldRow.micros(spec.ttl());
+    long expiresAt = now + ttl;
     if (!rows.renewSession(id, previous, next, expiresAt, now)) {
       Rows.Session session = rows.session(id);
       if (session != null && session.expiresAt() > now) {
@@ -33,7 +35,7 @@ final class SessionSteps {
       if (previous != 0) {
         return new Renewal.Lost("the session expired in the store");
       }
-      rows.insertSession(id, next, expiresAt, spec.client().encoded());
+      rows.insertSession(id, next, expiresAt, ttl, spec.client().encoded());
     }
     for (long known : seen) {
       rows.forget(id, known);
@@ -50,17 +52,42 @@ final class SessionSteps {
         now, Stream.concat(gone, rest).limit(LockSteps.STEPS).toList(), more);
   }
 
+  /**
+   * What became of it, and the session if it may have been renewed before the clock was set back.
+   */
+  record Judged(Verdict verdict, Rows.@Nullable Session fromTheFuture) {
+    private static final Judged ENDED = new Judged(new Verdict.SessionEnded(), null);
+
+    private static Judged alive(Rows.Session found, long now) {
+      Duration left = Duration.of(found.left(now), ChronoUnit.MICROS);
+      return new Judged(
+          new Verdict.Alive(found.beat(), left), found.isFromTheFuture(now) ? found : null);
+    }
+  }
+
   /** See {@link io.mortise.spi.LockStore#judge}. */
-  Verdict judge(SessionId session, long now) throws SQLException {
+  Judged judge(SessionId session, long now) throws SQLException {
     if (rows.judgeSession(session.value(), now)) {
       rows.forgetAll(session.value());
-      return new Verdict.SessionEnded();
+      return Judged.ENDED;
     }
     Rows.Session found = rows.session(session.value());
-    return found == null
-        ? new Verdict.SessionEnded()
-        : new Verdict.Alive(
-            found.beat(), Duration.of(Math.max(0, found.expiresAt() - now), ChronoUnit.MICROS));
+    return found == null ? Judged.ENDED : Judged.alive(found, now);
+  }
+
+  /**
+   * Gives a session that seems to last for longer than its TTL just that much: it was renewed
+   * before the clock was set back, and if it is dead, it would seem alive until the clock has
+   * caught up. One that lives has renewed since, or extends it.
+   *
+   * @param found as it was read in a transaction before this one: then a clock that was not set
+   *     back cannot be behind it
+   */
+  Verdict shorten(SessionId session, Rows.Session found, long now) throws SQLException {
+    if (found.isFromTheFuture(now)) {
+      rows.shortenSession(session.value(), found.beat(), now + found.ttl());
+    }
+    return Judged.alive(found, now).verdict();
   }
 
   /** See {@link io.mortise.spi.StoreSession#close}. */

@@ -13,6 +13,7 @@ CREATE TABLE IF NOT EXISTS mortise_session (
   id         VARCHAR NOT NULL PRIMARY KEY,
   beat       BIGINT  NOT NULL,
   expires_us BIGINT  NOT NULL,
+  ttl_us     BIGINT  NOT NULL,
   client     VARCHAR NOT NULL
 );
 

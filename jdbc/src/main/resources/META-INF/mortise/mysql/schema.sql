@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS mortise_session (
   id         VARCHAR(12) NOT NULL PRIMARY KEY,
   beat       BIGINT  NOT NULL,
   expires_us BIGINT  NOT NULL,
+  ttl_us     BIGINT  NOT NULL,
   client     VARCHAR(2000) NOT NULL
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
 

@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS mortise_session (
   id         text COLLATE "C" NOT NULL PRIMARY KEY,
   beat       bigint NOT NULL,
   expires_us bigint NOT NULL,
+  ttl_us     bigint NOT NULL,
   client     text COLLATE "C" NOT NULL
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
 

@@ -13,6 +13,7 @@ CREATE TABLE IF NOT EXISTS mortise_session (
   id         TEXT    NOT NULL PRIMARY KEY,
   beat       INTEGER NOT NULL,
   expires_us INTEGER NOT NULL,
+  ttl_us     INTEGER NOT NULL,
   client     TEXT    NOT NULL
 ) WITHOUT ROWID;
 

@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.PostgresServer;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -16,8 +17,17 @@ enum PostgresServers {
     this.folder = folder;
   }
 
-  /** Skips the test where there is no server for this machine, except on CI. */
+  /** Starts one. Skips the test where there is no server for this machine, except on CI. */
   PostgresServer start(String... arguments) {
+    return PostgresServer.start(binaries(), arguments);
+  }
+
+  /** The same, with a clock that the test sets. */
+  PostgresServer start(FakeClock clock) {
+    return PostgresServer.start(binaries(), clock);
+  }
+
+  private Path binaries() {
     Optional<Path> binaries =
         PostgresServer.unpacked(Path.of(System.getProperty("mortise.servers", "target"), folder));
     if (binaries.isEmpty() && Boolean.getBoolean("mortise.ci")) {
@@ -25,6 +35,6 @@ enum PostgresServers {
     }
     Assumptions.assumeTrue(
         binaries.isPresent(), () -> "SKIPPED: no PostgreSQL " + this + " for this machine.");
-    return PostgresServer.start(binaries.orElseThrow(), arguments);
+    return binaries.orElseThrow();
   }
 }

@@ -1,3 +1,3 @@
 -- One session, dead or alive.
 -- :session
-SELECT beat, expires_us, client FROM mortise_session WHERE id = :session
+SELECT beat, expires_us, ttl_us, client FROM mortise_session WHERE id = :session

@@ -84,12 +84,26 @@ public final class PostgresServer implements AutoCloseable {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static PostgresServer start(Path binaries, String... arguments) {
+    return start(binaries, List.of(), arguments);
+  }
+
+  /**
+   * The same, with a clock that the test sets.
+   *
+   * @param clock closed after the server
+   */
+  public static PostgresServer start(Path binaries, FakeClock clock, String... arguments) {
+    return start(binaries, clock.prefix(), arguments);
+  }
+
+  private static PostgresServer start(Path binaries, List<String> prefix, String... arguments) {
     try {
       Path folder = folder("mortise-postgres");
       Path data = folder.resolve("data");
       initialize(binaries, folder, data);
       int port = ServerProcess.freePort();
       List<String> command = new ArrayList<>(asUser());
+      command.addAll(prefix);
       command.addAll(List.of(binaries.resolve("postgres").toString(), "-D", data.toString()));
       command.addAll(List.of("-p", Integer.toString(port), "-c", "listen_addresses=127.0.0.1"));
       command.addAll(List.of("-c", "unix_socket_directories=", "-c", "fsync=on"));
@@ -120,7 +134,7 @@ public final class PostgresServer implements AutoCloseable {
   }
 
   /** Readable by everybody: the server may run as another user. */
-  private static Path folder(String name) throws IOException {
+  static Path folder(String name) throws IOException {
     return Files.setPosixFilePermissions(
         Files.createTempDirectory(name), PosixFilePermissions.fromString("rwxr-xr-x"));
   }

@@ -1,0 +1,144 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.DistributedLock;
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.spi.LockStore;
+import io.mortise.testkit.server.FakeClock;
+import io.mortise.testkit.server.PostgresServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Optional;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of locks when the clock of the database is set. */
+class PostgresClockTest {
+  private static final Duration TTL = Duration.ofSeconds(2);
+  private static final Duration HOUR = Duration.ofHours(1);
+
+  private static FakeClock clock;
+  private static PostgresServer server;
+
+  @BeforeAll
+  static void start() {
+    Optional<FakeClock> installed = FakeClock.installed();
+    if (installed.isEmpty() && Boolean.getBoolean("mortise.ci")) {
+      throw new AssertionError("libfaketime is missing, and CI may not skip it.");
+    }
+    Assumptions.assumeTrue(installed.isPresent(), "SKIPPED: libfaketime is not installed.");
+    clock = installed.orElseThrow();
+    server = PostgresServers.V18.start(clock);
+  }
+
+  @AfterAll
+  static void stop() {
+    if (server != null) {
+      server.close();
+    }
+    if (clock != null) {
+      clock.close();
+    }
+  }
+
+  @BeforeEach
+  void setRight() {
+    clock.set(Duration.ZERO);
+  }
+
+  private static LockClient client() {
+    return LockClient.builder().url(server.url()).ttl(TTL).build();
+  }
+
+  @Test
+  void givenDeadHolder_whenTheClockIsSetBackByAnHour_thenTheLockIsFreeSoonAfterItsTtl()
+      throws Exception {
+    try (LockStore crashed = JdbcStore.open(server.url());
+        LockClient other = client()) {
+      TestSession dead = new TestSession(crashed, TTL);
+      long token = dead.granted("back", dead.attempt()).token();
+      clock.set(HOUR.negated());
+      // Without a remedy it would seem alive for an hour.
+      assertThat(millisLeft(dead)).isGreaterThan(HOUR.toMillis() / 2);
+
+      try (Lease lease = other.lock("back").acquireWithin(TTL.multipliedBy(3))) {
+        assertThat(lease.token()).isGreaterThan(token);
+      }
+    }
+  }
+
+  @Test
+  void givenLiveHolder_whenTheClockIsSetBackByAnHour_thenItKeepsTheLock_andTokensGoOnRising()
+      throws Exception {
+    try (LockClient holder = client();
+        LockClient other = client()) {
+      DistributedLock lock = other.lock("keeps");
+      try (Lease lease = holder.lock("keeps").acquire()) {
+        long token = lease.token();
+        clock.set(HOUR.negated());
+        assertThat(lock.tryAcquire(TTL.multipliedBy(2))).isEmpty();
+        lease.ensureValid();
+        lease.close();
+        try (Lease next = lock.acquireWithin(TTL)) {
+          assertThat(next.token()).isGreaterThan(token);
+        }
+      }
+    }
+  }
+
+  @Test
+  void givenLiveHolder_whenTheClockIsSetForward_thenAnotherMayHoldToo_butTheFirstIsToldAndFenced()
+      throws Exception {
+    try (LockStore paused = JdbcStore.open(server.url());
+        LockClient other = client()) {
+      // Its next renewal is not due yet: as far as it can know it holds for a TTL.
+      TestSession first = new TestSession(paused, TTL);
+      long token = first.granted("forward", first.attempt()).token();
+      clock.set(HOUR);
+      try (Lease second = other.lock("forward").acquireWithin(TTL)) {
+        assertThat(second.token()).isGreaterThan(token);
+        assertThat(first.renew()).isInstanceOf(io.mortise.spi.Renewal.Lost.class);
+      }
+    }
+  }
+
+  @Test
+  void givenHolder_whenTheClockIsSetForwardAndBack_thenLocksWorkAgainWithinTwoTtls() {
+    try (LockClient client = client()) {
+      DistributedLock lock = client.lock("to and fro");
+      clock.set(HOUR);
+      Awaitility.await().atMost(TTL.multipliedBy(2)).until(() -> works(lock));
+      clock.set(Duration.ZERO);
+      Awaitility.await().atMost(TTL.multipliedBy(2)).until(() -> works(lock));
+    }
+  }
+
+  private static boolean works(DistributedLock lock) {
+    Optional<Lease> lease = lock.tryAcquire();
+    lease.ifPresent(Lease::close);
+    return lease.isPresent();
+  }
+
+  private static long millisLeft(TestSession session) throws Exception {
+    try (Connection connection = DriverManager.getConnection(server.url());
+        Statement statement = connection.createStatement();
+        ResultSet row =
+            statement.executeQuery(
+                "SELECT (expires_us - extract(epoch FROM clock_timestamp()) * 1000000) / 1000"
+                    + " FROM mortise_session WHERE id = '"
+                    + session.id()
+                    + "'")) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package io.mortise.testkit.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A wall clock for a server of its own, which a test can set forward and back while it runs
+ * (libfaketime, Debian: {@code faketime}). Thread-safe.
+ */
+public final class FakeClock implements AutoCloseable {
+  private static final List<Path> PLACES =
+      List.of(
+          Path.of("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"),
+          Path.of("/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"),
+          Path.of("/usr/lib64/faketime/libfaketime.so.1"));
+
+  private final Path library;
+  private final Path folder;
+
+  private FakeClock(Path library) {
+    this.library = library;
+    try {
+      this.folder = PostgresServer.folder("mortise-clock");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    set(Duration.ZERO);
+  }
+
+  /** A clock that shows the right time; empty if the library is not installed. */
+  public static Optional<FakeClock> installed() {
+    return PLACES.stream().filter(Files::isReadable).findFirst().map(FakeClock::new);
+  }
+
+  /** Shows the right time plus this, at once. */
+  public void set(Duration offset) {
+    double seconds = offset.toMillis() / 1000.0;
+    try {
+      Path next = folder.resolve("next");
+      Files.writeString(next, (seconds < 0 ? "" : "+") + seconds + "s\n");
+      Files.move(next, file(), StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Path file() {
+    return folder.resolve("time");
+  }
+
+  /** What stands before a command whose program shall see this clock. */
+  List<String> prefix() {
+    return List.of(
+        "env",
+        "LD_PRELOAD=" + library,
+        "FAKETIME_TIMESTAMP_FILE=" + file(),
+        "FAKETIME_NO_CACHE=1",
+        // Only what the clock shows: how long something takes stays as it is.
+        "FAKETIME_DONT_FAKE_MONOTONIC=1");
+  }
+
+  @Override
+  public void close() {
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file : files.toList()) {
+        Files.delete(file);
+      }
+      Files.delete(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
