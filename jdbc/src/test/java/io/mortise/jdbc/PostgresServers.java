@@ -27,7 +27,8 @@ enum PostgresServers {
     return PostgresServer.start(binaries(), clock);
   }
 
-  private Path binaries() {
+  /** Its programs. */
+  Path binaries() {
     Optional<Path> binaries =
         PostgresServer.unpacked(Path.of(System.getProperty("mortise.servers", "target"), folder));
     if (binaries.isEmpty() && Boolean.getBoolean("mortise.ci")) {

@@ -101,22 +101,56 @@ public final class PostgresServer implements AutoCloseable {
       Path folder = folder("mortise-postgres");
       Path data = folder.resolve("data");
       initialize(binaries, folder, data);
-      int port = ServerProcess.freePort();
-      List<String> command = new ArrayList<>(asUser());
-      command.addAll(prefix);
-      command.addAll(List.of(binaries.resolve("postgres").toString(), "-D", data.toString()));
-      command.addAll(List.of("-p", Integer.toString(port), "-c", "listen_addresses=127.0.0.1"));
-      command.addAll(List.of("-c", "unix_socket_directories=", "-c", "fsync=on"));
-      command.addAll(List.of("-c", "synchronous_commit=on", "-c", "full_page_writes=on"));
-      command.addAll(List.of(arguments));
-      Path state = data.resolve("postmaster.pid");
-      // A fast shutdown: it gives back its shared memory.
-      ServerProcess process =
-          ServerProcess.start("PostgreSQL", folder, command, () -> isReady(state, port))
-              .stoppedBy("-INT");
-      return new PostgresServer(process, data, port);
+      return start(binaries, folder, data, prefix, arguments);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  private static PostgresServer start(
+      Path binaries, Path folder, Path data, List<String> prefix, String... arguments)
+      throws IOException {
+    int port = ServerProcess.freePort();
+    List<String> command = new ArrayList<>(asUser());
+    command.addAll(prefix);
+    command.addAll(List.of(binaries.resolve("postgres").toString(), "-D", data.toString()));
+    command.addAll(List.of("-p", Integer.toString(port), "-c", "listen_addresses=127.0.0.1"));
+    command.addAll(List.of("-c", "unix_socket_directories=", "-c", "fsync=on"));
+    command.addAll(List.of("-c", "synchronous_commit=on", "-c", "full_page_writes=on"));
+    command.addAll(List.of(arguments));
+    Path state = data.resolve("postmaster.pid");
+    // A fast shutdown: it gives back its shared memory.
+    ServerProcess process =
+        ServerProcess.start("PostgreSQL", folder, command, () -> isReady(state, port))
+            .stoppedBy("-INT");
+    return new PostgresServer(process, data, port);
+  }
+
+  /**
+   * Starts a standby with what this server has now, for which it is stopped and started again. The
+   * standby hears of nothing that comes after: replication is asynchronous, and has broken. It can
+   * be promoted by {@code pg_promote()}.
+   *
+   * @param binaries as the server was started with
+   */
+  public PostgresServer startStandby(Path binaries) {
+    stop();
+    try {
+      Path folder = folder("mortise-postgres");
+      Path copy = folder.resolve("data");
+      ServerProcess.run(folder, List.of("cp", "-a", data.toString(), copy.toString()));
+      ServerProcess.run(
+          folder,
+          List.of(
+              "cp",
+              "-p",
+              copy.resolve("PG_VERSION").toString(),
+              copy.resolve("standby.signal").toString()));
+      return start(binaries, folder, copy, List.of());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      process.restart();
     }
   }
 
@@ -152,7 +186,7 @@ public final class PostgresServer implements AutoCloseable {
    */
   private static boolean isReady(Path state, int port) throws IOException {
     List<String> lines = Files.readAllLines(state, StandardCharsets.US_ASCII);
-    if (lines.size() < 8 || !lines.get(7).strip().equals("ready")) {
+    if (lines.size() < 8 || !lines.get(7).strip().matches("ready|standby")) {
       return false;
     }
     ServerProcess.connect(port).close();
