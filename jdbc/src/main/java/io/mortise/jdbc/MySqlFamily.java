@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What MySQL and MariaDB have in common. Their time is asked for in UTC with the row in hand, by
@@ -22,6 +24,8 @@ import java.util.regex.Pattern;
  * different locks do not get into each other's way.
  */
 abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, MariaDbDialect {
+  private static final Logger LOG = LoggerFactory.getLogger(MySqlFamily.class);
+
   /** Has the statements of both. */
   static final String FOLDER = "mysql";
 
@@ -83,9 +87,17 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
     return new Target(url.base(), properties, USER_INFO.matcher(url.base()).replaceFirst("//"));
   }
 
-  /** Done by {@link #setUp}, each time anew: a name may lead to another server by now. */
+  /** The rest is done by {@link #setUp}, each time: a name may lead to another server by now. */
   @Override
-  public void check(Connection connection, String store) {}
+  public void check(Connection connection, String store) throws SQLException {
+    String flush = variables(connection).getOrDefault("innodb_flush_log_at_trx_commit", "1");
+    if (!flush.equals("1")) {
+      LOG.warn(
+          "{} runs with innodb_flush_log_at_trx_commit={}: a crash may forget who has just got a lock",
+          store,
+          flush);
+    }
+  }
 
   private void checkVersion(String version, String store) {
     if (!isOurs(version) || number(version) < lowest()) {
