@@ -224,6 +224,8 @@ final class PostgresListener implements Push {
         sentAt = now;
       } else if (now - sentAt > PROOF.toNanos()) {
         gaveUp = true;
+        // It may go back into a pool.
+        execute("UNLISTEN *");
         LOG.info(
             "Notifications do not reach this process from {}, as through a pooler in transaction mode. "
                 + "Waiters are woken by polling.",

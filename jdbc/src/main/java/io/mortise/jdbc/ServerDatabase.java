@@ -246,8 +246,8 @@ final class ServerDatabase implements Database {
   public void close() {
     Connection unused = spare.getAndSet(null);
     if (unused != null) {
-      try {
-        unused.close();
+      try (Link link = dialect.link(unused, text, namespace, id -> isLocal.test(id))) {
+        link.leave();
       } catch (SQLException e) {
         throw new StoreUnavailableException(store + " could not be closed: " + e.getMessage(), e);
       }

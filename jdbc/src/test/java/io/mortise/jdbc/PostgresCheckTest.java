@@ -10,6 +10,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.Reply;
 import io.mortise.testkit.server.PostgresServer;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -18,6 +19,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -186,6 +190,66 @@ class PostgresCheckTest {
       TestSession session = new TestSession(store, Duration.ofSeconds(10));
       session.granted("a", session.attempt());
     }
+  }
+
+  @Test
+  void givenDataSource_whenTheStoreIsClosed_thenConnectionsComeBackWithTheirSettings()
+      throws Exception {
+    PGSimpleDataSource direct = new PGSimpleDataSource();
+    direct.setUrl(server.url());
+    List<Connection> lent = new CopyOnWriteArrayList<>();
+    DataSource pool =
+        (DataSource)
+            Proxy.newProxyInstance(
+                DataSource.class.getClassLoader(),
+                new Class<?>[] {DataSource.class},
+                (self, method, arguments) -> {
+                  Connection connection = direct.getConnection();
+                  lent.add(connection);
+                  return thatStaysOpen(connection);
+                });
+    try {
+      try (LockStore store = JdbcStore.open(pool, "namespace=lent")) {
+        TestSession session = new TestSession(store, Duration.ofSeconds(10));
+        session.granted("a", session.attempt());
+      }
+      JdbcStore.open(pool, "namespace=lent").close();
+
+      // The one that listened is aborted: nothing else ends its wait.
+      lent.removeIf(PostgresCheckTest::isClosed);
+      assertThat(lent).hasSizeGreaterThan(3);
+      for (Connection connection : lent) {
+        assertThat(connection.getAutoCommit()).isTrue();
+        try (Statement statement = connection.createStatement();
+            ResultSet row =
+                statement.executeQuery(
+                    "SELECT current_setting('enable_seqscan') || current_setting('lock_timeout')")) {
+          row.next();
+          assertThat(row.getString(1)).isEqualTo("on0");
+        }
+      }
+    } finally {
+      for (Connection connection : lent) {
+        connection.close();
+      }
+    }
+  }
+
+  private static boolean isClosed(Connection connection) {
+    try {
+      return connection.isClosed();
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static Connection thatStaysOpen(Connection connection) {
+    return (Connection)
+        Proxy.newProxyInstance(
+            Connection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (self, method, arguments) ->
+                method.getName().equals("close") ? null : method.invoke(connection, arguments));
   }
 
   @Test
