@@ -67,10 +67,10 @@ public interface LockStore extends AutoCloseable {
   CompletionStage<Integer> sweep(int budget);
 
   /**
-   * Called by a thread that has asked for something and is about to park until it is answered. A
-   * store whose answers are faster than the waking of a thread may keep it for that long, spinning;
-   * most do nothing. Returns after tens of microseconds at most, whether or not the thread's answer
-   * has come.
+   * Called by a thread that has asked for something and is about to park until it is answered.
+   * Where answers are faster than the waking of a thread, a store may let it fetch its answer
+   * itself; most do nothing. Returns after about two milliseconds at the latest, whether or not the
+   * answer has come.
    *
    * @param done whether the thread has no reason to wait any more; quick, and may be called often
    */

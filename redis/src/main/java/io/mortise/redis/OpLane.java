@@ -279,9 +279,8 @@ final class OpLane {
   }
 
   /**
-   * Keeps a thread that is about to park for as long as an answer may be there before the thread
-   * would sleep: where the server answers at once, waking a thread takes longer than the answer.
-   * Only for one that is alone: others need the processor for something better.
+   * Lends a thread that is about to park to the wire, where the server answers at once: waking it
+   * would take longer than the answer. Only one that is alone; for several, one reader reads.
    */
   void linger(BooleanSupplier done) {
     if (lone && trip < LINGER_NANOS) {
