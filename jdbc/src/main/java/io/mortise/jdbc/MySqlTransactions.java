@@ -13,11 +13,13 @@ import java.util.List;
  * one, each statement commits by itself.
  */
 final class MySqlTransactions implements Link.Transactions {
+  private final SqlText text;
   private final Statement statement;
   private final PreparedStatement now;
   private boolean open;
 
   MySqlTransactions(Connection connection, SqlText text) throws SQLException {
+    this.text = text;
     this.statement = connection.createStatement();
     this.now = connection.prepareStatement(text.statement("now").sql());
   }
@@ -40,6 +42,11 @@ final class MySqlTransactions implements Link.Transactions {
       statement.execute("ROLLBACK");
       open = false;
     }
+  }
+
+  @Override
+  public void leave() throws SQLException {
+    statement.execute(text.statement("leave").sql());
   }
 
   @Override

@@ -402,4 +402,33 @@ class MySqlTroubleTest {
       return row.getLong(2);
     }
   }
+
+  @ParameterizedTest
+  @MethodSource("servers")
+  void givenConnectionThatGoesBackIntoAPool_whenStoreIsClosed_thenTheServersSettingsHoldAgain(
+      MySqlServers server) throws Exception {
+    String settings =
+        "SELECT CONCAT_WS(' ', @@time_zone, @@sql_mode, @@wait_timeout, @@lock_wait_timeout)";
+    try (Connection untouched = java.sql.DriverManager.getConnection(server.url());
+        Connection pooled = java.sql.DriverManager.getConnection(server.url())) {
+      MySqlFamily dialect =
+          server == MySqlServers.MYSQL ? new MySqlDialect() : new MariaDbDialect();
+      try (Statement statement = untouched.createStatement()) {
+        statement.execute("SET SESSION sql_mode = DEFAULT");
+      }
+      String before = one(untouched, settings);
+      dialect.setUp(pooled, "pool", Duration.ofSeconds(5));
+      assertThat(one(pooled, settings)).isNotEqualTo(before).startsWith("+00:00");
+      new MySqlTransactions(pooled, new SqlText(dialect.folders(), SqlText.DEFAULT_PREFIX)).leave();
+      assertThat(one(pooled, settings)).isEqualTo(before);
+    }
+  }
+
+  private static String one(Connection connection, String query) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(query)) {
+      row.next();
+      return row.getString(1);
+    }
+  }
 }
