@@ -10,9 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -55,18 +53,6 @@ final class Lane implements AutoCloseable {
   /** How long a caller tries against another process before it hands the baton on. */
   private static final long CALLER_PATIENCE = Duration.ofMillis(1).toNanos();
 
-  private static final Work NOT_FAST =
-      new Work() {
-        @Override
-        void run(Link link) {}
-
-        @Override
-        void done() {}
-
-        @Override
-        void failed(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {}
-      };
-
   private final String name;
   private final Database database;
   private final ReentrantLock turn;
@@ -84,6 +70,9 @@ final class Lane implements AutoCloseable {
   private @Nullable Link link;
   private long lastUsed;
   private final SetAside aside = new SetAside();
+
+  /** Why nobody of this batch can connect. */
+  private @Nullable Failure outage;
 
   /**
    * @param turn held while a transaction runs, so that lanes to one file queue instead of colliding
@@ -145,9 +134,29 @@ final class Lane implements AutoCloseable {
     List<Work> works = batch;
     batch = new ArrayList<>();
     boolean restedBefore = !aside.isEmpty();
-    Set<Work> left = together(works);
-    Failure outage = null;
+    outage = null;
+    while (!works.isEmpty()) {
+      List<Work> behind = new ArrayList<>();
+      serveFirst(works, behind);
+      works = behind;
+    }
+    aside.roundEnds(restedBefore);
+  }
+
+  /**
+   * Serves one of each lock, the first.
+   *
+   * @param behind gets the others, which may depend on it
+   */
+  private void serveFirst(List<Work> works, List<Work> behind) {
+    List<Work> first = new ArrayList<>();
+    Set<LockName> names = new HashSet<>();
     for (Work work : works) {
+      Request request = work.request();
+      (request == null || names.add(request.name()) ? first : behind).add(work);
+    }
+    Set<Work> left = together(first);
+    for (Work work : first) {
       if (!left.contains(work)) {
         continue;
       }
@@ -156,8 +165,8 @@ final class Lane implements AutoCloseable {
         continue;
       }
       // Who cannot connect does not try for each: that may take as long as an answer may.
-      Failure failure =
-          closed ? Failure.closed(database) : outage != null ? outage : attempt(List.of(work));
+      Failure known = closed ? Failure.closed(database) : outage;
+      Failure failure = known != null ? known : attempt(List.of(work));
       if (failure == null) {
         finish(List.of(work));
         continue;
@@ -173,28 +182,19 @@ final class Lane implements AutoCloseable {
         safely(() -> work.failed(failure.trouble(), failure.mayHaveRun(), failure.cause()));
       }
     }
-    aside.roundEnds(restedBefore);
   }
 
   /** Answers by one statement whom it can; returns those that are left. */
   private Set<Work> together(List<Work> works) {
     Set<Work> left = new HashSet<>(works);
-    Map<LockName, Work> group = new LinkedHashMap<>();
-    for (Work work : works) {
-      Request request = work.request();
-      // One of each lock, the first: those behind it may depend on it.
-      if (request != null
-          && !closed
-          && group.putIfAbsent(request.name(), work) == null
-          && !LockSteps.hasFastPath(request)) {
-        group.put(request.name(), NOT_FAST);
-      }
-    }
-    group.values().removeIf(work -> work == NOT_FAST);
-    if (group.size() < 2) {
+    List<Work> asked =
+        works.stream()
+            .filter(work -> work.request() != null)
+            .filter(work -> LockSteps.hasFastPath(Objects.requireNonNull(work.request())))
+            .toList();
+    if (closed || asked.size() < 2) {
       return left;
     }
-    List<Work> asked = List.copyOf(group.values());
     List<@Nullable Reply> replies = new ArrayList<>();
     Failure failure =
         attempt(
