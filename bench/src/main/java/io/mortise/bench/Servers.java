@@ -58,7 +58,10 @@ final class Servers implements AutoCloseable {
       case POSTGRESQL -> {
         PostgresServer postgres =
             PostgresServer.start(
-                PostgresServer.installed().orElseThrow(() -> missing("postgres and initdb")));
+                PostgresServer.installed().orElseThrow(() -> missing("postgres and initdb")),
+                // One for each thread of several subjects.
+                "-c",
+                "max_connections=400");
         ends.push(postgres::close);
         yield postgres.url();
       }
@@ -72,7 +75,8 @@ final class Servers implements AutoCloseable {
         MySqlServer mysql =
             MySqlServer.start(MySqlServer.bundled().orElseThrow(() -> missing("mysqld 8.0")));
         ends.push(mysql::close);
-        yield mysql.url();
+        // MariaDB's driver asks for it, on a connection without TLS.
+        yield mysql.url() + "&allowPublicKeyRetrieval=true";
       }
       case PROCESS -> throw new IllegalArgumentException("Needs no server.");
     };
