@@ -55,6 +55,10 @@ class Between implements LockStore {
     session.submit(request, sink);
   }
 
+  void submitLater(StoreSession session, Request request, Consumer<Reply> sink) {
+    submit(session, request, sink);
+  }
+
   CompletionStage<Renewal> renew(StoreSession session, long previous, long next, List<Long> seen) {
     return session.renew(previous, next, seen);
   }
@@ -80,6 +84,11 @@ class Between implements LockStore {
       @Override
       public void submit(Request request, Consumer<Reply> sink) {
         Between.this.submit(session, request, sink);
+      }
+
+      @Override
+      public void submitLater(Request request, Consumer<Reply> sink) {
+        Between.this.submitLater(session, request, sink);
       }
 
       @Override

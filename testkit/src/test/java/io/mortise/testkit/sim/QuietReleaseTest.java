@@ -1,4 +1,4 @@
-package io.mortise.testkit;
+package io.mortise.testkit.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -7,24 +7,14 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
 import io.mortise.internal.table.MemStore;
-import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
-import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.SessionId;
-import io.mortise.spi.SessionSpec;
-import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
-import java.util.List;
+import io.mortise.testkit.StoreLink;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -84,61 +74,19 @@ class QuietReleaseTest {
     return LockClient.builder().store(new Watched()).build();
   }
 
-  private final class Watched implements LockStore {
-    @Override
-    public StoreProfile profile() {
-      return store.profile();
+  private final class Watched extends Between {
+    Watched() {
+      super(store);
     }
 
     @Override
-    public StoreSession open(SessionSpec spec, Consumer<News> hints) {
-      return new WatchedSession(store.open(spec, hints));
-    }
-
-    @Override
-    public CompletionStage<Verdict> judge(SessionId session) {
-      return store.judge(session);
-    }
-
-    @Override
-    public CompletionStage<LockPage> inspect(LockQuery query) {
-      return store.inspect(query);
-    }
-
-    @Override
-    public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-      return store.evict(name, attempt, how);
-    }
-
-    @Override
-    public CompletionStage<Integer> sweep(int budget) {
-      return store.sweep(budget);
-    }
-
-    @Override
-    public void close() {}
-  }
-
-  private final class WatchedSession implements StoreSession {
-    private final StoreSession session;
-
-    WatchedSession(StoreSession session) {
-      this.session = session;
-    }
-
-    @Override
-    public SessionId id() {
-      return session.id();
-    }
-
-    @Override
-    public void submit(Request request, Consumer<Reply> sink) {
+    void submit(StoreSession session, Request request, Consumer<Reply> sink) {
       note(request, "at once");
       session.submit(request, sink);
     }
 
     @Override
-    public void submitLater(Request request, Consumer<Reply> sink) {
+    void submitLater(StoreSession session, Request request, Consumer<Reply> sink) {
       note(request, "later");
       session.submit(request, sink);
     }
@@ -147,16 +95,6 @@ class QuietReleaseTest {
       if (request instanceof Request.Abandon) {
         ends.add(how);
       }
-    }
-
-    @Override
-    public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-      return session.renew(previous, next, seen);
-    }
-
-    @Override
-    public CompletionStage<Void> close() {
-      return session.close();
     }
   }
 }
