@@ -56,7 +56,7 @@ public final class Main implements Callable<Integer> {
       description = "Some of: redis, sqlite, postgresql, mariadb, mysql.")
   private List<String> stores;
 
-  @Option(names = "--quick", description = "About half as long; noisier.")
+  @Option(names = "--quick", description = "About a quarter as long; noisier.")
   private boolean quick;
 
   @Option(

@@ -11,10 +11,10 @@ package io.mortise.bench;
  * @param heldSeconds how long they are watched
  */
 record Plan(int rounds, int millis, int contendedMillis, int handOffs, int held, int heldSeconds) {
-  /** About two minutes. */
+  /** About five minutes. */
   static final Plan QUICK = new Plan(3, 300, 600, 12, 10_000, 11);
 
-  /** About eight minutes. */
+  /** About twenty-five minutes. */
   static final Plan FULL = new Plan(7, 700, 1_500, 30, 10_000, 31);
 
   /** A second or two, to see that it works at all. */
