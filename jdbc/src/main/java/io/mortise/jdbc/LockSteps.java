@@ -334,11 +334,13 @@ final class LockSteps {
       long left = left(hold.session(), now);
       hold.shutUntil = 0;
       if (eviction == Eviction.CLOSE && left > 0) {
-        // Its owner gives it up when it hears of it; or its session is over by then.
+        // Its owner, told once, gives it up when it hears of it; or its session is over by then.
+        if (!hold.evicted) {
+          tell(new News.Gone(name, attempt, How.EVICTED), now);
+        }
         hold.evicted = true;
         hold.freeAt = Math.min(hold.freeAt, now + left);
         saveHold(lock, hold);
-        tell(new News.Gone(name, attempt, How.EVICTED), now);
       } else {
         end(lock, name, hold, How.EVICTED, now);
         more = serveQueue(lock, name, now);

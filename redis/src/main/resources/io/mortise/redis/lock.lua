@@ -704,13 +704,14 @@ local function machine()
     local left = life(sub(attempt, 1, 12)) or 1
     local how, more = '-', false
     if hold and close and left > 0 then
-      -- The owner is told and gives it up, or its own deadline ends its belief before the session's TTL has passed.
-      how = 'V'
+      -- The owner is told, once, and gives it up, or its own deadline ends its belief before the session's TTL has passed.
+      if not hold.evicted then
+        tell(lock, attempt, 'X' .. attempt .. 'V')
+      end
       local free = now + left * 1000
       hold.evicted, hold.changed, hold.shut = true, true, 0
       hold.free = hold.free > 0 and math.min(hold.free, free) or free
       lock.soonest = lock.soonest > 0 and math.min(lock.soonest, hold.free) or hold.free
-      tell(lock, attempt, 'X' .. attempt .. 'V')
       save(lock, true)
       return 'EV0'
     elseif hold then

@@ -71,6 +71,18 @@ class EvictSuite extends StoreSuite {
   }
 
   @Test
+  void givenClosedHolder_whenClosedAgain_thenItIsNotToldAgain() {
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    close(attempt);
+    assertEnded(close(attempt), Was.HELD, How.EVICTED);
+    assertThat(only(News.Gone.class, a.news()))
+        .containsExactly(new News.Gone(LOCK, attempt, How.EVICTED));
+    assertEnded(close(attempt), Was.HELD, How.EVICTED);
+    assertThat(only(News.Gone.class, a.news())).isEmpty();
+  }
+
+  @Test
   void givenDeadHolder_whenClosed_thenTheLockIsFreeAtOnce() {
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();

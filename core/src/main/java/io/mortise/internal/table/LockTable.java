@@ -298,13 +298,14 @@ public final class LockTable {
     if (lock != null && hold != null && how == Eviction.CLOSE) {
       Duration left = sessions.left(attempt.session(), now);
       if (!left.isZero()) {
-        // The owner is told, and gives the lock up; or its session is over by then; or it is cut
-        // off so badly that its
-        // own deadline ended its belief.
+        // The owner is told, once, and gives the lock up; or its session is over by then; or it is
+        // cut off so badly that its own deadline ended its belief.
+        if (!hold.evicted) {
+          sessions.tell(new News.Gone(name, attempt, How.EVICTED), now);
+        }
         hold.evicted = true;
         hold.freeAt = Math.min(hold.freeAt, now + LockRecord.micros(left));
         hold.shutUntil = 0;
-        sessions.tell(new News.Gone(name, attempt, How.EVICTED), now);
         return new Reply.Ended(attempt, Was.HELD, How.EVICTED, false);
       }
     }
