@@ -49,13 +49,16 @@ local PREFIX, DEADLINE, RETENTION = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local try, sub, byte, format = redis.pcall, string.sub, string.byte, string.format
 local now
 
+-- News ids rise with the clock; a script that tells much takes longer than a µs for each.
+local told_so_far = 0
+
 local function clock()
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
   return now
 end
 
--- All but the two commonest paths. Made only when first needed: each closure costs time in every call.
+-- All but the commonest paths. Made only when first needed: each closure costs time in every call.
 local function machine()
   local SHARERS, STEPS, LEAD = 1000000, 64, 1000000
   local NO_END = string.rep('.', 23)
@@ -277,9 +280,6 @@ local function machine()
   local function is_over(hold)
     return hold.free > 0 and hold.free <= now
   end
-
-  -- News ids rise with the clock; a script that tells much takes longer than a µs for each.
-  local told_so_far = 0
 
   -- Returns the id of the news, 0 if nobody is there to be told. W follows the note of the hold's G, if it has one.
   local function tell(lock, attempt, news, note)
@@ -794,7 +794,138 @@ local function machine()
   end
 end
 
-local general
+-- The two paths of a plain lock that is contended: whoever holds it, holds it alone, has no times and was not evicted.
+-- They do and answer what the machine does, which takes twice as long, and leave to it, with nothing written, whatever is
+-- not as usual: a dead session, a poll, a long queue, a full server, keys of another type. Made only when needed.
+local function contended()
+  local NO_TIMES = string.rep('0', 33)
+
+  local function wide(x)
+    return format('%016.0f', x)
+  end
+
+  -- Milliseconds that the attempt's session lives yet; nil if it has ended or that cannot be known.
+  local lives = {}
+  local function life(attempt)
+    local session = sub(attempt, 1, 12)
+    local left = lives[session]
+    if left == nil then
+      left = try('PTTL', PREFIX .. 's:' .. session)
+      left = type(left) == 'number' and left ~= -2 and (left > 0 and left or 1)
+      lives[session] = left
+    end
+    return left or nil
+  end
+
+  local function is_plain(text)
+    return #text <= 82 or (#text == 131 and sub(text, 83, 115) == NO_TIMES)
+  end
+
+  local function note_of(text)
+    if #text == 82 then
+      return sub(text, 67, 82)
+    end
+    return #text == 131 and sub(text, 116, 131) or NO_TIMES
+  end
+
+  local function tell(attempt, id, news)
+    local session = sub(attempt, 1, 12)
+    local key = PREFIX .. 'n:' .. session
+    if type(try('ZADD', key, format('%.0f', id), news)) == 'number' then
+      redis.call('PEXPIRE', key, life(attempt) + 60000)
+    end
+    redis.call('PUBLISH', PREFIX .. 'i:' .. session, news)
+  end
+
+  -- Queues behind a living holder, or is told that the lock is busy.
+  local function wait(key, arg, text)
+    local attempt, holder = sub(arg, 2, 23), sub(text, 18, 39)
+    local name = sub(key, #PREFIX + 3)
+    local held = life(holder)
+    if not held or not is_plain(text) or holder == attempt or sub(text, 44, 65) == attempt or not life(attempt) then
+      return nil
+    end
+    now = now or clock()
+    if now > DEADLINE then
+      return nil
+    end
+    local rows = byte(text) == 119 and try('ZRANGE', PREFIX .. 'q:' .. name, 0, 63, 'WITHSCORES') or {}
+    if rows.err or #rows == 128 or (rows[1] and not life(rows[1])) then
+      return nil
+    end
+    local left = held
+    local queue = sub(arg, 24, 24) == '1'
+    for i = 1, #rows, 2 do
+      if rows[i] == attempt then
+        return nil
+      end
+      left = queue and math.min(left, life(rows[i]) or left) or left
+    end
+    local ahead = #rows / 2
+    if queue then
+      local d = PREFIX .. 'd:' .. name
+      if type(try('HSET', d, attempt, 'w' .. wide(now) .. sub(arg, 25, 28))) ~= 'number' then
+        return nil
+      end
+      local ticket = math.max((rows[#rows] or 0) + 1, now)
+      if type(try('ZADD', PREFIX .. 'q:' .. name, format('%.0f', ticket), attempt)) ~= 'number' then
+        redis.call('HDEL', d, attempt)
+        return nil
+      end
+    end
+    if byte(text) == 104 then
+      if not try('SET', key, 'w' .. sub(text, 2)).ok then
+        return nil
+      end
+      local note = tonumber(note_of(text))
+      told_so_far = told_so_far + 1
+      tell(holder, note > 0 and note + 1 or 2 * (now + told_so_far), 'W' .. holder .. name)
+    end
+    return (queue and 'Q' or 'B') .. format('%07d', queue and ahead or 0)
+      .. wide(left * 1000 + 1000 * (1 + (queue and ahead or 0))) .. holder
+      .. wide(sub(text, 2, 17) - sub(text, 40, 43) + 1) .. wide(held * 1000)
+  end
+
+  -- Gives the lock to the queue's head.
+  local function hand_over(key, attempt, text)
+    local name = sub(key, #PREFIX + 3)
+    local q, d = PREFIX .. 'q:' .. name, PREFIX .. 'd:' .. name
+    local heads = is_plain(text) and try('ZRANGE', q, 0, 1) or {}
+    local head, second = heads[1], heads[2]
+    if not head or not life(head) or (second and not life(second)) then
+      return nil
+    end
+    local want = try('HGET', d, head)
+    if type(want) ~= 'string' or byte(want) ~= 119 or #want ~= 21 then
+      return nil
+    end
+    now = now or clock()
+    local token = math.max(sub(text, 2, 17) + 1, now)
+    local tokens = math.min(sub(want, 18, 21), math.max(1, now + 1000000 - token))
+    local first, many = wide(token), format('%04d', tokens)
+    told_so_far = told_so_far + 1
+    local id = 2 * (now + told_so_far)
+    local record = (second and 'w' or 'h') .. wide(token + tokens - 1) .. head .. many .. attempt .. 'R'
+      .. (token ~= now and wide(now) .. NO_TIMES or '') .. wide(id)
+    if not try('SET', key, record).ok then
+      return nil
+    end
+    redis.call('ZREM', q, head)
+    redis.call('HDEL', d, head)
+    local note, news = note_of(text), PREFIX .. 'n:' .. sub(attempt, 1, 12)
+    if tonumber(note) > 0 then
+      try('ZREMRANGEBYSCORE', news, note, wide(note + 1))
+    else
+      try('ZREM', news, 'W' .. attempt .. name)
+    end
+    tell(head, id, 'G' .. head .. first .. many .. (second and '1' or '0') .. '0' .. name)
+    return 'ER0'
+  end
+
+  return wait, hand_over
+end
+
+local general, wait, hand_over
 local mine, lives
 local answers = {}
 for i = 1, #KEYS do
@@ -833,6 +964,11 @@ for i = 1, #KEYS do
           answer = 'G' .. first .. tokens .. '0'
         end
       end
+    elseif type(text) == 'string' and (byte(text) == 104 or byte(text) == 119) and #text > 42 then
+      if not wait then
+        wait, hand_over = contended()
+      end
+      answer = wait(key, arg, text)
     end
   elseif op == 114 then
     -- Held alone, nobody told, no times.
@@ -842,6 +978,11 @@ for i = 1, #KEYS do
       if set.ok then
         answer = 'ER0'
       end
+    elseif type(text) == 'string' and byte(text) == 119 and #text > 42 and sub(text, 18, 39) == sub(arg, 2) then
+      if not wait then
+        wait, hand_over = contended()
+      end
+      answer = hand_over(key, sub(arg, 2), text)
     end
   end
   if not answer then
