@@ -42,6 +42,9 @@ final class Asking {
   /** Whether a waiter hears of its grant. If not, it asks often. */
   private final boolean isCalled;
 
+  /** How long the store took to answer lately; a moving average. Losing an update does no harm. */
+  private volatile long tripNanos;
+
   Asking(Engine engine) {
     this.engine = engine;
     this.canQueue = engine.store.profile().can(Capability.QUEUE);
@@ -83,6 +86,11 @@ final class Asking {
         reply -> answered(stripe, claim, sent, reply));
   }
 
+  /** How long the store takes to answer. */
+  long tripNanos() {
+    return tripNanos;
+  }
+
   /** A request on its way: when it left, and how long the host was known to have slept by then. */
   record Sent(AttemptId attempt, long at, long asleep) {}
 
@@ -122,6 +130,8 @@ final class Asking {
 
   private void answered(Stripe stripe, Claim claim, Sent sent, Reply reply) {
     AttemptId attempt = sent.attempt();
+    long trip = tripNanos;
+    tripNanos = trip + (engine.env.now() - sent.at() - trip) / 8;
     stripe.lock();
     try {
       if (!claim.isAttempt(attempt) || claim.phase == Phase.DONE) {

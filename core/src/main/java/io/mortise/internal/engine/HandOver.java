@@ -16,8 +16,10 @@ import java.util.Objects;
  * <p>When a holder lets go and others of this process wait, the next one gets the lock and the next
  * token without I/O. The head is woken, and until it comes a newcomer may take the lock, at most 8
  * times and for 1 ms: the processor is kept busy while a thread wakes. A fair waiter lets nobody
- * pass. Once another process is known to wait, at most 64 passes and 5 ms go by before the lock
- * goes back to the store, with the remaining waiters as a new attempt at the queue's end.
+ * pass. Once another process is known to wait, the lock goes back to the store after 8 passes, with
+ * the remaining waiters as a new attempt at the queue's end: from there on each 8 would cost the
+ * waking of a thread, and where the store is fast, the other process comes as soon. Where it is
+ * slow, there are 8 for each 100 µs that it takes to answer, at most 64, within at most 5 ms.
  *
  * <p><b>Fair.</b> While this process stands in the store's queue, and once it is known that another
  * does, each fair waiter gets an attempt of its own, so that the store's queue decides. Those who
@@ -27,6 +29,7 @@ final class HandOver {
   private static final int BARGES = 8;
   private static final long BARGE_NANOS = 1_000_000;
   private static final int PASSES = 64;
+  private static final long TURN_NANOS = 100_000;
   private static final long PASS_NANOS = 5_000_000;
 
   private final Engine engine;
@@ -79,7 +82,11 @@ final class HandOver {
     return claim.wanted
         && passing != null
         && engine.env.rules().boundsPasses()
-        && (passing.passes >= PASSES || passing.passUntil - engine.env.now() <= 0);
+        && (passing.passes >= passes() || passing.passUntil - engine.env.now() <= 0);
+  }
+
+  private long passes() {
+    return Math.max(BARGES, Math.min(PASSES, BARGES * engine.asking.tripNanos() / TURN_NANOS));
   }
 
   private boolean canPass(Claim claim) {
