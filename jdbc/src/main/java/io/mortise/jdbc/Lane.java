@@ -111,6 +111,10 @@ final class Lane implements AutoCloseable {
         handOver();
         return;
       }
+      if (!caller && database.callerRuns()) {
+        // Whom the batch has woken asks again at once, and shares the next transaction.
+        Thread.yield();
+      }
     }
   }
 
