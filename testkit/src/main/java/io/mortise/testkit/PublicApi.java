@@ -1,5 +1,6 @@
 package io.mortise.testkit;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.annotation.Annotation;
@@ -21,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -32,7 +34,8 @@ import java.util.stream.Stream;
  * never by accident.
  *
  * <p>Counted in: public and protected types and members in packages that the module exports to
- * everybody. Left out: whatever is marked with an annotation named {@code Beta}.
+ * everybody; in all packages, if it has no descriptor. Left out: whatever is marked with an
+ * annotation named {@code Beta}.
  *
  * <p>The methods read files and block for that long; they keep no state and may be called from any
  * thread.
@@ -85,8 +88,7 @@ public final class PublicApi {
    *
    * @param anchor any class of the module
    * @return one line for each type and member, sorted, without duplicates
-   * @throws IllegalArgumentException if the class does not come from a folder or jar file with a
-   *     module descriptor
+   * @throws IllegalArgumentException if the class does not come from a folder or jar file
    */
   public static List<String> lines(Class<?> anchor) {
     Set<String> lines = new TreeSet<>();
@@ -99,19 +101,24 @@ public final class PublicApi {
   }
 
   private static List<Class<?>> exportedTypes(Class<?> anchor) {
-    ModuleReference module = moduleOf(anchor);
-    Set<String> exported =
-        module.descriptor().exports().stream()
-            .filter(export -> !export.isQualified())
-            .map(ModuleDescriptor.Exports::source)
-            .collect(Collectors.toSet());
-    try (ModuleReader reader = module.open();
-        Stream<String> files = reader.list()) {
+    Path origin;
+    try {
+      origin = Path.of(anchor.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException("No folder or jar file holds " + anchor, e);
+    }
+    Optional<ModuleReference> module =
+        ModuleFinder.of(origin).findAll().stream()
+            .filter(found -> !found.descriptor().isAutomatic())
+            .findFirst();
+    try {
       List<Class<?>> types = new ArrayList<>();
-      for (String file : files.filter(name -> name.endsWith(".class")).toList()) {
-        String name = file.substring(0, file.length() - ".class".length()).replace('/', '.');
+      for (String file : module.isPresent() ? files(module.get()) : files(origin)) {
+        String name = file.replaceAll("\\.class$", "").replace('/', '.');
         String packageName = name.substring(0, Math.max(0, name.lastIndexOf('.')));
-        if (exported.contains(packageName) && !name.endsWith(".package-info")) {
+        boolean exported =
+            module.map(named -> exports(named).contains(packageName)).orElse(true);
+        if (exported && file.endsWith(".class") && !name.endsWith(".package-info")) {
           types.add(Class.forName(name, false, anchor.getClassLoader()));
         }
       }
@@ -119,22 +126,30 @@ public final class PublicApi {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (ClassNotFoundException e) {
-      throw new IllegalArgumentException("Cannot load the classes of " + module, e);
+      throw new IllegalArgumentException("Cannot load the classes of " + origin, e);
     }
   }
 
-  private static ModuleReference moduleOf(Class<?> anchor) {
-    Path origin;
-    try {
-      origin = Path.of(anchor.getProtectionDomain().getCodeSource().getLocation().toURI());
-    } catch (URISyntaxException e) {
-      throw new IllegalArgumentException("No folder or jar file holds " + anchor, e);
+  private static List<String> files(ModuleReference module) throws IOException {
+    try (ModuleReader reader = module.open();
+        Stream<String> files = reader.list()) {
+      return files.toList();
     }
-    return ModuleFinder.of(origin).findAll().stream()
-        .filter(found -> !found.descriptor().isAutomatic())
-        .findFirst()
-        .orElseThrow(
-            () -> new IllegalArgumentException("No module descriptor in '" + origin + "'."));
+  }
+
+  private static List<String> files(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files
+          .map(file -> folder.relativize(file).toString().replace(File.separatorChar, '/'))
+          .toList();
+    }
+  }
+
+  private static Set<String> exports(ModuleReference module) {
+    return module.descriptor().exports().stream()
+        .filter(export -> !export.isQualified())
+        .map(ModuleDescriptor.Exports::source)
+        .collect(Collectors.toSet());
   }
 
   /** True if code outside the package can name the type: so must all types around it. */

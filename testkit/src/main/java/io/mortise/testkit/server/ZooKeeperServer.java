@@ -1,0 +1,211 @@
+package io.mortise.testkit.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A ZooKeeper server in a process of its own, on a free port of the loopback: the one that the
+ * artifact {@code org.apache.zookeeper:zookeeper} carries, which must be on the class path together
+ * with {@code metrics-core} and {@code snappy-java}. Its folder and its process are gone after
+ * {@link #close()}, and at the latest when the JVM ends. For one thread.
+ *
+ * <p>Its ticks are 200 ms, so that sessions of 400 ms and longer can be tested; there is no upper
+ * limit. Idle containers are removed after one second. All of that can be set otherwise.
+ */
+public final class ZooKeeperServer implements AutoCloseable {
+  private static final String MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
+
+  private final ServerProcess process;
+  private final int port;
+
+  private ZooKeeperServer(ServerProcess process, int port) {
+    this.process = process;
+    this.port = port;
+  }
+
+  /**
+   * How to start a server.
+   *
+   * @param port for clients
+   * @param id the number in an ensemble; 0 for a server that is alone
+   * @param settings lines of {@code zoo.cfg}, before all others
+   * @param properties system properties of its JVM
+   */
+  public record Setup(
+      int port, int id, Map<String, String> settings, Map<String, String> properties) {
+    /** Copies the maps. */
+    public Setup {
+      settings = Map.copyOf(settings);
+      properties = Map.copyOf(properties);
+    }
+
+    /** Alone, on a free port. */
+    public static Setup single() {
+      return new Setup(ServerProcess.freePort(), 0, Map.of(), Map.of());
+    }
+
+    /** A member of an ensemble, whose other members the settings {@code server.N} name. */
+    public static Setup member(int id, int port, Map<String, String> settings) {
+      return new Setup(port, id, settings, Map.of());
+    }
+
+    /** The same with one more setting. */
+    public Setup with(String setting, String value) {
+      Map<String, String> more = new LinkedHashMap<>(settings);
+      more.put(setting, value);
+      return new Setup(port, id, more, properties);
+    }
+
+    /** The same with one more system property. */
+    public Setup withProperty(String property, String value) {
+      Map<String, String> more = new LinkedHashMap<>(properties);
+      more.put(property, value);
+      return new Setup(port, id, settings, more);
+    }
+  }
+
+  /** A port of the loopback that nobody uses now. */
+  public static int freePort() {
+    return ServerProcess.freePort();
+  }
+
+  /** Starts a server that is alone, and waits until it serves. */
+  public static ZooKeeperServer start() {
+    return start(Setup.single());
+  }
+
+  /**
+   * Starts a server. Waits until it serves, or, if it is a member of an ensemble, until its process
+   * answers: it serves once a majority is there.
+   *
+   * @throws IllegalStateException if it does not come up; the message has what it said
+   */
+  public static ZooKeeperServer start(Setup setup) {
+    try {
+      Path folder = Files.createTempDirectory("mortise-zookeeper");
+      Path data = Files.createDirectory(folder.resolve("data"));
+      if (setup.id() > 0) {
+        Files.writeString(data.resolve("myid"), Integer.toString(setup.id()));
+      }
+      Path file = Files.write(folder.resolve("zoo.cfg"), lines(setup, data));
+      boolean alone = setup.id() == 0;
+      return new ZooKeeperServer(
+          ServerProcess.start(
+              "zookeeper",
+              folder,
+              command(setup, file),
+              () ->
+                  alone
+                      ? ask(setup.port(), "srvr").contains("Mode:")
+                      : ask(setup.port(), "ruok").equals("imok")),
+          setup.port());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static List<String> lines(Setup setup, Path data) {
+    Map<String, String> all = new LinkedHashMap<>();
+    all.put("tickTime", "200");
+    all.put("initLimit", "50");
+    all.put("syncLimit", "25");
+    all.put("maxSessionTimeout", "3600000");
+    all.put("maxClientCnxns", "0");
+    all.put("admin.enableServer", "false");
+    all.put("4lw.commands.whitelist", "*");
+    all.putAll(setup.settings());
+    all.put("dataDir", data.toString());
+    all.put("clientPort", Integer.toString(setup.port()));
+    all.put("clientPortAddress", "127.0.0.1");
+    return all.entrySet().stream().map(line -> line.getKey() + "=" + line.getValue()).toList();
+  }
+
+  private static List<String> command(Setup setup, Path file) {
+    Map<String, String> properties = new LinkedHashMap<>();
+    properties.put("znode.container.checkIntervalMs", "1000");
+    properties.putAll(setup.properties());
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1"));
+    properties.forEach((name, value) -> command.add("-D" + name + "=" + value));
+    command.add("-cp");
+    command.add(
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+    command.add(MAIN);
+    command.add(file.toString());
+    return command;
+  }
+
+  /** Sends one of the four-letter words, and returns what is answered. */
+  private static String ask(int port, String word) throws IOException {
+    try (Socket socket = ServerProcess.connect(port)) {
+      socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  /**
+   * Sends one of the four-letter words, like {@code srvr}, {@code stat} or {@code wchs}.
+   *
+   * @return what it answers; empty if it does not
+   */
+  public String ask(String word) {
+    try {
+      return ask(port, word);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  /** The port for clients. */
+  public int port() {
+    return port;
+  }
+
+  /** {@code 127.0.0.1:port}, as clients are given it. */
+  public String address() {
+    return "127.0.0.1:" + port;
+  }
+
+  /** {@code zk://127.0.0.1:port}. */
+  public String url() {
+    return "zk://" + address();
+  }
+
+  /** Stops it without warning, as kill -9 does. */
+  public void kill() {
+    process.kill();
+  }
+
+  /** Starts it again on the same port and data, after {@link #kill()} or while it runs. */
+  public void restart() {
+    process.restart();
+  }
+
+  /** Stops its process from running; connections stay open, and nobody answers. */
+  public void pause() {
+    process.pause();
+  }
+
+  /** Lets it run on. */
+  public void resume() {
+    process.resume();
+  }
+
+  @Override
+  public void close() {
+    process.close();
+  }
+}
