@@ -116,8 +116,7 @@ public final class PublicApi {
       for (String file : module.isPresent() ? files(module.get()) : files(origin)) {
         String name = file.replaceAll("\\.class$", "").replace('/', '.');
         String packageName = name.substring(0, Math.max(0, name.lastIndexOf('.')));
-        boolean exported =
-            module.map(named -> exports(named).contains(packageName)).orElse(true);
+        boolean exported = module.map(named -> exports(named).contains(packageName)).orElse(true);
         if (exported && file.endsWith(".class") && !name.endsWith(".package-info")) {
           types.add(Class.forName(name, false, anchor.getClassLoader()));
         }

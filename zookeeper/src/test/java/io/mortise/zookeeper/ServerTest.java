@@ -17,16 +17,16 @@ class ServerTest {
   @Test
   void givenServer_whenKilledAndRestarted_thenItHasWhatWasWritten() throws Exception {
     try (ZooKeeperServer server = ZooKeeperServer.start()) {
-      try (ZooKeeper client = connect(server)) {
-        client.create(
-            "/a", "b".getBytes(StandardCharsets.UTF_8), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-      }
+      ZooKeeper client = connect(server);
+      client.create(
+          "/a", "b".getBytes(StandardCharsets.UTF_8), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+      client.close();
       server.kill();
       assertThat(server.ask("ruok")).isEmpty();
       server.restart();
-      try (ZooKeeper client = connect(server)) {
-        assertThat(client.getData("/a", false, null)).asString().isEqualTo("b");
-      }
+      ZooKeeper again = connect(server);
+      assertThat(again.getData("/a", false, null)).asString().isEqualTo("b");
+      again.close();
     }
   }
 
