@@ -1,0 +1,161 @@
+package io.mortise.testkit.server;
+
+import io.mortise.testkit.Waits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+/**
+ * Three ZooKeeper servers that make an ensemble, each a process of its own, as {@link
+ * ZooKeeperServer} has it. The lines by which followers follow their leader can be cut. For one
+ * thread.
+ */
+public final class ZooKeeperEnsemble implements AutoCloseable {
+  private static final int MEMBERS = 3;
+  private static final Duration ELECTION = Duration.ofSeconds(60);
+
+  private final List<ZooKeeperServer> servers;
+
+  /** {@code relays[i][j]}: by what member i reaches member j as its leader; none to itself. */
+  private final Map<List<Integer>, Relay> relays;
+
+  private ZooKeeperEnsemble(List<ZooKeeperServer> servers, Map<List<Integer>, Relay> relays) {
+    this.servers = List.copyOf(servers);
+    this.relays = relays;
+  }
+
+  /**
+   * Starts the ensemble and waits until it serves. Ticks are 100 ms; a follower is given up after
+   * 20 of them.
+   *
+   * @throws IllegalStateException if it does not come up
+   */
+  public static ZooKeeperEnsemble start() {
+    List<Integer> quorum = new ArrayList<>();
+    List<Integer> election = new ArrayList<>();
+    for (int i = 0; i < MEMBERS; i++) {
+      quorum.add(ServerProcess.freePort());
+      election.add(ServerProcess.freePort());
+    }
+    Map<List<Integer>, Relay> relays = new LinkedHashMap<>();
+    List<CompletableFuture<ZooKeeperServer>> starting = new ArrayList<>();
+    for (int i = 0; i < MEMBERS; i++) {
+      Map<String, String> settings = new LinkedHashMap<>();
+      settings.put("tickTime", "100");
+      settings.put("initLimit", "100");
+      settings.put("syncLimit", "20");
+      for (int j = 0; j < MEMBERS; j++) {
+        int port = quorum.get(j);
+        if (i != j) {
+          Relay relay = Relay.to(port);
+          relays.put(List.of(i, j), relay);
+          port = relay.port();
+        }
+        settings.put("server." + (j + 1), "127.0.0.1:" + port + ":" + election.get(j));
+      }
+      ZooKeeperServer.Setup setup =
+          ZooKeeperServer.Setup.member(i + 1, ServerProcess.freePort(), settings);
+      starting.add(CompletableFuture.supplyAsync(() -> ZooKeeperServer.start(setup)));
+    }
+    List<ZooKeeperServer> servers = new ArrayList<>();
+    RuntimeException failure = null;
+    for (CompletableFuture<ZooKeeperServer> start : starting) {
+      try {
+        servers.add(start.join());
+      } catch (RuntimeException e) {
+        failure = e;
+      }
+    }
+    ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble(servers, relays);
+    try {
+      if (failure != null) {
+        throw new IllegalStateException("A member of the ensemble did not start.", failure);
+      }
+      ensemble.awaitWhole();
+    } catch (RuntimeException | Error e) {
+      ensemble.close();
+      throw e;
+    }
+    return ensemble;
+  }
+
+  /** How many members there are; they are numbered from 0. */
+  public int size() {
+    return servers.size();
+  }
+
+  /** One member, to be killed, restarted, stopped. */
+  public ZooKeeperServer member(int number) {
+    return servers.get(number);
+  }
+
+  /** The addresses of all members, as clients are given them. */
+  public String address() {
+    return address(0);
+  }
+
+  /** The addresses of all members, this one first. */
+  public String address(int first) {
+    List<String> all =
+        IntStream.range(0, size())
+            .mapToObj(i -> servers.get((first + i) % size()).address())
+            .toList();
+    return String.join(",", all);
+  }
+
+  /** The member that leads now, if one does; a member that is stopped or cut off may say so too. */
+  public OptionalInt leader() {
+    return IntStream.range(0, size()).filter(i -> is(i, "leader")).findFirst();
+  }
+
+  private boolean is(int member, String mode) {
+    return servers.get(member).ask("srvr").contains("Mode: " + mode);
+  }
+
+  /** Some member that follows now. */
+  public int follower() {
+    return IntStream.range(0, size())
+        .filter(i -> is(i, "follower"))
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException("Nobody follows."));
+  }
+
+  /** Waits until one member leads and all others follow. */
+  public void awaitWhole() {
+    Waits.until(
+        ELECTION,
+        "one member led and the others followed",
+        () ->
+            leader().isPresent()
+                && IntStream.range(0, size()).filter(i -> is(i, "follower")).count() == size() - 1);
+  }
+
+  /** Waits until one member leads. */
+  public void awaitLeader() {
+    Waits.until(ELECTION, "one member led", () -> leader().isPresent());
+  }
+
+  /**
+   * Cuts the lines between a member and those who follow it or whom it follows, or mends them.
+   * Clients go on reaching it.
+   */
+  public void cutOff(int member, boolean cut) {
+    relays.forEach(
+        (ends, relay) -> {
+          if (ends.contains(member)) {
+            relay.cut(cut);
+          }
+        });
+  }
+
+  @Override
+  public void close() {
+    servers.forEach(ZooKeeperServer::close);
+    relays.values().forEach(Relay::close);
+  }
+}
