@@ -27,6 +27,23 @@ public final class StaleTokenException extends LockException {
     this.currentHolder = currentHolder;
   }
 
+  /**
+   * From a guard that knows whether a hold stands, but no tokens.
+   *
+   * @param resource what refused, for people
+   * @param refused the token that was shown
+   */
+  public StaleTokenException(String resource, FencingToken refused) {
+    super(
+        String.format(
+            "Token %d of lock '%s' was refused by %s, since the hold behind it is over (shown by=%s). Nothing was"
+                + " written. Drop the work or acquire again.",
+            refused.value(), refused.lock(), resource, refused.holder()));
+    this.refused = refused;
+    this.currentToken = 0;
+    this.currentHolder = "";
+  }
+
   private static String message(
       String resource, FencingToken refused, long currentToken, String currentHolder) {
     String shown =
@@ -50,12 +67,15 @@ public final class StaleTokenException extends LockException {
     return refused;
   }
 
-  /** The greatest token that the guard has let pass: the next grant has to be above it. */
+  /**
+   * The greatest token that the guard has let pass: the next grant has to be above it. 0 from a
+   * guard that knows no tokens.
+   */
   public long currentToken() {
     return currentToken;
   }
 
-  /** Who showed {@link #currentToken()}. */
+  /** Who showed {@link #currentToken()}; empty if that is 0. */
   public String currentHolder() {
     return currentHolder;
   }

@@ -1,0 +1,570 @@
+package io.mortise.zookeeper.curator;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Request;
+import java.util.List;
+import java.util.Objects;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An attempt of a mutex or a read/write lock: one node in the line of the lock's directory.
+ *
+ * <p><b>Acquire</b> sends the creation of the node and the listing of its directory together: one
+ * round trip if it is first. Who is not first watches the one before, and looks again when that one
+ * goes; never at the whole line when it was the only one ahead.
+ *
+ * <p><b>A lost reply</b> leaves in doubt whether the node was made. Its name begins with the
+ * attempt's id, so the next request finds it, after a {@code sync}: by then the server has either
+ * executed the old request or will refuse it, since it came over a connection that the session has
+ * left (SESSIONMOVED).
+ */
+class LineStand extends Stand implements Watcher {
+  private static final int TRIES = 5;
+
+  private final Recipe recipe;
+  private final String directory;
+  private final String prefix;
+
+  private Phase phase = Phase.NEW;
+  private boolean reading;
+  private String node = "";
+  private long token;
+  private int tokensGiven;
+  private int tokensAsked = 1;
+  private boolean wanted;
+  private boolean deleting;
+
+  /** The reader's node that may stand instead of the writer's, since the reply was lost. */
+  private @Nullable String narrowed;
+
+  /** Who the attempt waits for, and of how many he was the last when the line was looked at. */
+  private @Nullable String next;
+
+  private int ahead;
+  private @Nullable String first;
+
+  private enum Phase {
+    /** There is no node. */
+    NEW,
+    /** There may be a node; which is not known. */
+    IN_DOUBT,
+    WAITING,
+    HELD
+  }
+
+  LineStand(
+      CuratorSession session, LockName name, AttemptId attempt, Recipe recipe, String directory) {
+    super(session, name, attempt);
+    this.recipe = recipe;
+    this.directory = directory;
+    this.prefix = NodeName.prefix(attempt);
+  }
+
+  /** For an attempt of which this process knows no more than that it may have a node. */
+  LineStand inDoubt() {
+    phase = Phase.IN_DOUBT;
+    return this;
+  }
+
+  private Wire wire() {
+    return session.wire();
+  }
+
+  // ---- Acquiring ----
+
+  @Override
+  void acquire(Request.Acquire request, Turn turn) {
+    switch (phase) {
+      case NEW -> {
+        reading = request.mode().equals(Mode.SHARED);
+        tokensAsked = request.tokens();
+        create(request, turn, 0);
+      }
+      case IN_DOUBT ->
+          find(
+              turn,
+              () -> {
+                if (phase == Phase.NEW) {
+                  acquire(request, turn);
+                } else {
+                  lookAtLine(request.queue(), turn);
+                }
+              });
+      case WAITING -> lookAgain(request.queue(), turn);
+      case HELD -> turn.end(granted());
+    }
+  }
+
+  private void create(Request.Acquire request, Turn turn, int tries) {
+    String path = child(directory, prefix + recipe.word(reading));
+    byte[] note = session.note(request);
+    Code[] failure = {Code.OK};
+    wire()
+        .create(
+            path,
+            note,
+            CreateMode.EPHEMERAL_SEQUENTIAL,
+            (code, made) ->
+                session.step(
+                    () -> {
+                      failure[0] = code;
+                      if (made != null) {
+                        made(made);
+                      }
+                    }));
+    wire()
+        .children(
+            directory,
+            null,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      if (failure[0] == Code.NONODE && tries < TRIES) {
+                        wire()
+                            .directories(
+                                directory,
+                                (made, unused) ->
+                                    session.step(() -> again(request, turn, tries + 1, made)));
+                      } else if (failure[0] != Code.OK) {
+                        phase = failure[0] == Code.CONNECTIONLOSS ? Phase.IN_DOUBT : Phase.NEW;
+                        turn.fail(failure[0], path);
+                      } else if (children != null) {
+                        decide(children, request.queue(), turn);
+                      } else {
+                        turn.fail(code, directory);
+                      }
+                    }));
+  }
+
+  private void again(Request.Acquire request, Turn turn, int tries, Code code) {
+    if (code == Code.OK) {
+      create(request, turn, tries);
+    } else {
+      turn.fail(code, directory);
+    }
+  }
+
+  private void made(Wire.Created made) {
+    node = last(made.path());
+    token = Tokens.first(made.stat().getCzxid());
+    phase = Phase.WAITING;
+  }
+
+  /** Looks for the node of an attempt in doubt. Afterwards it is WAITING, or NEW if it has none. */
+  private void find(Turn turn, Runnable then) {
+    wire().sync(directory, (code, done) -> {});
+    wire()
+        .children(
+            directory,
+            null,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      if (code == Code.NONODE) {
+                        phase = Phase.NEW;
+                        then.run();
+                      } else if (children == null) {
+                        turn.fail(code, directory);
+                      } else {
+                        found(children, turn, then);
+                      }
+                    }));
+  }
+
+  private void found(List<String> children, Turn turn, Runnable then) {
+    String own =
+        children.stream().filter(child -> child.startsWith(prefix)).findFirst().orElse(null);
+    if (own == null) {
+      phase = Phase.NEW;
+      then.run();
+      return;
+    }
+    wire()
+        .stat(
+            child(directory, own),
+            (code, stat) ->
+                session.step(
+                    () -> {
+                      if (stat == null && code != Code.NONODE) {
+                        turn.fail(code, own);
+                        return;
+                      }
+                      if (stat == null) {
+                        phase = Phase.NEW;
+                      } else {
+                        node = own;
+                        token = token == 0 ? Tokens.first(stat.getCzxid()) : token;
+                        phase = Phase.WAITING;
+                      }
+                      then.run();
+                    }));
+  }
+
+  // ---- Looking at the line ----
+
+  @Override
+  void look(Turn turn) {
+    if (phase == Phase.WAITING) {
+      lookAgain(true, turn);
+    } else if (phase == Phase.HELD && !wanted) {
+      lookBehind(turn);
+    } else {
+      turn.end(standing());
+    }
+  }
+
+  /** Whether the one before is still there; costs the same however long the line is. */
+  private void lookAgain(boolean queue, Turn turn) {
+    String before = next;
+    if (before == null || !queue) {
+      lookAtLine(queue, turn);
+    } else {
+      watch(before, turn);
+    }
+  }
+
+  private void lookAtLine(boolean queue, Turn turn) {
+    wire()
+        .children(
+            directory,
+            null,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      if (children != null) {
+                        decide(children, queue, turn);
+                      } else if (code == Code.NONODE) {
+                        gone(turn);
+                      } else {
+                        turn.fail(code, directory);
+                      }
+                    }));
+  }
+
+  private void decide(List<String> children, boolean queue, Turn turn) {
+    Recipe.Place place = recipe.place(children, node, reading);
+    if (place == null) {
+      gone(turn);
+      return;
+    }
+    String misuse = recipe.misuse(children);
+    if (misuse != null) {
+      String message =
+          "Path '" + directory + "' is in use as " + misuse + ". Use it as that, or another name.";
+      remove(turn, () -> turn.refuse(Why.CAPACITY_DIFFERS, message));
+    } else if (NodeName.isLast(recipe.order(node)) || Tokens.isLast(token)) {
+      String message =
+          "The sequence numbers of path '"
+              + directory
+              + "' are about to overflow. Let it become empty and delete it: they begin anew.";
+      remove(turn, () -> turn.refuse(Why.STORE_FULL, message));
+    } else if (place.holds()) {
+      hold(place.wanted(), turn);
+    } else if (place.stranger() != null) {
+      String message =
+          "Path '"
+              + directory
+              + "' has the child '"
+              + place.stranger()
+              + "', which is no lock's and for which Curator would wait for ever. Remove it, or use another name.";
+      remove(turn, () -> turn.refuse(Why.UNSUPPORTED, message));
+    } else if (!queue) {
+      Reply busy = new Reply.Busy(attempt, holder(place.first()), session.ttl());
+      remove(turn, () -> turn.end(busy));
+    } else {
+      ahead = place.ahead();
+      first = place.first();
+      watch(Objects.requireNonNull(place.next()), turn);
+    }
+  }
+
+  private void watch(String before, Turn turn) {
+    wire()
+        .watch(
+            child(directory, before),
+            this,
+            (code, stat) ->
+                session.step(
+                    () -> {
+                      if (stat != null) {
+                        next = before;
+                        turn.end(standing());
+                      } else if (code == Code.NONODE) {
+                        next = null;
+                        left(turn);
+                      } else {
+                        turn.fail(code, before);
+                      }
+                    }));
+  }
+
+  /** The one before has gone. */
+  private void left(Turn turn) {
+    if (ahead != 1 || (recipe == Recipe.READ_WRITE && !reading)) {
+      // Others may be ahead yet; or, before a writer, the reader inside a writer that has gone.
+      lookAtLine(true, turn);
+      return;
+    }
+    wire()
+        .stat(
+            child(directory, node),
+            (code, stat) ->
+                session.step(
+                    () -> {
+                      if (stat != null && session.owns(stat)) {
+                        hold(false, turn);
+                      } else if (stat != null || code == Code.NONODE) {
+                        gone(turn);
+                      } else {
+                        turn.fail(code, node);
+                      }
+                    }));
+  }
+
+  private void hold(boolean isWanted, Turn turn) {
+    phase = Phase.HELD;
+    next = null;
+    wanted = isWanted;
+    Reply.Granted granted = granted();
+    if (!turn.isAsked()) {
+      announce(
+          new News.Granted(
+              name, attempt, granted.token(), granted.tokens(), granted.wanted(), false));
+    }
+    if (!isWanted && !reading && isAlone()) {
+      session.lookLater(this);
+    }
+    turn.end(granted);
+  }
+
+  /** Whether somebody has come, for a lock that is held longer than a moment. */
+  private void lookBehind(Turn turn) {
+    wire()
+        .children(
+            directory,
+            this,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      Recipe.Place place =
+                          children == null ? null : recipe.place(children, node, reading);
+                      if (place != null && place.wanted()) {
+                        wanted = true;
+                        announce(new News.Wanted(name, attempt));
+                      }
+                      turn.end(standing());
+                    }));
+  }
+
+  @Override
+  public void process(WatchedEvent event) {
+    if (event.getType() != EventType.None) {
+      session.step(
+          () -> {
+            if (isKnown()) {
+              stir();
+            }
+          });
+    }
+  }
+
+  private Reply standing() {
+    return phase == Phase.HELD
+        ? granted()
+        : new Reply.Queued(attempt, ahead, holder(first), session.ttl());
+  }
+
+  private Reply.Granted granted() {
+    if (tokensGiven == 0) {
+      tokensGiven = Math.min(tokensAsked, Tokens.BLOCK);
+    }
+    return new Reply.Granted(attempt, token, tokensGiven, wanted, null);
+  }
+
+  /** Somebody else has deleted the node. */
+  private void gone(Turn turn) {
+    forgotten(Was.WAITING, How.EVICTED);
+    turn.refuse(
+        Why.ENDED, "Node '" + node + "' in '" + directory + "' was deleted by somebody else.");
+  }
+
+  // ---- Changing and leaving ----
+
+  @Override
+  void adjust(Request.Adjust request, Turn turn) {
+    if (phase != Phase.HELD) {
+      turn.refuse(Why.NOT_HELD, "The attempt does not hold lock '" + name + "'.");
+    } else if (request.mode().capacity() != Mode.SHARERS) {
+      turn.refuse(Why.CAPACITY_DIFFERS, "'" + name + "' is a lock, not a semaphore.");
+    } else if (request.mode().equals(Mode.SHARED) == reading) {
+      refresh(request.tokens(), turn);
+    } else if (reading) {
+      turn.refuse(Why.UNSUPPORTED, "A hold on lock '" + name + "' cannot be widened.");
+    } else {
+      narrow(request.tokens(), turn);
+    }
+  }
+
+  private void refresh(int tokens, Turn turn) {
+    wire()
+        .children(
+            directory,
+            null,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      Recipe.Place place =
+                          children == null ? null : recipe.place(children, node, reading);
+                      if (children == null && code != Code.NONODE) {
+                        turn.fail(code, directory);
+                      } else if (place == null || !place.holds()) {
+                        lost(turn);
+                      } else {
+                        wanted |= place.wanted();
+                        moreTokens(tokens, turn);
+                      }
+                    }));
+  }
+
+  private void moreTokens(int tokens, Turn turn) {
+    if (tokens > 0 && !Tokens.areLeft(token, tokensGiven)) {
+      turn.refuse(Why.STORE_FULL, "The tokens of this hold are used up: release and acquire.");
+      return;
+    }
+    if (tokens > 0) {
+      token += tokensGiven;
+      tokensGiven = Math.min(tokens, Tokens.BLOCK);
+    }
+    turn.end(granted());
+  }
+
+  /** Somebody else has deleted the node of a holder. */
+  private void lost(Turn turn) {
+    forgotten(Was.HELD, How.EVICTED);
+    announce(new News.Gone(name, attempt, How.EVICTED));
+    turn.refuse(
+        Why.NOT_HELD, "Node '" + node + "' in '" + directory + "' was deleted by somebody else.");
+  }
+
+  /**
+   * From writer to reader as Curator's users do it, by a reader's node with the writer's number; in
+   * one step, so that there is no moment with both or neither.
+   */
+  private void narrow(int tokens, Turn turn) {
+    String reader = prefix + recipe.word(true) + recipe.order(node);
+    List<Op> swap =
+        List.of(
+            wire().createOp(child(directory, reader), session.note(null), CreateMode.EPHEMERAL),
+            Op.delete(child(directory, node), -1));
+    wire()
+        .multi(
+            swap,
+            (code, results) ->
+                session.step(
+                    () -> {
+                      if (code == Code.OK) {
+                        isReader(reader, tokens, turn);
+                      } else if (code == Code.NODEEXISTS || code == Code.NONODE) {
+                        settle(reader, tokens, turn);
+                      } else {
+                        narrowed = reader;
+                        turn.fail(code, directory);
+                      }
+                    }));
+  }
+
+  private void isReader(String reader, int tokens, Turn turn) {
+    node = reader;
+    reading = true;
+    narrowed = null;
+    moreTokens(tokens, turn);
+  }
+
+  /** An earlier try of the same, whose reply was lost, may have done it. */
+  private void settle(String reader, int tokens, Turn turn) {
+    wire()
+        .stat(
+            child(directory, reader),
+            (code, stat) ->
+                session.step(
+                    () -> {
+                      if (stat != null && session.owns(stat)) {
+                        isReader(reader, tokens, turn);
+                      } else if (stat != null || code == Code.NONODE) {
+                        lost(turn);
+                      } else {
+                        turn.fail(code, reader);
+                      }
+                    }));
+  }
+
+  @Override
+  void abandon(Turn turn) {
+    switch (phase) {
+      case NEW -> turn.ended(Was.ABSENT, How.UNKNOWN);
+      case IN_DOUBT -> find(turn, () -> abandon(turn));
+      case WAITING -> remove(turn, () -> turn.ended(Was.WAITING, How.RELEASED));
+      case HELD -> remove(turn, () -> turn.ended(Was.HELD, How.RELEASED));
+    }
+  }
+
+  /** Deletes the node; what follows is done once it is surely gone. */
+  private void remove(Turn turn, Runnable then) {
+    String instead = narrowed;
+    if (instead != null) {
+      String path = child(directory, instead);
+      wire()
+          .delete(
+              path,
+              (code, unused) ->
+                  session.step(
+                      () -> {
+                        if (code == Code.OK || code == Code.NONODE) {
+                          narrowed = null;
+                          deleting = true;
+                          remove(turn, then);
+                        } else {
+                          turn.fail(code, path);
+                        }
+                      }));
+      return;
+    }
+    boolean again = deleting;
+    deleting = true;
+    String path = child(directory, node);
+    wire()
+        .delete(
+            path,
+            (code, unused) ->
+                session.step(
+                    () -> {
+                      if (code == Code.NONODE && phase == Phase.HELD && !again) {
+                        turn.ended(Was.HELD, How.EVICTED);
+                      } else if (code == Code.OK || code == Code.NONODE) {
+                        phase = Phase.NEW;
+                        deleting = false;
+                        then.run();
+                      } else {
+                        turn.fail(code, path);
+                      }
+                    }));
+  }
+
+  @Override
+  boolean isBlank() {
+    return phase == Phase.NEW;
+  }
+}

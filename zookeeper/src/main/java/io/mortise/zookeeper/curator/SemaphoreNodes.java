@@ -1,0 +1,20 @@
+package io.mortise.zookeeper.curator;
+
+/** The parts of {@code InterProcessSemaphoreV2}: a mutex, and leases that are counted. */
+final class SemaphoreNodes {
+  /** The directory of the mutex that whoever wants a lease has to hold. */
+  static final String LOCKS = "locks";
+
+  /** The directory of the leases; every child counts as one. */
+  static final String LEASES = "leases";
+
+  /** What the name of a lease has behind its protection id, before the sequence number. */
+  static final String WORD = "lease-";
+
+  private SemaphoreNodes() {}
+
+  /** In which order leases were made, as text. */
+  static String order(String lease) {
+    return lease.substring(lease.lastIndexOf(WORD) + 1);
+  }
+}

@@ -1,0 +1,232 @@
+package io.mortise.zookeeper.curator;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Request;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt of this process and the nodes that stand for it. Its requests, and what its watches
+ * bring about, are done one after the other, each a short chain of asynchronous steps; those of
+ * different attempts go their way side by side.
+ *
+ * <p>Guarded by its session: every method runs inside {@link CuratorSession#step}.
+ */
+abstract class Stand {
+  final CuratorSession session;
+  final LockName name;
+  final AttemptId attempt;
+
+  private final ArrayDeque<Runnable> backlog = new ArrayDeque<>();
+
+  /**
+   * What others of this process ask about the same lock, and must not before the backlog is done.
+   */
+  private final List<Runnable> behind = new ArrayList<>();
+
+  private boolean busy;
+  private boolean stirred;
+
+  Stand(CuratorSession session, LockName name, AttemptId attempt) {
+    this.session = session;
+    this.name = name;
+    this.attempt = attempt;
+  }
+
+  final void submit(Request request, Consumer<Reply> sink) {
+    Turn turn = new Turn(sink, true);
+    Runnable start =
+        () -> {
+          if (request instanceof Request.Acquire acquire) {
+            acquire(acquire, turn);
+          } else if (request instanceof Request.Abandon) {
+            abandon(turn);
+          } else {
+            adjust((Request.Adjust) request, turn);
+          }
+        };
+    if (busy) {
+      backlog.add(start);
+      session.waitsInLine(this);
+    } else {
+      busy = true;
+      start.run();
+    }
+  }
+
+  /** To be done once what was asked before about the same lock is under way. */
+  final void later(Runnable request) {
+    behind.add(request);
+  }
+
+  /** Something that the attempt waits for, or should know of, may have happened. */
+  final void stir() {
+    if (busy) {
+      stirred = true;
+    } else {
+      busy = true;
+      look(new Turn(reply -> {}, false));
+    }
+  }
+
+  private void next() {
+    Runnable waiting = backlog.poll();
+    if (waiting != null) {
+      waiting.run();
+      if (backlog.isEmpty()) {
+        session.isUnderWay(this);
+        List<Runnable> due = List.copyOf(behind);
+        behind.clear();
+        due.forEach(Runnable::run);
+      }
+    } else if (stirred) {
+      stirred = false;
+      look(new Turn(reply -> {}, false));
+    } else {
+      busy = false;
+      if (isAlone() && isBlank()) {
+        session.drop(this);
+      }
+    }
+  }
+
+  /** Whether the attempt has no node, and nothing to remember. */
+  abstract boolean isBlank();
+
+  /** Whether the session knows it, and not another one that it is part of. */
+  boolean isAlone() {
+    return true;
+  }
+
+  abstract void acquire(Request.Acquire request, Turn turn);
+
+  abstract void adjust(Request.Adjust request, Turn turn);
+
+  abstract void abandon(Turn turn);
+
+  /** Looks whether a wait is over, unasked. Must end the turn. */
+  abstract void look(Turn turn);
+
+  /**
+   * One request, or one look, on its way through its steps; ends exactly once. A request that takes
+   * too long is answered before that, as one that may have been executed; its steps go on.
+   */
+  final class Turn {
+    private final Consumer<Reply> sink;
+    private final boolean asked;
+    private final @Nullable Future<?> timeout;
+    private boolean answered;
+
+    Turn(Consumer<Reply> sink, boolean asked) {
+      this.sink = sink;
+      this.asked = asked;
+      this.timeout = asked ? session.afterPatience(this::giveUp) : null;
+    }
+
+    /** Whether the engine waits for the answer. If not, it has to be told otherwise. */
+    boolean isAsked() {
+      return asked && !answered;
+    }
+
+    private void giveUp() {
+      answer(
+          new Reply.Failed(
+              attempt,
+              true,
+              new StoreUnavailableException(
+                  "ZooKeeper did not answer in time (store=" + session.storeName() + ").")));
+    }
+
+    private void answer(Reply reply) {
+      if (!answered) {
+        answered = true;
+        session.after(() -> sink.accept(reply));
+      }
+    }
+
+    void end(Reply reply) {
+      if (timeout != null) {
+        timeout.cancel(false);
+      }
+      answer(reply);
+      next();
+    }
+
+    void refuse(Why why, String message) {
+      end(new Reply.Refused(attempt, why, message));
+    }
+
+    void ended(Was was, How how) {
+      forgotten(was, how);
+      end(new Reply.Ended(attempt, was, how, false));
+    }
+
+    /**
+     * The server refused a step, or did not answer.
+     *
+     * @param path what the step was about
+     */
+    void fail(Code code, String path) {
+      if (code == Code.SESSIONEXPIRED || session.isOver()) {
+        refuse(Why.SESSION_GONE, "The session of this attempt is over.");
+      } else {
+        KeeperException cause = KeeperException.create(code, path);
+        boolean unanswered = code == Code.CONNECTIONLOSS || code == Code.OPERATIONTIMEOUT;
+        end(
+            new Reply.Failed(
+                attempt, unanswered, new StoreUnavailableException(explain(code, path), cause)));
+      }
+    }
+  }
+
+  /** The attempt is over. */
+  void forgotten(Was was, How how) {
+    session.forget(this, was, how);
+  }
+
+  /** Tells the engine what it has not asked for. */
+  void announce(News news) {
+    session.tell(news);
+  }
+
+  /** Whether what is heard still concerns anybody. */
+  boolean isKnown() {
+    return session.knows(this);
+  }
+
+  private String explain(Code code, String path) {
+    String what =
+        switch (code) {
+          case NOAUTH -> "does not let this client do it: check the ACL of that path";
+          case CONNECTIONLOSS -> "lost the connection before it answered";
+          default -> "answered " + code;
+        };
+    return "ZooKeeper " + what + " (store=" + session.storeName() + ", path=" + path + ").";
+  }
+
+  static String child(String directory, String node) {
+    return directory + "/" + node;
+  }
+
+  static String last(String path) {
+    return path.substring(path.lastIndexOf('/') + 1);
+  }
+
+  Reply.@Nullable Holder holder(@Nullable String node) {
+    // How long its session lives is known to the server only; if it ends, its nodes go with it.
+    return node == null ? null : new Reply.Holder(NodeName.attempt(node), 0, session.ttl());
+  }
+}

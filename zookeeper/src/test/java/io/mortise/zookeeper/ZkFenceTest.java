@@ -1,0 +1,153 @@
+package io.mortise.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.FencingToken;
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.StaleTokenException;
+import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.zookeeper.curator.CuratorStore;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The ensemble refuses what comes in the name of a hold that another has followed. */
+class ZkFenceTest {
+  private static ZooKeeperServer server;
+  private static ZooKeeper client;
+
+  @BeforeAll
+  static void startServer() throws Exception {
+    server = ZooKeeperServer.start();
+    CountDownLatch connected = new CountDownLatch(1);
+    client =
+        new ZooKeeper(
+            server.address(),
+            30_000,
+            event -> {
+              if (event.getState() == KeeperState.SyncConnected) {
+                connected.countDown();
+              }
+            });
+    assertThat(connected.await(30, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @AfterAll
+  static void stopServer() throws Exception {
+    client.close();
+    server.close();
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String read(String path) throws Exception {
+    return new String(client.getData(path, false, null), StandardCharsets.UTF_8);
+  }
+
+  private static String node(String path) throws Exception {
+    return client.create(path, bytes("first"), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+  }
+
+  private static FencingToken token(String lock, long value, String holder) {
+    return new FencingToken(lock, value, holder);
+  }
+
+  @Test
+  void givenLaterHolder_whenAnEarlierOneWrites_thenItIsRefused_asANaiveWriteIsNot()
+      throws Exception {
+    String path = node("/fenced");
+    ZkFence fence = ZkFence.under(client, "/fences/a");
+    try (LockClient locks = LockClient.connect("mem:")) {
+      Lease first = locks.lock("invoice/42").acquire();
+      FencedWrites stale = fence.enter(first);
+      stale.setData(path, bytes("by the first"), -1);
+      stale.setData(path, bytes("by the first again"), -1);
+      first.close();
+      try (Lease second = locks.lock("invoice/42").acquire()) {
+        FencedWrites fresh = fence.enter(second);
+
+        assertThatThrownBy(() -> stale.setData(path, bytes("too late"), -1))
+            .isInstanceOfSatisfying(
+                StaleTokenException.class,
+                refusal -> assertThat(refusal.currentToken()).isEqualTo(second.token()));
+        assertThat(read(path)).isEqualTo("by the first again");
+        fresh.setData(path, bytes("by the second"), -1);
+        assertThat(read(path)).isEqualTo("by the second");
+        assertThat(fence.latest("invoice/42")).hasValue(second.token());
+
+        client.setData(path, bytes("naive"), -1);
+        assertThat(read(path)).as("what nobody checks goes through").isEqualTo("naive");
+      }
+    }
+  }
+
+  @Test
+  void givenToken_whenItEntersLate_thenItIsRefused_andTheSameHolderIsNot() throws Exception {
+    ZkFence fence = ZkFence.under(client, "/fences/b");
+    assertThat(fence.latest("x")).isEmpty();
+    fence.enter(token("x", 7, "a"));
+    fence.enter(token("x", 7, "a"));
+    assertThatThrownBy(() -> fence.enter(token("x", 6, "b")))
+        .isInstanceOf(StaleTokenException.class)
+        .hasMessageContaining("seen token 7");
+    assertThatThrownBy(() -> fence.enter(token("x", 7, "b")))
+        .isInstanceOfSatisfying(
+            StaleTokenException.class, refusal -> assertThat(refusal.isGrantedTwice()).isTrue());
+    fence.enter(token("y", 1, "b"));
+    fence.enter(token("x", Long.MAX_VALUE, "c"));
+    assertThat(fence.latest("x")).hasValue(Long.MAX_VALUE);
+  }
+
+  @Test
+  void givenSeveralWrites_thenAllOrNoneAreDone_andTroubleOfTheirOwnIsTold() throws Exception {
+    ZkFence fence = ZkFence.under(client, "/fences/c");
+    FencedWrites writes = fence.enter(token("z", 5, "a"));
+    String path = writes.create("/made", bytes("x"), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    List<Op> both =
+        List.of(Op.setData(path, bytes("y"), -1), Op.setData("/nowhere", bytes("y"), -1));
+    assertThatThrownBy(() -> writes.multi(both))
+        .isInstanceOf(KeeperException.NoNodeException.class);
+    assertThatThrownBy(() -> writes.setData(path, bytes("y"), 17))
+        .isInstanceOf(KeeperException.BadVersionException.class);
+    assertThat(read(path)).isEqualTo("x");
+    fence.enter(token("z", 6, "b"));
+    assertThatThrownBy(() -> writes.delete(path, -1)).isInstanceOf(StaleTokenException.class);
+    assertThatThrownBy(() -> writes.multi(both)).isInstanceOf(StaleTokenException.class);
+    assertThat(client.exists(path, false)).isNotNull();
+  }
+
+  @Test
+  void givenLockNode_whenItsHoldIsOver_thenWritesInItsNameAreRefused() throws Exception {
+    String path = node("/by-lock-node");
+    String url = "zk+curator://" + server.address() + "?tick=200ms&base=/locks";
+    try (LockClient locks = LockClient.builder().url(url).ttl(Duration.ofSeconds(10)).build()) {
+      Lease lease = locks.lock("a").acquire();
+      FencingToken token = lease.fencingToken();
+      String lockNode = CuratorStore.lockNode(client, "/locks", token);
+      FencedWrites writes = FencedWrites.whileNodeStands(client, token, lockNode);
+      writes.setData(path, bytes("held"), -1);
+      lease.close();
+      assertThatThrownBy(() -> writes.setData(path, bytes("too late"), -1))
+          .isInstanceOf(StaleTokenException.class)
+          .hasMessageContaining("hold behind it is over");
+      assertThatThrownBy(() -> CuratorStore.lockNode(client, "/locks", token))
+          .isInstanceOf(StaleTokenException.class);
+      assertThat(read(path)).isEqualTo("held");
+    }
+  }
+}

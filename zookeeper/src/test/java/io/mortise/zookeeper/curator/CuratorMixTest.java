@@ -1,0 +1,363 @@
+package io.mortise.zookeeper.curator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.DistributedLock;
+import io.mortise.DistributedReadWriteLock;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.testkit.Waits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Real clients of Curator and ours exclude each other on the same path. */
+@SuppressWarnings("try") // leases are there to be held
+class CuratorMixTest {
+  private static final Duration BRIEF = Duration.ofMillis(200);
+
+  private final Fleet fleet = new Fleet();
+
+  @AfterEach
+  void closeFleet() throws Exception {
+    fleet.close();
+  }
+
+  private InterProcessMutex mutex() {
+    return new InterProcessMutex(fleet.curator(), fleet.path("job/a"));
+  }
+
+  private static boolean acquired(InterProcessMutex mutex) throws Exception {
+    return mutex.acquire(BRIEF.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  @Test
+  void givenMutexOfEitherSide_thenTheOtherIsKeptOut_andNoNodeIsLeft() throws Exception {
+    InterProcessMutex curator = mutex();
+    DistributedLock mortise = fleet.mortise().lock("job/a");
+
+    curator.acquire();
+    assertThat(mortise.tryAcquire()).isEmpty();
+    assertThat(mortise.tryAcquire(BRIEF)).isEmpty();
+    curator.release();
+
+    try (Lease lease = mortise.acquireWithin(Fleet.LONG)) {
+      assertThat(acquired(curator)).isFalse();
+      assertThat(curator.getParticipantNodes()).hasSize(1);
+      assertThat(lease.token()).isPositive();
+    }
+    assertThat(acquired(curator)).isTrue();
+    curator.release();
+    assertThat(fleet.nodes(fleet.path("job/a"))).isEmpty();
+  }
+
+  @Test
+  void givenMixedQueue_thenAllAreServedInTheOrderInWhichTheyCame() throws Exception {
+    InterProcessMutex holder = mutex();
+    holder.acquire();
+    List<String> served = Collections.synchronizedList(new ArrayList<>());
+    List<Future<?>> waiting = new ArrayList<>();
+    List<LockClient> clients = List.of(fleet.mortise(), fleet.mortise());
+    for (int i = 0; i < 4; i++) {
+      String name = (i % 2 == 0 ? "mortise" : "curator") + i;
+      InterProcessMutex curator = mutex();
+      DistributedLock mortise = clients.get(i / 2).lock("job/a");
+      boolean ours = i % 2 == 0;
+      waiting.add(
+          fleet.start(
+              () -> {
+                if (ours) {
+                  try (Lease lease = mortise.acquireWithin(Fleet.LONG)) {
+                    served.add(name);
+                  }
+                } else {
+                  curator.acquire();
+                  served.add(name);
+                  curator.release();
+                }
+                return null;
+              }));
+      fleet.awaitNodes(fleet.path("job/a"), i + 2);
+    }
+    holder.release();
+    for (Future<?> one : waiting) {
+      Fleet.get(one);
+    }
+    assertThat(served).containsExactly("mortise0", "curator1", "mortise2", "curator3");
+    assertThat(fleet.nodes(fleet.path("job/a"))).isEmpty();
+  }
+
+  @Test
+  void givenTokensOfBothSides_thenTheyRiseInTheOrderOfTheirHolds() throws Exception {
+    InterProcessMutex curator = mutex();
+    DistributedLock mortise = fleet.mortise().lock("job/a");
+    List<Long> tokens = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      try (Lease lease = mortise.acquireWithin(Fleet.LONG)) {
+        tokens.add(lease.token());
+      }
+      curator.acquire();
+      String node = curator.getParticipantNodes().iterator().next();
+      tokens.add(Tokens.first(fleet.looking().checkExists().forPath(node).getCzxid()));
+      curator.release();
+    }
+    assertThat(tokens).isSorted().doesNotHaveDuplicates();
+  }
+
+  @Test
+  void givenRestartOfTheServer_thenTheHolderHolds_andTheWaiterOfTheOtherSideWaitsOn()
+      throws Exception {
+    InterProcessMutex curator = mutex();
+    DistributedLock mortise = fleet.mortise().lock("job/a");
+
+    curator.acquire();
+    Future<Lease> ours = fleet.start(() -> mortise.acquireWithin(Fleet.LONG));
+    fleet.awaitNodes(fleet.path("job/a"), 2);
+    Fleet.server().restart();
+    fleet.awaitNodes(fleet.path("job/a"), 2);
+    assertThat(ours).isNotDone();
+    curator.release();
+    Lease lease = Fleet.get(ours);
+
+    Future<Boolean> theirs =
+        fleet.start(
+            () -> {
+              curator.acquire();
+              curator.release();
+              return true;
+            });
+    fleet.awaitNodes(fleet.path("job/a"), 2);
+    Fleet.server().restart();
+    fleet.awaitNodes(fleet.path("job/a"), 2);
+    assertThat(lease.isValid()).isTrue();
+    assertThat(theirs).isNotDone();
+    lease.close();
+    assertThat(Fleet.get(theirs)).isTrue();
+    assertThat(fleet.nodes(fleet.path("job/a"))).isEmpty();
+  }
+
+  @Test
+  void givenSessionThatExpires_thenTheOtherSideIsServed_andOurHolderIsTold() throws Exception {
+    InterProcessMutex curator = mutex();
+    DistributedLock mortise = fleet.mortise().lock("job/a");
+
+    curator.acquire();
+    Future<Lease> ours = fleet.start(() -> mortise.acquireWithin(Fleet.LONG));
+    fleet.awaitNodes(fleet.path("job/a"), 2);
+    fleet.expireOwnerOf(curator.getParticipantNodes().iterator().next());
+    Lease lease = Fleet.get(ours);
+
+    InterProcessMutex next = mutex();
+    Future<Boolean> theirs =
+        fleet.start(
+            () -> {
+              next.acquire();
+              return true;
+            });
+    fleet.awaitNodes(fleet.path("job/a"), 2);
+    fleet.expireOwnerOf(next.getParticipantNodes().iterator().next());
+    assertThat(Fleet.get(theirs)).isTrue();
+    Waits.until(Fleet.LONG, "the lease was lost", () -> lease.state() == Lease.State.LOST);
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertThat(mortise.tryAcquire()).isEmpty();
+  }
+
+  @Test
+  void givenGuardedCounter_whenTwoOfEachSideIncrementIt_thenNoneIsLost() throws Exception {
+    int rounds = 25;
+    int[] counter = {0};
+    AtomicInteger inside = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    Runnable increment =
+        () -> {
+          most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+          int before = counter[0];
+          Waits.pass(Duration.ofMillis(1));
+          counter[0] = before + 1;
+          inside.decrementAndGet();
+        };
+    List<Future<?>> users = new ArrayList<>();
+    for (int user = 0; user < 2; user++) {
+      DistributedLock mortise = fleet.mortise().lock("job/a");
+      InterProcessMutex curator = mutex();
+      users.add(
+          fleet.start(
+              () -> {
+                for (int i = 0; i < rounds; i++) {
+                  try (Lease lease = mortise.acquireWithin(Fleet.LONG)) {
+                    increment.run();
+                  }
+                }
+                return null;
+              }));
+      users.add(
+          fleet.start(
+              () -> {
+                for (int i = 0; i < rounds; i++) {
+                  curator.acquire();
+                  increment.run();
+                  curator.release();
+                }
+                return null;
+              }));
+    }
+    for (Future<?> user : users) {
+      Fleet.get(user);
+    }
+    assertThat(counter[0]).isEqualTo(4 * rounds);
+    assertThat(most).hasValue(1);
+    assertThat(fleet.nodes(fleet.path("job/a"))).isEmpty();
+  }
+
+  @Test
+  void givenThreadsOfOurProcessThatContend_whenCuratorWaits_thenItIsServedSoon() throws Exception {
+    DistributedLock mortise = fleet.mortise().lock("job/a");
+    AtomicInteger passes = new AtomicInteger();
+    List<Future<?>> users = new ArrayList<>();
+    AtomicBoolean stop = new AtomicBoolean();
+    for (int i = 0; i < 3; i++) {
+      users.add(
+          fleet.start(
+              () -> {
+                while (!stop.get()) {
+                  try (Lease lease = mortise.acquireWithin(Fleet.LONG)) {
+                    passes.incrementAndGet();
+                  }
+                }
+                return null;
+              }));
+    }
+    Waits.until(Fleet.LONG, "the lock went from hand to hand", () -> passes.get() > 500);
+    InterProcessMutex curator = mutex();
+    for (int i = 0; i < 5; i++) {
+      assertThat(curator.acquire(Fleet.LONG.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+      curator.release();
+    }
+    stop.set(true);
+    for (Future<?> user : users) {
+      Fleet.get(user);
+    }
+  }
+
+  @Test
+  void givenReadersAndWritersOfBothSides_thenTheyShareAndExcludeAsCuratorHasIt() throws Exception {
+    CuratorFramework client = fleet.curator();
+    InterProcessReadWriteLock curator = new InterProcessReadWriteLock(client, fleet.path("doc"));
+    DistributedReadWriteLock mortise = fleet.mortise("readwrite").readWriteLock("doc");
+
+    curator.readLock().acquire();
+    Lease reader = mortise.readLock().acquireWithin(Fleet.LONG);
+    assertThat(mortise.writeLock().tryAcquire(BRIEF)).isEmpty();
+    curator.readLock().release();
+    assertThat(acquired(curator.writeLock())).isFalse();
+    reader.close();
+
+    curator.writeLock().acquire();
+    assertThat(mortise.readLock().tryAcquire(BRIEF)).isEmpty();
+    // A reader inside its writer: it holds on when the writer goes.
+    curator.readLock().acquire();
+    Future<Lease> readers = fleet.start(() -> mortise.readLock().acquireWithin(Fleet.LONG));
+    fleet.awaitNodes(fleet.path("doc"), 3);
+    Future<Lease> writers = fleet.start(() -> mortise.writeLock().acquireWithin(Fleet.LONG));
+    fleet.awaitNodes(fleet.path("doc"), 4);
+    curator.writeLock().release();
+    Fleet.get(readers).close();
+    Waits.pass(BRIEF);
+    assertThat(writers).isNotDone();
+    curator.readLock().release();
+    Lease writer = Fleet.get(writers);
+
+    assertThat(curator.readLock().acquire(BRIEF.toMillis(), TimeUnit.MILLISECONDS)).isFalse();
+    writer.downgrade();
+    assertThat(curator.readLock().acquire(Fleet.LONG.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+    assertThat(acquired(curator.writeLock())).isFalse();
+    curator.readLock().release();
+    writer.close();
+    assertThat(acquired(curator.writeLock())).isTrue();
+    curator.writeLock().release();
+    assertThat(fleet.nodes(fleet.path("doc"))).isEmpty();
+  }
+
+  @Test
+  void givenSemaphoreOfBothSides_thenPermitsAreCountedTogether() throws Exception {
+    InterProcessSemaphoreV2 curator =
+        new InterProcessSemaphoreV2(fleet.curator(), fleet.path("pool"), 3);
+    LockClient client = fleet.mortise();
+    DistributedLock one = client.semaphore("pool", 3).permits(1);
+    DistributedLock two = client.semaphore("pool", 3).permits(2);
+
+    var theirs = curator.acquire();
+    Lease ours = two.acquireWithin(Fleet.LONG);
+    assertThat(curator.acquire(BRIEF.toMillis(), TimeUnit.MILLISECONDS)).isNull();
+    assertThat(one.tryAcquire()).isEmpty();
+    assertThat(curator.getParticipantNodes()).hasSize(3);
+
+    Future<Lease> waiting = fleet.start(() -> two.acquireWithin(Fleet.LONG));
+    fleet.awaitNodes(fleet.path("pool/leases"), 5);
+    curator.returnLease(theirs);
+    fleet.awaitNodes(fleet.path("pool/leases"), 4);
+    assertThat(waiting).isNotDone();
+    ours.close();
+    Lease next = Fleet.get(waiting);
+    var again = curator.acquire(Fleet.LONG.toMillis(), TimeUnit.MILLISECONDS);
+    assertThat(again).isNotNull();
+    curator.returnLease(again);
+    next.close();
+    assertThat(fleet.nodes(fleet.path("pool/leases"))).isEmpty();
+    assertThat(fleet.nodes(fleet.path("pool/locks"))).isEmpty();
+  }
+
+  @Test
+  void givenPathThatIsUsedOtherwise_thenItIsRefused_andNothingIsLeft() throws Exception {
+    InterProcessReadWriteLock curator =
+        new InterProcessReadWriteLock(fleet.curator(), fleet.path("job/a"));
+    curator.readLock().acquire();
+    DistributedLock mortise = fleet.mortise().lock("job/a");
+    assertThatThrownBy(() -> mortise.tryAcquire(BRIEF))
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("recipe=readwrite");
+    assertThat(fleet.nodes(fleet.path("job/a"))).hasSize(1);
+    assertThatThrownBy(() -> fleet.mortise().lock("/job").tryAcquire())
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("without a leading slash");
+  }
+
+  @Test
+  void givenHoldersAndWaiters_thenInspectShowsThoseOfBothSides() throws Exception {
+    LockClient client = fleet.mortise();
+    InterProcessMutex curator = mutex();
+    Lease lease = client.lock("job/a").acquireWithin(Fleet.LONG);
+    Future<Boolean> waiting =
+        fleet.start(
+            () -> {
+              curator.acquire();
+              curator.release();
+              return true;
+            });
+    fleet.awaitNodes(fleet.path("job/a"), 2);
+    var view = client.inspect("job/a").orElseThrow();
+    assertThat(view.holders()).hasSize(1);
+    assertThat(view.holders().get(0).token()).isEqualTo(lease.token());
+    assertThat(view.holders().get(0).client()).extracting("name").isEqualTo("m");
+    assertThat(view.waiters()).hasSize(1);
+    assertThat(client.inspect(io.mortise.spi.LockQuery.all()).locks())
+        .extracting(found -> found.name().value())
+        .containsExactly("job/a");
+    lease.close();
+    assertThat(Fleet.get(waiting)).isTrue();
+  }
+}

@@ -1,0 +1,140 @@
+package io.mortise.zookeeper.curator;
+
+import io.mortise.LockClient;
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryForever;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+
+/** Clients of Curator and of Mortise side by side, on one server of the JVM; a base path a test. */
+@SuppressWarnings("try") // closing may be interrupted
+final class Fleet implements AutoCloseable {
+  static final Duration TTL = Duration.ofSeconds(10);
+  static final Duration LONG = Waits.scaled(Duration.ofSeconds(30));
+
+  /** From which the server makes the password of a session. */
+  private static final long SERVER_SECRET = 0XB3415C00L;
+
+  private static final AtomicInteger BASES = new AtomicInteger();
+  private static ZooKeeperServer server;
+
+  private final String base = "/fleet" + BASES.incrementAndGet();
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final CuratorFramework looking = curator();
+
+  static synchronized ZooKeeperServer server() {
+    if (server == null) {
+      server = ZooKeeperServer.start();
+    }
+    return server;
+  }
+
+  /** The path of a lock, as a user of Curator writes it. */
+  String path(String name) {
+    return base + "/" + name;
+  }
+
+  String url(String recipe) {
+    return "zk+curator://" + server().address() + "?tick=200ms&recipe=" + recipe + "&base=" + base;
+  }
+
+  CuratorFramework curator() {
+    return closedLater(curator(server().address(), TTL));
+  }
+
+  static CuratorFramework curator(String address, Duration ttl) {
+    CuratorFramework client =
+        CuratorFrameworkFactory.newClient(
+            address, Math.toIntExact(ttl.toMillis()), 10_000, new RetryForever(50));
+    client.start();
+    return client;
+  }
+
+  LockClient mortise() {
+    return mortise("mutex");
+  }
+
+  LockClient mortise(String recipe) {
+    return closedLater(LockClient.builder().url(url(recipe)).ttl(TTL).name("m").build());
+  }
+
+  <T extends AutoCloseable> T closedLater(T resource) {
+    open.add(resource);
+    return resource;
+  }
+
+  <T> Future<T> start(Callable<T> task) {
+    return threads.submit(task);
+  }
+
+  static <T> T get(Future<T> future) throws Exception {
+    return future.get(LONG.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /** The nodes below a path; none if it is not there. */
+  List<String> nodes(String path) {
+    try {
+      return looking.getChildren().forPath(path);
+    } catch (org.apache.zookeeper.KeeperException.NoNodeException e) {
+      return List.of();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  void awaitNodes(String path, int count) {
+    Waits.until(
+        LONG, "there were " + count + " nodes in " + path, () -> nodes(path).size() == count);
+  }
+
+  CuratorFramework looking() {
+    return looking;
+  }
+
+  /** Ends the session that a node hangs on, as the server does when it has heard nothing of it. */
+  void expireOwnerOf(String path) throws Exception {
+    Stat stat = looking.checkExists().forPath(path);
+    byte[] password = new byte[16];
+    new Random(stat.getEphemeralOwner() ^ SERVER_SECRET).nextBytes(password);
+    java.util.concurrent.CountDownLatch connected = new java.util.concurrent.CountDownLatch(1);
+    try (ZooKeeper thief =
+        new ZooKeeper(
+            server().address(),
+            10_000,
+            event -> {
+              if (event.getState() == KeeperState.SyncConnected) {
+                connected.countDown();
+              }
+            },
+            stat.getEphemeralOwner(),
+            password)) {
+      if (!connected.await(LONG.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new IllegalStateException("Could not take over the session.");
+      }
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    threads.shutdownNow();
+    for (int i = open.size() - 1; i >= 0; i--) {
+      open.get(i).close();
+    }
+    looking.close();
+  }
+}
