@@ -11,6 +11,9 @@ module io.mortise.core {
   exports io.mortise.spi;
   exports io.mortise.internal.engine to
       io.mortise.testkit;
+  exports io.mortise.internal.judge to
+      io.mortise.jdbc,
+      io.mortise.redis;
   exports io.mortise.internal.table to
       io.mortise.testkit;
 

@@ -31,6 +31,7 @@ public interface Lease extends AutoCloseable {
    *
    * @throws LeaseLostException if the lease is lost, so that nobody takes the token of a lost hold
    *     for a current one
+   * @throws UnsupportedByStoreException if the store has no fencing tokens
    */
   long token();
 

@@ -5,6 +5,16 @@ package io.mortise.spi;
  * written.
  */
 public enum Capability {
+  /**
+   * Holds hang on sessions that the store keeps. Without it each hold ends by itself when a TTL has
+   * passed since it was granted or its session was last renewed, and nobody needs to judge; a
+   * renewal costs as much as there are holds; a clone of the process is not noticed; nobody is told
+   * that his lock is wanted, so every grant says that it may be ({@link Reply.Granted#wanted()});
+   * how a hold ended may be forgotten at once ({@link Reply.How#UNKNOWN}), so that an acquire that
+   * arrives after its own end may hold until its TTL is over; and who holds may be shown by the
+   * attempt alone.
+   */
+  SESSION,
   /** Waiting attempts stand in a queue in the store, and a release hands over. */
   QUEUE,
   /** Several holders of {@link Mode#SHARED}. */
@@ -15,7 +25,7 @@ public enum Capability {
   AT_MOST,
   /** {@link Terms#atLeast()}. */
   AT_LEAST,
-  /** Fencing tokens. */
+  /** Fencing tokens. Without them every grant has token 0, whatever was asked for. */
   TOKEN,
   /** {@link Request.Acquire#tokenFloor()}. */
   TOKEN_FLOOR,

@@ -29,7 +29,9 @@ public interface LockStore extends AutoCloseable {
 
   /**
    * Decides whether a session has ended, by the store's own time, and if so ends it for good. A
-   * step of its own: no other step decides that a holder is dead.
+   * step of its own: no other step decides that a holder is dead. Completes exceptionally with
+   * {@link io.mortise.UnsupportedByStoreException} if the store keeps no sessions ({@link
+   * Capability#SESSION}).
    */
   CompletionStage<Verdict> judge(SessionId session);
 

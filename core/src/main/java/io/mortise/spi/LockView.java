@@ -31,7 +31,8 @@ public record LockView(
    *
    * @param client null if its session is gone
    * @param token the first token of a holder; 0 for a waiter
-   * @param since how long it has held or waited, by the store's time
+   * @param since how long it has held or waited, by the store's time; zero if the store does not
+   *     know
    * @param sessionLeft how long its session lives without a further renewal; zero if it has ended
    * @param atMostLeft what is left of a holder's at-most time; null if there is none
    */

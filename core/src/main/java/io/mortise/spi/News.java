@@ -28,4 +28,10 @@ public sealed interface News {
    * hold may still be shut in the store, waiting for its owner to abandon it.
    */
   record Gone(LockName name, AttemptId attempt, Reply.How how) implements News {}
+
+  /**
+   * The lock that the attempt was refused may have become free: ask again. A hint only, from stores
+   * without a queue; never told by a renewal.
+   */
+  record MayBeFree(LockName name, AttemptId attempt) implements News {}
 }

@@ -14,9 +14,11 @@ public sealed interface Reply {
   /**
    * The attempt holds.
    *
-   * @param token first token of the block: greater than every token minted for this name before
+   * @param token first token of the block: greater than every token minted for this name before; 0
+   *     from a store without {@link Capability#TOKEN}
    * @param tokens how many consecutive tokens belong to this hold, at least 1
-   * @param wanted whether somebody is known to wait for the lock
+   * @param wanted whether somebody is known to wait for the lock; always true from a store that
+   *     cannot know ({@link Capability#SESSION})
    * @param atMostLeft what is left of the at-most time as the store saw it when answering; null if
    *     the hold has none
    */

@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Reply.Was;
 import io.mortise.spi.Reply.Why;
@@ -19,6 +22,7 @@ import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +64,79 @@ class CapabilitySuite extends StoreSuite {
   void givenNoQueue_whenAnAcquireWouldWait_thenItIsRefused() {
     needsLackOf(Capability.QUEUE);
     assertRefusedAndNothingWritten(true, EX, Terms.NONE, 0);
+  }
+
+  @Test
+  void givenNoToken_thenGrantsHaveNone_howeverManyAreWanted() {
+    needsLackOf(Capability.TOKEN);
+    SessionDriver a = session("a");
+    AttemptId attempt = a.attempt();
+    Reply.Granted grant =
+        granted(a.ask(new Request.Acquire(LOCK, attempt, EX, false, Terms.NONE, 64, 0, null)));
+    Reply.Granted again = granted(a.adjust(LOCK, attempt, EX, Terms.NONE, 64));
+    for (Reply.Granted one : List.of(grant, again)) {
+      assertThat(one.token()).isZero();
+      assertThat(one.tokens()).isEqualTo(1);
+    }
+    SessionDriver b = session("b");
+    assertThat(inTheWay(b.acquire(LOCK, b.attempt(), EX)).attempt()).isEqualTo(attempt);
+  }
+
+  @Test
+  void givenNoSession_whenAskedToJudge_thenItIsRefused_andTheHoldStands() {
+    needsLackOf(Capability.SESSION);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    assertThatThrownBy(() -> store().judge(a.id()).toCompletableFuture().get(10, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(UnsupportedByStoreException.class);
+    Reply.Holder inTheWay = inTheWay(b.acquire(LOCK, b.attempt(), EX));
+    assertThat(inTheWay.attempt()).isEqualTo(attempt);
+    assertThat(inTheWay.sessionLeft()).as("nobody is to judge").isPositive();
+    // A proof of somebody else's death, which nobody can have, changes nothing.
+    busy(b.take(LOCK, b.attempt(), EX, false, a.id()));
+    assertThat(holders(LOCK)).containsExactly(attempt);
+  }
+
+  @Test
+  void givenNoSession_whenAHoldIsNotRenewed_thenItIsFreeAfterItsTtl_andNobodyNeedsToJudge() {
+    needsLackOf(Capability.SESSION);
+    SessionDriver a = shortSession("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    outlive(shortTtl());
+    assertThat(b.hold(LOCK, EX).wanted()).as("it cannot know").isTrue();
+    assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
+  }
+
+  @Test
+  void givenNoSession_whenAClientCloses_thenItsHoldsAreFreeAtOnce() {
+    needsLackOf(Capability.SESSION);
+    SessionDriver a = session("a");
+    a.hold(LOCK, EX);
+    a.hold(OTHER, EX);
+    a.close();
+    session("b").hold(LOCK, EX);
+    session("c").hold(OTHER, EX);
+  }
+
+  @Test
+  void givenNoSession_whenManyHoldsAreRenewed_thenAllOutliveTheirTtl() {
+    needsLackOf(Capability.SESSION);
+    Duration ttl = shortTtl().multipliedBy(3);
+    SessionDriver a = session("a", ttl);
+    SessionDriver b = session("b");
+    List<LockName> names = IntStream.range(0, 150).mapToObj(i -> LockName.of("many/" + i)).toList();
+    for (LockName name : names) {
+      a.hold(name, EX);
+      renewed(a.renew());
+    }
+    for (int i = 0; i < 4; i++) {
+      under.pass(ttl.dividedBy(3));
+      assertThat(a.news()).isEmpty();
+    }
+    names.forEach(name -> busy(b.acquire(name, b.attempt(), EX)));
   }
 
   @Test
@@ -141,6 +218,7 @@ class CapabilitySuite extends StoreSuite {
   @Test
   void givenNoPush_thenNewsArrivesByRenewalOnly() {
     needsLackOf(Capability.PUSH);
+    needs(Capability.SESSION);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     AttemptId attempt = a.hold(LOCK, EX).attempt();

@@ -3,6 +3,7 @@ package io.mortise.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -88,6 +90,7 @@ class ExclusionSuite extends StoreSuite {
 
   @Test
   void givenReleasedHold_whenTheReleaseIsSentAgain_thenTheAnswerIsTheSame() {
+    needs(Capability.SESSION);
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     assertEnded(a.end(LOCK, attempt), Was.HELD, How.RELEASED);
@@ -97,6 +100,7 @@ class ExclusionSuite extends StoreSuite {
 
   @Test
   void givenReleasedHold_whenItsAcquireArrivesLate_thenItIsRefusedAndNothingIsHeld() {
+    needs(Capability.SESSION);
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     a.end(LOCK, attempt);
@@ -123,6 +127,27 @@ class ExclusionSuite extends StoreSuite {
     assertThat(holders(LOCK)).containsExactly(successor.attempt());
     assertThat(granted(b.acquire(LOCK, successor.attempt(), EX)).token())
         .isEqualTo(successor.token());
+    SessionDriver c = session("c");
+    busy(c.acquire(LOCK, c.attempt(), EX));
+  }
+
+  @Test
+  @Tag("stale-holder-changes-nothing")
+  void givenHoldThatExpiredByItself_whenItsOwnerReleasesLate_thenTheSuccessorKeepsTheLock() {
+    Assumptions.assumeFalse(
+        under.capabilities().contains(Capability.SESSION), "the store has SESSION");
+    SessionDriver a = shortSession("a");
+    SessionDriver b = session("b");
+    AttemptId stale = a.hold(LOCK, EX).attempt();
+    outlive(shortTtl());
+    Reply.Granted successor = b.hold(LOCK, EX);
+
+    assertThat(a.end(LOCK, stale).how()).isNotEqualTo(How.RELEASED);
+    assertRefused(a.acquire(LOCK, stale, EX), Why.SESSION_GONE);
+    assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
+    assertThat(b.end(LOCK, stale).how()).isNotEqualTo(How.RELEASED);
+
+    assertThat(holders(LOCK)).containsExactly(successor.attempt());
     SessionDriver c = session("c");
     busy(c.acquire(LOCK, c.attempt(), EX));
   }

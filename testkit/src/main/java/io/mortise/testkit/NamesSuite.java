@@ -3,6 +3,7 @@ package io.mortise.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
@@ -40,8 +41,10 @@ class NamesSuite extends StoreSuite {
     LockPage page = Waits.join(store().inspect(new LockQuery(null, null, 1000, false)));
     assertThat(page.locks().stream().map(LockView::name))
         .containsExactlyInAnyOrderElementsOf(names);
-    assertThat(only(News.Wanted.class, a.news()).stream().map(News::name))
-        .containsExactlyInAnyOrderElementsOf(names);
+    if (under.capabilities().contains(Capability.SESSION)) {
+      assertThat(only(News.Wanted.class, a.news()).stream().map(News::name))
+          .containsExactlyInAnyOrderElementsOf(names);
+    }
     held.forEach((name, attempt) -> assertEnded(a.end(name, attempt), Was.HELD, How.RELEASED));
     held.forEach((name, attempt) -> assertThat(holders(name)).isEmpty());
   }

@@ -15,12 +15,18 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.Terms;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What others did is told until it is acknowledged, in order; a push is only a hint of it. */
 class NewsSuite extends StoreSuite {
   NewsSuite(StoreUnderTest under) {
     super(under);
+  }
+
+  @BeforeEach
+  void needsSessions() {
+    needs(Capability.SESSION);
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.mortise.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.Why;
@@ -111,6 +112,7 @@ class SessionSuite extends StoreSuite {
 
   @Test
   void givenCloneThatRenewsWithItsOwnBeat_thenOneOfTheTwoIsLost() {
+    needs(Capability.SESSION);
     SessionDriver a = session("a");
     long beat = a.beat();
     renewed(a.renew(beat, beat + 10, List.of()));
@@ -142,6 +144,7 @@ class SessionSuite extends StoreSuite {
   @Test
   void
       givenHolderThatDied_whenAContenderHasNoProof_thenTheHoldStandsAndTheContenderIsToldToJudge() {
+    needs(Capability.SESSION);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     AttemptId attempt = a.hold(LOCK, EX).attempt();

@@ -107,7 +107,9 @@ abstract class StoreSuite {
     return session.id();
   }
 
+  /** Skips the rest of the test where nobody judges. */
   final Verdict judge(SessionDriver session) {
+    needs(Capability.SESSION);
     return Waits.join(store().judge(session.id()));
   }
 

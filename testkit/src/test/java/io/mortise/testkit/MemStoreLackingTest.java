@@ -47,6 +47,24 @@ class MemStoreLackingTest {
   }
 
   @Nested
+  class Token extends LockStoreContract {
+    Token() {
+      super(MemUnderTest.without(Capability.TOKEN));
+    }
+  }
+
+  /** Nobody hands over to a session that nobody can judge. */
+  @Nested
+  class Session extends LockStoreContract {
+    Session() {
+      super(
+          new MemUnderTest(
+              EnumSet.complementOf(EnumSet.of(Capability.SESSION, Capability.QUEUE)),
+              TableRules.ALL));
+    }
+  }
+
+  @Nested
   class TokenFloor extends LockStoreContract {
     TokenFloor() {
       super(MemUnderTest.without(Capability.TOKEN_FLOOR));

@@ -51,6 +51,10 @@ final class Asking {
     this.isCalled = canQueue && engine.store.profile().can(Capability.PUSH);
   }
 
+  boolean canQueue() {
+    return canQueue;
+  }
+
   /** Begins a new attempt as soon as there is a session. */
   void begin(Stripe stripe, Claim claim) {
     claim.stopTimer();
@@ -61,6 +65,7 @@ final class Asking {
     claim.outdated = false;
     claim.wanted = false;
     claim.stopPassing();
+    claim.stopPolling();
     LiveSession session = engine.sessionFor(claim);
     if (session != null) {
       claim.session = session;
@@ -215,8 +220,24 @@ final class Asking {
     } else if (canQueue) {
       ask(stripe, claim, null);
     } else {
-      inTheWay(stripe, claim, holder, askAgain(busy.askAgain(), 0));
+      Duration again = busy.askAgain();
+      long backoff = backoff(claim);
+      inTheWay(
+          stripe,
+          claim,
+          holder,
+          again.toNanos() < backoff ? again : Duration.ofNanos(engine.env.jittered(backoff)));
     }
+  }
+
+  /**
+   * Where nobody calls and nobody stands in a queue: often at first, then as seldom as a quarter of
+   * the time that was waited already, so that many who wait long do not keep the store busy.
+   */
+  private static long backoff(Claim claim) {
+    int polls = claim.poll();
+    double nanos = POLL_NANOS * Math.pow(1.25, Math.min(polls, 20));
+    return Math.min((long) nanos, MOST_POLL_NANOS);
   }
 
   /** Those who wanted an answer get it; the others go on waiting. */

@@ -78,6 +78,7 @@ final class Claim {
     EngineScheduler.@Nullable Timer timer;
     @Nullable Throwable trouble;
     int failures;
+    int polls;
     @Nullable Passing passing;
   }
 
@@ -154,6 +155,18 @@ final class Claim {
   void failures(int count) {
     if (count != failures()) {
       waitState().failures = count;
+    }
+  }
+
+  /** Counts an answer that it is busy; returns how many there were before. */
+  int poll() {
+    return waitState().polls++;
+  }
+
+  /** A new attempt has not been answered yet. */
+  void stopPolling() {
+    if (wait != null) {
+      wait.polls = 0;
     }
   }
 

@@ -19,6 +19,12 @@ import org.jspecify.annotations.Nullable;
 final class Claims {
   private static final int SHORT_GRANTS = 3;
 
+  /**
+   * Where nobody hands over, a process that gives a lock back and wants it again lets others go
+   * first for so long. They would find it free by chance only, once in hundreds of passes.
+   */
+  private static final long COURTESY_NANOS = 2_000_000;
+
   private final Engine engine;
 
   Claims(Engine engine) {
@@ -153,7 +159,7 @@ final class Claims {
     claim.queued = false;
     claim.failures(0);
     claim.token = token;
-    claim.tokensLeft = tokens;
+    claim.tokensLeft = engine.hasTokens ? tokens : Integer.MAX_VALUE;
     Waiter head = claim.head;
     if (head == null) {
       // Cannot be: a claim without waiters was given up. If it is, the lock must not be kept.
@@ -191,6 +197,11 @@ final class Claims {
                   + "' was over each time before the grant arrived. Choose one longer than a round trip to the store."));
       return;
     }
+    beginLater(stripe, claim, 10_000_000);
+  }
+
+  private void beginLater(Stripe stripe, Claim claim, long nanos) {
+    claim.stopTimer();
     claim.phase = Phase.UNSENT;
     claim.number = 0;
     claim.timer(
@@ -198,7 +209,7 @@ final class Claims {
             .env
             .timers()
             .schedule(
-                10_000_000,
+                nanos,
                 () -> {
                   stripe.lock();
                   try {
@@ -254,7 +265,11 @@ final class Claims {
       discard(stripe, claim);
     } else {
       claim.shared = isCommon(claim);
-      engine.asking.begin(stripe, claim);
+      if (claim.wanted && !engine.asking.canQueue()) {
+        beginLater(stripe, claim, engine.env.jittered(COURTESY_NANOS));
+      } else {
+        engine.asking.begin(stripe, claim);
+      }
     }
     return ending;
   }

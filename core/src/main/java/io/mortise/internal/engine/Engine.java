@@ -6,6 +6,7 @@ import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.engine.Claim.Phase;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
@@ -55,6 +56,10 @@ public final class Engine {
   final HandOver handOver;
   final Endings endings;
   final Adjustments adjustments;
+
+  /** Whether a grant of this store has a token. */
+  final boolean hasTokens;
+
   private final SessionKeeper keeper;
   final Stripe[] stripes = new Stripe[1 << (Integer.SIZE - STRIPE_SHIFT)];
   final ConcurrentLinkedQueue<Claim> unsent = new ConcurrentLinkedQueue<>();
@@ -64,6 +69,7 @@ public final class Engine {
   public Engine(LockStore store, EngineEnv env) {
     this.store = store;
     this.env = env;
+    this.hasTokens = store.profile().can(Capability.TOKEN);
     for (int i = 0; i < stripes.length; i++) {
       stripes[i] = new Stripe();
     }
@@ -240,9 +246,13 @@ public final class Engine {
     LeaseLostException loss =
         new LeaseLostException(
             String.format(
-                "Lease on lock '%s' was lost: %s (store=%s, token=%d). Work done under it may overlap with the next"
-                    + " holder's; check what was written with this token.",
-                claim.name, why, storeName(), lease.rawToken()));
+                "Lease on lock '%s' was lost: %s (store=%s, token=%s). Work done under it may overlap with the next"
+                    + " holder's; check what was written%s.",
+                claim.name,
+                why,
+                storeName(),
+                lease.tokenText(),
+                hasTokens ? " with this token" : ""));
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
     stripe.afterwards(
         () -> {
@@ -250,7 +260,7 @@ public final class Engine {
               "Lost lease on lock '{}' (holder={}, token={}, store={}): {}.",
               claim.name,
               env.client().encoded(),
-              lease.rawToken(),
+              lease.tokenText(),
               storeName(),
               why);
           listeners.forEach(listener -> call(listener, loss));
@@ -304,8 +314,8 @@ public final class Engine {
           ? loss
           : new LeaseLostException(
               String.format(
-                  "Lease on lock '%s' was lost: it was not renewed in time (store=%s, token=%d).",
-                  lease.claim.name, storeName(), lease.rawToken()));
+                  "Lease on lock '%s' was lost: it was not renewed in time (store=%s, token=%s).",
+                  lease.claim.name, storeName(), lease.tokenText()));
     } finally {
       stripe.unlock();
     }

@@ -59,7 +59,7 @@ final class HandOver {
       claim.remove(waiter);
     }
     LeaseImpl lease = new LeaseImpl(claim, bond, claim.token, waiter);
-    if (engine.env.rules().takesFreshToken()) {
+    if (engine.hasTokens && engine.env.rules().takesFreshToken()) {
       claim.token++;
       claim.tokensLeft--;
     }

@@ -5,7 +5,6 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Capability;
 import io.mortise.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,20 +56,26 @@ final class LeaseImpl implements Lease {
 
   @Override
   public long token() {
+    requireTokens();
     if (isLost()) {
       throw loss();
     }
     return token;
   }
 
-  @Override
-  public FencingToken fencingToken() {
-    if (!engine().store.profile().can(Capability.TOKEN)) {
+  private void requireTokens() {
+    if (!engine().hasTokens) {
       throw new UnsupportedByStoreException(
           String.format(
-              "The lease on lock '%s' has no fencing token, for its store mints none (store=%s).",
+              "The lease on lock '%s' has no fencing token, for its store mints none (store=%s). Where double work"
+                  + " does harm, use a store that does.",
               name(), engine().storeName()));
     }
+  }
+
+  @Override
+  public FencingToken fencingToken() {
+    requireTokens();
     if (!claim.mode.equals(Mode.EXCLUSIVE)) {
       throw new IllegalStateException(
           String.format(
@@ -85,6 +90,11 @@ final class LeaseImpl implements Lease {
 
   long rawToken() {
     return token;
+  }
+
+  /** For messages. */
+  String tokenText() {
+    return engine().hasTokens ? Long.toString(token) : "none";
   }
 
   Bond bond() {
@@ -211,9 +221,13 @@ final class LeaseImpl implements Lease {
       case EXPIRED, EVICTED, TAKEN ->
           throw new LeaseLostException(
               String.format(
-                  "Lease on lock '%s' was lost before its release reached the store: %s (store=%s, token=%d). Work done"
-                      + " under it may overlap with the next holder's; check what was written with this token.",
-                  name(), ending.how(), engine().storeName(), token));
+                  "Lease on lock '%s' was lost before its release reached the store: %s (store=%s, token=%s). Work done"
+                      + " under it may overlap with the next holder's; check what was written%s.",
+                  name(),
+                  ending.how(),
+                  engine().storeName(),
+                  tokenText(),
+                  engine().hasTokens ? " with this token" : ""));
       default -> {
         // RELEASED; or UNKNOWN: the session lives and nobody told that the hold had gone, so it was
         // ours to the end.
@@ -271,6 +285,6 @@ final class LeaseImpl implements Lease {
 
   @Override
   public String toString() {
-    return "Lease[" + name() + ", token=" + token + ", " + state() + "]";
+    return "Lease[" + name() + ", token=" + tokenText() + ", " + state() + "]";
   }
 }

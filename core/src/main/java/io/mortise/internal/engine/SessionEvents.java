@@ -72,7 +72,9 @@ final class SessionEvents implements SessionKeeper.Listener {
     stripe.lock();
     try {
       Claim claim = stripe.find(news.name(), attempt);
-      if (claim == null) {
+      if (claim == null && news instanceof News.MayBeFree) {
+        return;
+      } else if (claim == null) {
         Ending ending = stripe.endings.get(attempt);
         if (ending == null) {
           engine.endUnknown(stripe, news.name(), attempt);
@@ -85,6 +87,8 @@ final class SessionEvents implements SessionKeeper.Listener {
         engine.handOver.wanted(claim);
       } else if (news instanceof News.Gone gone) {
         gone(stripe, claim, gone);
+      } else if (news instanceof News.MayBeFree && claim.phase == Phase.ASKED) {
+        engine.asking.askNow(stripe, claim);
       }
     } finally {
       stripe.unlock();

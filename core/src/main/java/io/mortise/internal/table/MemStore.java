@@ -41,6 +41,7 @@ public final class MemStore implements LockStore {
   private final LockTable table;
   private final Map<SessionId, Consumer<News>> listeners = new ConcurrentHashMap<>();
   private final StoreProfile profile;
+  private final Lacking lacking;
   private final Ticker ticker;
   private final long offsetMicros;
 
@@ -61,6 +62,7 @@ public final class MemStore implements LockStore {
     this.profile =
         new StoreProfile(
             "mem", capabilities, Duration.ZERO, Duration.ofMillis(1), Duration.ofMillis(1));
+    this.lacking = new Lacking(profile);
     this.table = new LockTable(rules);
     this.ticker = ticker;
     this.offsetMicros = startMicros - TimeUnit.NANOSECONDS.toMicros(ticker.nanos());
@@ -79,6 +81,10 @@ public final class MemStore implements LockStore {
 
   @Override
   public CompletionStage<Verdict> judge(SessionId session) {
+    if (!profile.can(Capability.SESSION)) {
+      return CompletableFuture.failedFuture(
+          new UnsupportedByStoreException("Store '" + profile.display() + "' keeps no sessions."));
+    }
     return CompletableFuture.completedFuture(step(now -> table.judge(session, now)));
   }
 
@@ -127,7 +133,7 @@ public final class MemStore implements LockStore {
     if (profile.can(Capability.PUSH)) {
       for (Push push : pushes) {
         Consumer<News> listener = listeners.get(push.session());
-        if (listener != null) {
+        if (listener != null && lacking.tells(push.news())) {
           listener.accept(push.news());
         }
       }
@@ -150,13 +156,27 @@ public final class MemStore implements LockStore {
     @Override
     public void submit(Request request, Consumer<Reply> sink) {
       Reply refusal = profile.refusal(request).orElse(null);
-      sink.accept(refusal != null ? refusal : step(now -> table.apply(request, now)));
+      sink.accept(
+          refusal != null
+              ? refusal
+              : step(now -> lacking.reply(request, apply(lacking.request(request), now))));
+    }
+
+    /** Without sessions that others judge, a hold whose time is over is free for whoever comes. */
+    private Reply apply(Request request, long now) {
+      Reply reply = table.apply(request, now);
+      SessionId over = lacking.over(reply);
+      if (over != null && request instanceof Request.Acquire acquire) {
+        table.judge(over, now);
+        return table.apply(lacking.proven(acquire, over), now);
+      }
+      return reply;
     }
 
     @Override
     public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
       return CompletableFuture.completedFuture(
-          step(now -> table.renew(spec, previous, next, seen, now)));
+          step(now -> lacking.renewal(table.renew(spec, previous, next, seen, now))));
     }
 
     @Override

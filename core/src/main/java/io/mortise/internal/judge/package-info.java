@@ -1,0 +1,8 @@
+/**
+ * Judging sessions without trusting a store's clock: {@link io.mortise.internal.judge.BeatWatch}.
+ * For stores that offer strict expiry.
+ */
+@NullMarked
+package io.mortise.internal.judge;
+
+import org.jspecify.annotations.NullMarked;
