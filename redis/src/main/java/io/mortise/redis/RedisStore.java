@@ -24,12 +24,19 @@ public final class RedisStore {
    * direct} (the default) or {@code lettuce}; and for TLS {@code ca}, a file of trusted
    * certificates in PEM form. Blocks, for some seconds where nobody answers.
    *
+   * <p>{@code redis-plain://…} and {@code rediss-plain://…} open locks that are nothing but a key
+   * with an expiry, as clients in other languages write them, and can do little more than exclude:
+   * see {@link io.mortise.spi.Capability#SESSION}. Parameters: {@code layout}, which is {@code
+   * string} (the default: SET NX PX, compare-and-delete) or {@code hash}; {@code prefix}, which
+   * stands before each name in its key; {@code timeout}, {@code accept-eviction}, {@code wire},
+   * {@code ca}.
+   *
    * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
    * @throws io.mortise.StoreUnavailableException if the server cannot be reached
    * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
    */
   public static LockStore open(String url) {
-    return RedisLockStore.connect(RedisTarget.parse(StoreUrl.parse(url)));
+    return new RedisStoreProvider().open(StoreUrl.parse(url));
   }
 
   /**

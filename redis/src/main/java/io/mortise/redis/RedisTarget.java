@@ -10,13 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
+import java.util.TreeSet;
 
 /** Where the Redis is, and how to use it. Never shows the password. */
 record RedisTarget(Endpoint endpoint, String display, RedisStore.Options options, Wire wire) {
   private static final Set<String> PARAMETERS =
       Set.of("namespace", "timeout", "retention", "accept-eviction", "wire");
-  private static final Set<String> TLS_PARAMETERS =
-      Set.of("namespace", "timeout", "retention", "accept-eviction", "wire", "ca");
 
   /** What a connection may cost at most before the server counts as unreachable. */
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
@@ -30,8 +29,17 @@ record RedisTarget(Endpoint endpoint, String display, RedisStore.Options options
   }
 
   static RedisTarget parse(StoreUrl url) {
-    boolean tls = url.scheme().equals("rediss");
-    url.allowOnly(tls ? TLS_PARAMETERS : PARAMETERS);
+    return parse(url, PARAMETERS);
+  }
+
+  /** As {@link #parse(StoreUrl)}, where other parameters are known; TLS has one more. */
+  static RedisTarget parse(StoreUrl url, Set<String> parameters) {
+    boolean tls = url.scheme().startsWith("rediss");
+    Set<String> known = new TreeSet<>(parameters);
+    if (tls) {
+      known.add("ca");
+    }
+    url.allowOnly(known);
     RedisStore.Options options =
         RedisStore.Options.DEFAULT
             .withNamespace(url.parameter("namespace", ""))

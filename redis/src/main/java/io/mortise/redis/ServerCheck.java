@@ -35,6 +35,26 @@ final class ServerCheck {
    * @return how its clock compares with ours
    */
   StoreClock run() {
+    look("SET", options.prefix() + "s:probe", "", "PX", "1");
+    for (Script script : Script.values()) {
+      answer("SCRIPT LOAD", "SCRIPT", "LOAD", script.text);
+    }
+    if (!(answer("TIME", "TIME") instanceof List<?> time) || time.size() != 2) {
+      throw unfit("The server does not tell its time", "Use a Redis server.");
+    }
+    return new StoreClock(
+        options.timeout(),
+        System.nanoTime(),
+        Long.parseLong(String.valueOf(time.get(0))) * 1_000_000
+            + Long.parseLong(String.valueOf(time.get(1))));
+  }
+
+  /**
+   * Checks the server only. Blocks.
+   *
+   * @param write writes a key of ours that is gone after a moment, or would
+   */
+  void look(String... write) {
     Map<String, String> info = new HashMap<>();
     for (String section : List.of("server", "replication", "memory")) {
       String.valueOf(answer("INFO", "INFO", section))
@@ -53,18 +73,7 @@ final class ServerCheck {
       throw unfit("The server is a replica", "Connect to the primary.");
     }
     checkEviction(info.getOrDefault("maxmemory_policy", "noeviction"), info.get("maxmemory"));
-    checkWriting();
-    for (Script script : Script.values()) {
-      answer("SCRIPT LOAD", "SCRIPT", "LOAD", script.text);
-    }
-    if (!(answer("TIME", "TIME") instanceof List<?> time) || time.size() != 2) {
-      throw unfit("The server does not tell its time", "Use a Redis server.");
-    }
-    return new StoreClock(
-        options.timeout(),
-        System.nanoTime(),
-        Long.parseLong(String.valueOf(time.get(0))) * 1_000_000
-            + Long.parseLong(String.valueOf(time.get(1))));
+    checkWriting(write);
   }
 
   private void checkVersion(String version) {
@@ -91,10 +100,10 @@ final class ServerCheck {
         store);
   }
 
-  /** A key of its own, gone after a moment; a full server is no reason to refuse. */
-  private void checkWriting() {
+  /** A full server is no reason to refuse. */
+  private void checkWriting(String... write) {
     try {
-      answer("SET of our own keys", "SET", options.prefix() + "s:probe", "", "PX", "1");
+      answer("SET of our own keys", write);
     } catch (StoreUnfitException e) {
       if (!isAbout(e.getCause(), "OOM")) {
         throw e;

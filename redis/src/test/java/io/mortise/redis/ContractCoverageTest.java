@@ -1,11 +1,19 @@
 package io.mortise.redis;
 
 import io.mortise.testkit.ContractCoverage;
+import io.mortise.testkit.LockClientContract;
+import io.mortise.testkit.LockStoreContract;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ContractCoverageTest {
   @Test
   void givenEverySchemeOfTheModule_thenItRunsEveryContract() {
-    ContractCoverage.verify(new RedisStoreProvider().schemes(), getClass());
+    ContractCoverage.verify(Set.of("redis", "rediss"), getClass());
+    ContractCoverage.verify(
+        new RedisStoreProvider().schemes(),
+        List.of(LockStoreContract.class, LockClientContract.class),
+        getClass());
   }
 }

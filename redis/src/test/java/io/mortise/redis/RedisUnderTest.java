@@ -33,6 +33,11 @@ final class RedisUnderTest implements StoreUnderTest {
   }
 
   private RedisServer server() {
+    return server(version);
+  }
+
+  /** The server of that version that all tests of the JVM share. */
+  static RedisServer server(Servers version) {
     return SERVERS.computeIfAbsent(
         version, missing -> missing.start("--appendonly", "yes", "--appendfsync", "everysec"));
   }

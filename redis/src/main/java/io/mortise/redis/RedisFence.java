@@ -1,0 +1,208 @@
+package io.mortise.redis;
+
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.sync.RedisScriptingCommands;
+import io.mortise.FencingToken;
+import io.mortise.Lease;
+import io.mortise.StaleTokenException;
+import io.mortise.redis.wire.LuaScript;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets the current holder of a lock write to what Redis keeps, and nobody that held it before:
+ * beside each guarded key stands a fence, with the latest token that was shown and by whom, and a
+ * script checks it and writes in one step.
+ *
+ * <pre>{@code
+ * RedisFence fence = RedisFence.over(connection.sync());
+ * try (Lease lease = locks.lock("invoice/42").acquire()) {
+ *   fence.enter("invoice:42", lease);                        // first: before anything is read
+ *   String total = connection.sync().get("invoice:42");
+ *   fence.write("invoice:42", lease, "SET", "invoice:42", add(total));
+ * }
+ * }</pre>
+ *
+ * <p>The lock may be in any store with tokens; the fence is where the data is. It refuses whoever
+ * is known to be late: an earlier holder can still write until the next one has shown its token. So
+ * {@link #enter} before you read, else what you read may change before you write. Only those are
+ * held back who write through the fence.
+ *
+ * <p>A resource has one fence, hence one lock that guards it. The fence's key is {@code
+ * fence:<resource>}, in the same slot of a cluster, about 100 bytes, and stays until you delete it
+ * with the resource; delete neither while a late holder may come. After a failover that lost the
+ * last writes, fence and data have lost the same ones. Thread-safe if what executes the script is.
+ */
+public final class RedisFence {
+  private static final LuaScript SCRIPT = LuaScript.beside(RedisFence.class, "fence.lua");
+
+  private final Scripting redis;
+
+  private RedisFence(Scripting redis) {
+    this.redis = redis;
+  }
+
+  /** Whatever client there is: runs a script on the server that has the keys. */
+  @FunctionalInterface
+  public interface Scripting {
+    /**
+     * Sends {@code EVAL}, or the like.
+     *
+     * @return the script's list of numbers, texts (or bytes of UTF-8) and nulls
+     */
+    List<?> eval(String script, List<String> keys, List<String> args);
+  }
+
+  /**
+   * By any client, for example Jedis:
+   *
+   * <pre>{@code
+   * RedisFence.over((script, keys, args) -> (List<?>) jedis.eval(script, keys, args));
+   * }</pre>
+   */
+  public static RedisFence over(Scripting redis) {
+    return new RedisFence(redis);
+  }
+
+  /** By Lettuce: {@code connection.sync()}, of one server or of a cluster. */
+  public static RedisFence over(RedisScriptingCommands<String, String> redis) {
+    return over(
+        (script, keys, args) -> {
+          String[] names = keys.toArray(String[]::new);
+          String[] values = args.toArray(String[]::new);
+          try {
+            return redis.<List<?>>evalsha(SCRIPT.sha(), ScriptOutputType.MULTI, names, values);
+          } catch (RedisNoScriptException e) {
+            return redis.<List<?>>eval(script, ScriptOutputType.MULTI, names, values);
+          }
+        });
+  }
+
+  /**
+   * As {@link #enter(String, FencingToken)}.
+   *
+   * @throws io.mortise.LeaseLostException if the lease is lost
+   * @throws IllegalStateException if the lease is not exclusive
+   * @throws io.mortise.UnsupportedByStoreException if its store has no tokens
+   */
+  public void enter(String resource, Lease lease) {
+    enter(resource, lease.fencingToken());
+  }
+
+  /**
+   * Installs the token, so that earlier ones are refused from now on. Call it before you read what
+   * you are going to write. May be called again. Blocks for one round trip.
+   *
+   * @param resource the key that is guarded
+   * @throws StaleTokenException if a later token was seen, or the same from another holder
+   * @throws IllegalArgumentException if no key in the slot of the resource can be named after it
+   */
+  public void enter(String resource, FencingToken token) {
+    run(resource, token, List.of());
+  }
+
+  /**
+   * As {@link #write(String, FencingToken, String...)}.
+   *
+   * @throws io.mortise.LeaseLostException if the lease is lost
+   * @throws IllegalStateException if the lease is not exclusive
+   * @throws io.mortise.UnsupportedByStoreException if its store has no tokens
+   */
+  public @Nullable Object write(String resource, Lease lease, String... command) {
+    return write(resource, lease.fencingToken(), command);
+  }
+
+  /**
+   * Runs a command, unless the fence has seen a later token; installs the token. Blocks for one
+   * round trip. If the client fails it is unknown whether the command was run; running it again
+   * under the same token is let through.
+   *
+   * @param resource the key that is guarded
+   * @param command word by word, for example {@code "HSET", "invoice:42", "total", "90"}; on a
+   *     cluster its keys must be in the slot of the resource
+   * @return what the command returned, as a script sees it: a number, a text, a list, or null
+   * @throws StaleTokenException if a later token was seen, or the same from another holder; nothing
+   *     was written
+   * @throws IllegalArgumentException if there is no command, or no key in the slot of the resource
+   *     can be named after it
+   */
+  public @Nullable Object write(String resource, FencingToken token, String... command) {
+    if (command.length == 0) {
+      throw new IllegalArgumentException("There is no command to write to '" + resource + "' by.");
+    }
+    List<?> answer = run(resource, token, List.of(command));
+    return answer.size() < 2 ? null : answer.get(1);
+  }
+
+  private List<?> run(String resource, FencingToken token, List<String> command) {
+    List<String> args = new ArrayList<>(command.size() + 2);
+    args.add(digits(token.value()));
+    args.add(token.holder());
+    args.addAll(command);
+    List<?> answer = redis.eval(SCRIPT.text(), List.of(fenceOf(resource), resource), args);
+    if (text(answer.get(0)).equals("1")) {
+      return answer;
+    }
+    throw new StaleTokenException(
+        "the fence of key '" + resource + "'",
+        token,
+        Long.parseLong(text(answer.get(1))),
+        text(answer.get(2)));
+  }
+
+  private static String text(@Nullable Object part) {
+    return part instanceof byte[] bytes
+        ? new String(bytes, StandardCharsets.UTF_8)
+        : String.valueOf(part);
+  }
+
+  /** As many digits as the greatest token has, so that texts compare as numbers do. */
+  private static String digits(long token) {
+    return String.format("%019d", token);
+  }
+
+  /**
+   * The script itself, for scripts of your own that begin with the same check. What it takes and
+   * returns stands in its head.
+   */
+  public static String script() {
+    return SCRIPT.text();
+  }
+
+  /**
+   * The key of a resource's fence, in the slot of the resource.
+   *
+   * @throws IllegalArgumentException if there is none: the resource has a closing brace but no hash
+   *     tag
+   */
+  public static String fenceOf(String resource) {
+    int open = resource.indexOf('{');
+    int close = open < 0 ? -1 : resource.indexOf('}', open + 1);
+    if (close > open + 1) {
+      return "fence:" + resource;
+    }
+    if (resource.indexOf('}') >= 0) {
+      throw new IllegalArgumentException(
+          "No fence can be named after key '"
+              + resource
+              + "': it has a closing brace but no hash tag, so no other key is known to be in its slot.");
+    }
+    return "fence:{" + resource + "}";
+  }
+
+  /**
+   * The latest token in a fence's value, as read by {@code GET} of {@link #fenceOf}; for people,
+   * and for moving to another store. Decides nothing: it may have risen meanwhile.
+   *
+   * @return empty if there is none
+   */
+  public static OptionalLong tokenIn(@Nullable String value) {
+    return value == null || value.length() < 19
+        ? OptionalLong.empty()
+        : OptionalLong.of(Long.parseLong(value.substring(0, 19)));
+  }
+}

@@ -1,0 +1,246 @@
+package io.mortise.redis.plain;
+
+import io.mortise.StoreUnfitException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.redis.plain.Layout.CompareAndDelete;
+import io.mortise.redis.wire.ErrorReplyException;
+import io.mortise.redis.wire.LuaScript;
+import io.mortise.redis.wire.RedisWire;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks that are nothing but a key with an expiry, as many clients in many languages write them.
+ * All exclude each other: who wrote the key has the lock.
+ *
+ * <p>What such a key cannot keep is not pretended: no queue, no tokens, no sharing, no record. A
+ * session is kept on this side only, see {@link PlainSession}. Thread-safe.
+ */
+public final class PlainStore implements LockStore {
+  private static final Duration MIN_TTL = Duration.ofMillis(100);
+
+  /** A key whose time has come is gone from the next millisecond on. */
+  private static final Duration EXPIRY_LAG = Duration.ofMillis(2);
+
+  private final RedisWire ops;
+  private final RedisWire control;
+  private final Runnable closing;
+  private final PlainOptions options;
+  private final StoreProfile profile;
+  private final Caller requests;
+  private final Caller renewals;
+  private final KeyWatch watch;
+  private final CompareAndDelete compareAndDelete;
+
+  /**
+   * Looks at what the server can do. Blocks.
+   *
+   * @param ops for requests; closed with the store, like the others
+   * @param control for renewals and everything that looks around
+   * @param closing ends what was made for both
+   * @param database the number of the connections' database
+   * @throws io.mortise.LockException if the server does not answer, or refuses
+   */
+  public PlainStore(
+      RedisWire ops,
+      RedisWire control,
+      Runnable closing,
+      PlainOptions options,
+      int database,
+      String display) {
+    this.ops = ops;
+    this.control = control;
+    this.closing = closing;
+    this.options = options;
+    this.profile = new StoreProfile(display, Set.of(), options.timeout(), MIN_TTL, EXPIRY_LAG);
+    this.requests = new Caller(ops, options.timeout(), display);
+    this.renewals = new Caller(control, options.timeout(), display);
+    for (LuaScript script : options.layout().scripts()) {
+      must(Command.of("SCRIPT", "LOAD", script.text()));
+    }
+    this.compareAndDelete = options.layout() == Layout.STRING ? probe() : CompareAndDelete.SCRIPT;
+    this.watch = new KeyWatch(ops, options.layout(), publishesKeys() ? database : -1);
+  }
+
+  private void must(Command command) {
+    try {
+      renewals.call(command).join();
+    } catch (RuntimeException e) {
+      Caller.Trouble trouble = Caller.Trouble.of(e);
+      if (trouble == null || !(trouble.getCause() instanceof ErrorReplyException)) {
+        throw trouble == null ? e : trouble.failure;
+      }
+      throw new StoreUnfitException(
+          "The server refused %s (store=%s): %s. Allow it to this user, or use another server."
+              .formatted(command.words().get(0), this, trouble.getMessage()),
+          trouble);
+    }
+  }
+
+  /** Asks by doing: versions of servers that are like Redis say little. */
+  private CompareAndDelete probe() {
+    String nobody = options.prefix() + "mortise:probe:" + System.nanoTime();
+    for (CompareAndDelete way : List.of(CompareAndDelete.DELEX, CompareAndDelete.DELIFEQ)) {
+      if (answers(Layout.STRING.release(nobody, "x", way))) {
+        return way;
+      }
+    }
+    return CompareAndDelete.SCRIPT;
+  }
+
+  private boolean answers(Command command) {
+    try {
+      return renewals.call(command).join() != null;
+    } catch (RuntimeException e) {
+      return false;
+    }
+  }
+
+  /** Whether the server publishes what becomes of each key. */
+  private boolean publishesKeys() {
+    try {
+      Object answer = renewals.call(Command.of("CONFIG", "GET", "notify-keyspace-events")).join();
+      return KeyWatch.isEnough(String.valueOf(answer));
+    } catch (RuntimeException e) {
+      // Not everybody may ask; then there are no hints.
+      return false;
+    }
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  Caller requests() {
+    return requests;
+  }
+
+  Caller renewals() {
+    return renewals;
+  }
+
+  KeyWatch watch() {
+    return watch;
+  }
+
+  Layout layout() {
+    return options.layout();
+  }
+
+  PlainOptions options() {
+    return options;
+  }
+
+  String key(LockName name) {
+    return options.prefix() + name.value();
+  }
+
+  Command release(String key, String value) {
+    return options.layout().release(key, value, compareAndDelete);
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+    return new PlainSession(this, spec, hints);
+  }
+
+  /** Who has a lock; empty if nobody has it. Two commands that travel together. */
+  CompletableFuture<Optional<Holder>> who(Caller caller, String key) {
+    CompletableFuture<@Nullable Object> holder =
+        caller
+            .call(options.layout().who(key))
+            .exceptionally(
+                failure -> {
+                  Caller.Trouble trouble = Caller.Trouble.of(failure);
+                  if (trouble != null && trouble.is("WRONGTYPE")) {
+                    return otherType();
+                  }
+                  throw trouble == null ? new IllegalStateException(failure) : trouble;
+                });
+    CompletableFuture<@Nullable Object> left = caller.call(Command.of("PTTL", key));
+    return holder.thenCombine(
+        left,
+        (who, millis) -> {
+          String value = who instanceof OtherType ? Holder.UNKNOWN : options.layout().holder(who);
+          // -2: gone between the two.
+          return value == null || !(millis instanceof Long pttl) || pttl == -2
+              ? Optional.empty()
+              : Optional.of(Holder.of(value, pttl));
+        });
+  }
+
+  private static final class OtherType {}
+
+  private static Object otherType() {
+    return new OtherType();
+  }
+
+  @Override
+  public CompletionStage<Verdict> judge(SessionId session) {
+    return refused("keeps no sessions that could be judged: each hold ends by itself");
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    return refused(
+        "cannot evict: nobody would tell the holder. Delete the key '"
+            + key(name)
+            + "' if the holder is surely gone");
+  }
+
+  @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return refused("cannot open locks: it keeps none shut");
+  }
+
+  @Override
+  public CompletionStage<LockPage> inspect(LockQuery query) {
+    if (query.name() == null && options.prefix().isEmpty()) {
+      return refused(
+          "cannot tell locks from other keys: look at one by its name, or give its keys a prefix");
+    }
+    return new PlainScan(this).inspect(query);
+  }
+
+  private <T> CompletionStage<T> refused(String why) {
+    return CompletableFuture.failedFuture(
+        new UnsupportedByStoreException("Store '" + this + "' " + why + "."));
+  }
+
+  /** Nothing is ever left: keys expire. */
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    return CompletableFuture.completedFuture(0);
+  }
+
+  @Override
+  public void close() {
+    ops.close();
+    control.close();
+    closing.run();
+  }
+
+  @Override
+  public String toString() {
+    return profile.display();
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * Locks as other clients and other languages keep them in Redis: a key with an expiry for each
+ * lock, nothing else. Start reading at {@link io.mortise.redis.plain.PlainStore}; the two layouts
+ * are in {@link io.mortise.redis.plain.Layout}. Not exported.
+ */
+@NullMarked
+package io.mortise.redis.plain;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,16 @@
+-- Gives a lock of the hash layout back, and tells those who wait as their clients expect it.
+--
+-- KEYS[1] = the lock
+-- KEYS[2] = the channel of those who wait for it
+-- ARGV[1] = the field of the hold
+--
+-- Returns 1 if it was given back, 0 if the lock is free or somebody else's. A key of another type is somebody else's.
+--
+-- Atomic because Redis runs one script at a time. DEL is allowed on a full server. Lowest server version: 2.6.
+
+if redis.pcall('HEXISTS', KEYS[1], ARGV[1]) ~= 1 then
+  return 0
+end
+redis.call('DEL', KEYS[1])
+redis.call('PUBLISH', KEYS[2], '0')
+return 1

@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.LockStoreContract;
+
+/** The published layout, on the oldest server and over Lettuce. */
+@ContractFor({"redis-plain", "rediss-plain"})
+class Plain6ContractTest extends LockStoreContract {
+  Plain6ContractTest() {
+    super(new PlainUnderTest(Servers.REDIS_6, "layout=string&wire=lettuce"));
+  }
+}

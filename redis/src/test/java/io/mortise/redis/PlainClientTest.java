@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.LockClientContract;
+
+/** What users may take for granted on a key with an expiry. */
+@ContractFor({"redis-plain", "rediss-plain"})
+class PlainClientTest extends LockClientContract {
+  PlainClientTest() {
+    super(new PlainUnderTest(Servers.REDIS_7, "layout=string"));
+  }
+}

@@ -1,0 +1,239 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** What a plain lock does when something fails, and what it refuses. */
+class PlainFaultTest {
+  private static final LockName LOCK = LockName.of("invoice/42");
+  private static final Duration WAIT = Duration.ofSeconds(20);
+
+  private static LockStore open(RedisServer server, String parameters) {
+    return RedisStore.open(PlainUnderTest.url(server.url()) + "?" + parameters);
+  }
+
+  @Test
+  void givenWhatAKeyCannotKeep_thenItIsRefusedByName_andNothingIsWritten() throws Exception {
+    try (RedisServer server = Servers.any();
+        OtherClient other = new OtherClient(server.port());
+        LockClient client = LockClient.connect(PlainUnderTest.url(server.url()))) {
+      client.lock("warm").acquireWithin(WAIT).close();
+      assertThatThrownBy(() -> client.readWriteLock("x").readLock().acquire())
+          .isInstanceOf(UnsupportedByStoreException.class)
+          .hasMessageContaining("SHARED");
+      assertThatThrownBy(() -> client.semaphore("x", 3).permits(1).acquire())
+          .isInstanceOf(UnsupportedByStoreException.class)
+          .hasMessageContaining("PERMITS");
+      LockOptions atMost = LockOptions.DEFAULTS.withAtMost(WAIT);
+      assertThatThrownBy(() -> client.lock("x", atMost).acquire())
+          .isInstanceOf(UnsupportedByStoreException.class)
+          .hasMessageContaining("AT_MOST");
+      assertThatThrownBy(() -> client.inspect(LockQuery.all()))
+          .isInstanceOf(UnsupportedByStoreException.class)
+          .hasMessageContaining("prefix");
+      try (Lease writer = client.readWriteLock("x").writeLock().acquireWithin(WAIT)) {
+        assertThatThrownBy(writer::token).isInstanceOf(UnsupportedByStoreException.class);
+        assertThatThrownBy(writer::downgrade).isInstanceOf(UnsupportedByStoreException.class);
+      }
+      assertThat(other.call("DBSIZE")).isEqualTo(0L);
+    }
+  }
+
+  @Test
+  void givenWrongParameters_thenTheyAreRefused() {
+    assertThatThrownBy(() -> RedisStore.open("redis-plain://localhost?layout=zset"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("zset");
+    assertThatThrownBy(() -> RedisStore.open("redis-plain://localhost?namespace=x"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("namespace");
+    assertThatThrownBy(() -> RedisStore.open("redis-plain://localhost?prefix=" + "x".repeat(257)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("prefix");
+  }
+
+  @Test
+  void givenServerThatEvicts_thenItIsUnfit() {
+    try (RedisServer server =
+        Servers.any("--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")) {
+      assertThatThrownBy(() -> open(server, "layout=string"))
+          .isInstanceOf(StoreUnfitException.class);
+      open(server, "accept-eviction=true").close();
+    }
+  }
+
+  @Test
+  void givenFullMemory_thenNewLocksAreRefused_butHeldOnesAreKeptAndGivenBack() {
+    for (String layout : List.of("string", "hash")) {
+      try (RedisServer server = Servers.any();
+          OtherClient other = new OtherClient(server.port());
+          LockStore store = open(server, "layout=" + layout)) {
+        Party party = new Party(store, Duration.ofSeconds(30));
+        var held = party.attempt();
+        assertThat(party.acquire(LOCK, held, false)).isInstanceOf(Reply.Granted.class);
+        other.call("PEXPIRE", LOCK.value(), "20000");
+        other.call("CONFIG", "SET", "maxmemory", "1");
+        assertThat(party.acquire(LockName.of("new"), party.attempt(), false))
+            .isInstanceOfSatisfying(
+                Reply.Refused.class,
+                refused -> assertThat(refused.why()).isEqualTo(Reply.Why.STORE_FULL));
+        assertThat(party.news()).isEmpty();
+        assertThat((Long) other.call("PTTL", LOCK.value())).isGreaterThan(25_000L);
+        assertThat(party.abandon(LOCK, held))
+            .isEqualTo(new Reply.Ended(held, Reply.Was.HELD, Reply.How.RELEASED, false));
+        assertThat(other.call("DBSIZE")).isEqualTo(0L);
+      }
+    }
+  }
+
+  @Test
+  void givenServerThatForgotTheScripts_thenAllGoesOn() {
+    for (String layout : List.of("string", "hash")) {
+      try (RedisServer server = Servers.any();
+          OtherClient other = new OtherClient(server.port());
+          LockStore store = open(server, "layout=" + layout)) {
+        Party party = new Party(store);
+        var attempt = party.attempt();
+        other.call("SCRIPT", "FLUSH");
+        assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+        other.call("SCRIPT", "FLUSH");
+        assertThat(party.news()).isEmpty();
+        other.call("SCRIPT", "FLUSH");
+        assertThat(party.abandon(LOCK, attempt))
+            .isEqualTo(new Reply.Ended(attempt, Reply.Was.HELD, Reply.How.RELEASED, false));
+      }
+    }
+  }
+
+  @Test
+  void givenThreeHundredLocks_whenSomeWereTakenAway_thenExactlyThoseAreTold_untilSeen() {
+    try (RedisServer server = Servers.any();
+        OtherClient other = new OtherClient(server.port());
+        LockStore store = open(server, "layout=string")) {
+      Party party = new Party(store, Duration.ofSeconds(60));
+      List<CompletableFuture<Reply>> grants = new ArrayList<>();
+      for (int i = 0; i < 300; i++) {
+        grants.add(party.send(Party.acquiring(LockName.of("n" + i), party.attempt(), false)));
+      }
+      grants.forEach(grant -> assertThat(Party.join(grant)).isInstanceOf(Reply.Granted.class));
+      for (int i = 0; i < 300; i += 50) {
+        other.call("DEL", "n" + i);
+      }
+      other.call("PEXPIRE", "n1", "20000");
+      long calls = evals(other);
+      assertThat(party.news())
+          .hasSize(6)
+          .allMatch(News.Gone.class::isInstance)
+          .extracting(news -> news.name().value())
+          .containsExactlyInAnyOrder("n0", "n50", "n100", "n150", "n200", "n250");
+      assertThat(evals(other) - calls).as("100 locks by one command").isEqualTo(3);
+      assertThat((Long) other.call("PTTL", "n1")).isGreaterThan(30_000L);
+      assertThat(party.news()).isEmpty();
+    }
+  }
+
+  private static long evals(OtherClient admin) {
+    return String.valueOf(admin.call("INFO", "commandstats"))
+        .lines()
+        .filter(line -> line.startsWith("cmdstat_evalsha:calls="))
+        .map(line -> line.replaceAll("cmdstat_evalsha:calls=(\\d+).*", "$1"))
+        .mapToLong(Long::parseLong)
+        .findFirst()
+        .orElse(0);
+  }
+
+  @Test
+  void givenGrantWhoseAnswerWasLost_whenAskedAgain_thenItsTimeBeginsAnew() {
+    try (RedisServer server = Servers.any();
+        OtherClient other = new OtherClient(server.port());
+        LockStore store = open(server, "layout=string")) {
+      Party party = new Party(store, Duration.ofSeconds(30));
+      var attempt = party.attempt();
+      // As if it had been executed long ago, and nobody had heard of it.
+      other.lock(LOCK.value(), attempt.encoded(), 5_000);
+      assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+      assertThat((Long) other.call("PTTL", LOCK.value()))
+          .as("a lease is believed in for a TTL from the last renewal")
+          .isGreaterThan(25_000L);
+    }
+  }
+
+  @Test
+  void givenRequestThatArrivesAfterItsAbandon_thenNobodyKeepsItAlive() {
+    try (RedisServer server = Servers.any();
+        OtherClient other = new OtherClient(server.port());
+        LockStore store = open(server, "layout=string")) {
+      Party party = new Party(store, Duration.ofSeconds(30));
+      var attempt = party.attempt();
+      assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+      party.abandon(LOCK, attempt);
+      other.lock(LOCK.value(), attempt.encoded(), 5_000);
+      assertThat(party.renew()).isInstanceOf(Renewal.Renewed.class);
+      assertThat((Long) other.call("PTTL", LOCK.value())).isLessThanOrEqualTo(5_000L);
+    }
+  }
+
+  @Test
+  void givenServerThatIsStopped_thenWhoAsksIsTold_andTheWaitGoesOnAfterwards() throws Exception {
+    try (RedisServer server = Servers.any();
+        LockClient client =
+            LockClient.connect(PlainUnderTest.url(server.url()) + "?timeout=500ms")) {
+      client.lock("warm").acquireWithin(WAIT).close();
+      server.pause();
+      assertThatThrownBy(() -> client.lock("x").tryAcquire())
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("redis-plain:");
+      CompletableFuture<Lease> waiting = client.lock("y").acquireAsync(WAIT);
+      Waits.pass(Duration.ofMillis(700));
+      assertThat(waiting).isNotDone();
+      server.resume();
+      waiting.get(20, java.util.concurrent.TimeUnit.SECONDS).close();
+      Waits.until(WAIT, "x was free", () -> client.inspect("x").isEmpty());
+    }
+  }
+
+  @Test
+  void givenKeyspaceNotifications_thenAWaitEndsLongBeforeItWouldHaveAskedAgain() throws Exception {
+    try (RedisServer server = Servers.any("--notify-keyspace-events", "KA");
+        OtherClient other = new OtherClient(server.port());
+        LockStore store = open(server, "layout=string")) {
+      Party party = new Party(store);
+      var attempt = party.attempt();
+      other.lock(LOCK.value(), "theirs", 60_000);
+      assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Busy.class);
+      assertThat(subscribed(other)).as("one try is not a wait").isEmpty();
+      assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Busy.class);
+      Waits.until(WAIT, "it listens", () -> !subscribed(other).isEmpty());
+      assertThat(party.hints).isEmpty();
+      other.unlock(LOCK.value(), "theirs");
+      Waits.until(
+          WAIT, "it is told", () -> party.hints.contains(new News.MayBeFree(LOCK, attempt)));
+      assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+      Waits.until(WAIT, "it listens no more", () -> subscribed(other).isEmpty());
+    }
+  }
+
+  private static List<?> subscribed(OtherClient admin) {
+    return (List<?>) admin.call("PUBSUB", "CHANNELS");
+  }
+}

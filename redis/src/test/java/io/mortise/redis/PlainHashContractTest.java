@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.LockStoreContract;
+
+/** The re-entrant hash. */
+@ContractFor({"redis-plain", "rediss-plain"})
+class PlainHashContractTest extends LockStoreContract {
+  PlainHashContractTest() {
+    super(new PlainUnderTest(Servers.REDIS_7, "layout=hash"));
+  }
+}

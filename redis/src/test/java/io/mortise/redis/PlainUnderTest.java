@@ -1,0 +1,46 @@
+package io.mortise.redis;
+
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Plain locks on the servers that the other tests use, each test with a prefix of its own. */
+final class PlainUnderTest implements StoreUnderTest {
+  private static final AtomicInteger PREFIXES = new AtomicInteger();
+
+  private final Servers version;
+  private final String parameters;
+
+  PlainUnderTest(Servers version, String parameters) {
+    this.version = version;
+    this.parameters = parameters;
+  }
+
+  static String url(String redis) {
+    return redis.replaceFirst("redis:", "redis-plain:");
+  }
+
+  @Override
+  public LockStore open() {
+    return RedisStore.open(
+        url(RedisUnderTest.server(version).url())
+            + "?prefix=plain"
+            + PREFIXES.incrementAndGet()
+            + ":*&"
+            + parameters);
+  }
+
+  /** One at a time, and nothing else. */
+  @Override
+  public Set<Capability> capabilities() {
+    return Set.of();
+  }
+
+  @Override
+  public Duration shortTtl() {
+    return Duration.ofMillis(800);
+  }
+}
