@@ -1,6 +1,7 @@
 package io.mortise.spi;
 
 import io.mortise.UnsupportedByStoreException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
@@ -70,13 +71,15 @@ public interface LockStore extends AutoCloseable {
 
   /**
    * Called by a thread that has asked for something and is about to park until it is answered.
-   * Where answers are faster than the waking of a thread, a store may let it fetch its answer
-   * itself; most do nothing. Returns after about two milliseconds at the latest, whether or not the
-   * answer has come.
+   * Where answers are faster than the waking of a thread, a store may let it ask for and fetch its
+   * answer itself; most do nothing. Never called on a virtual thread. Returns whether or not the
+   * answer has come; that the thread was interrupted is looked at afterwards.
    *
    * @param done whether the thread has no reason to wait any more; quick, and may be called often
+   * @param longest how long the thread would wait for an answer; a store that might keep it longer
+   *     must let it go at once, but for two milliseconds
    */
-  default void linger(BooleanSupplier done) {}
+  default void linger(BooleanSupplier done, Duration longest) {}
 
   /**
    * Closes connections and threads that the store made. Sessions should be closed before. Blocks

@@ -328,7 +328,7 @@ final class RedisLockStore implements LockStore {
   }
 
   @Override
-  public void linger(BooleanSupplier done) {
+  public void linger(BooleanSupplier done, Duration longest) {
     lane.linger(done);
   }
 

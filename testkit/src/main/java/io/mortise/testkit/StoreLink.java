@@ -111,8 +111,8 @@ public final class StoreLink implements LockStore {
   }
 
   @Override
-  public void linger(BooleanSupplier done) {
-    store.linger(done);
+  public void linger(BooleanSupplier done, Duration longest) {
+    store.linger(done, longest);
   }
 
   @Override

@@ -109,7 +109,7 @@ final class Endings {
     if (known(ending, () -> LockSupport.unpark(caller))) {
       return;
     }
-    engine.store.linger(() -> ending.how() != null);
+    engine.linger(() -> ending.how() != null, Engine.HOWEVER_LONG);
     boolean interrupted = false;
     while (ending.how() == null) {
       LockSupport.park(ending);

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,6 +49,9 @@ public final class Engine {
 
   /** 256 stripes: so many that two busy names seldom share one, so few that they cost nothing. */
   private static final int STRIPE_SHIFT = 24;
+
+  /** For who waits until the store has answered, or is known not to. */
+  static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
 
   final LockStore store;
   final EngineEnv env;
@@ -174,6 +178,13 @@ public final class Engine {
   void openForUnsent() {
     if (!unsent.isEmpty()) {
       keeper.open();
+    }
+  }
+
+  /** The calling thread is about to park until it is answered; see {@link LockStore#linger}. */
+  void linger(BooleanSupplier done, Duration longest) {
+    if (!VirtualThreads.isCurrent()) {
+      store.linger(done, longest);
     }
   }
 

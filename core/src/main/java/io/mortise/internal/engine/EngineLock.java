@@ -66,7 +66,7 @@ final class EngineLock implements DistributedLock {
   @Override
   public Optional<Lease> tryAcquire() {
     Waiter waiter = waiter(true, false, null);
-    begin(waiter);
+    begin(waiter, Engine.HOWEVER_LONG);
     boolean interrupted = false;
     while (!waiter.isDone()) {
       LockSupport.park(waiter);
@@ -107,9 +107,11 @@ final class EngineLock implements DistributedLock {
     }
     Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
     long deadline = waitNanos == ENDLESS ? 0 : engine.env.now() + waitNanos;
-    begin(waiter);
+    // Who does not wait at all waits for the answer.
+    boolean bounded = waitNanos != ENDLESS && waitNanos != 0;
+    begin(waiter, bounded ? Duration.ofNanos(waitNanos) : Engine.HOWEVER_LONG);
     while (!waiter.isDone()) {
-      if (waitNanos == ENDLESS || waitNanos == 0) {
+      if (!bounded) {
         LockSupport.park(waiter);
       } else {
         long left = deadline - engine.env.now();
@@ -136,10 +138,10 @@ final class EngineLock implements DistributedLock {
     return waiter;
   }
 
-  private void begin(Waiter waiter) {
+  private void begin(Waiter waiter, Duration longest) {
     engine.begin(waiter);
     if (!waiter.isDone()) {
-      engine.store.linger(waiter::isDone);
+      engine.linger(waiter::isDone, longest);
     }
   }
 

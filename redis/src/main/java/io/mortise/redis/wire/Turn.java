@@ -1,12 +1,8 @@
 package io.mortise.redis.wire;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Whose turn it is to read from a connection: that of the wire's own thread, the reader, or that of
@@ -24,9 +20,6 @@ import org.jspecify.annotations.Nullable;
 final class Turn {
   private static final int OFFERS = 16;
   private static final long NAP_NANOS = 500_000;
-
-  /** Only JDK 21 and newer can tell. */
-  private static final @Nullable MethodHandle IS_VIRTUAL = isVirtual();
 
   private enum Holder {
     READER,
@@ -51,10 +44,6 @@ final class Turn {
 
   /** A caller would like to read. If this returns true it must, and then {@link #giveBack}. */
   boolean borrow() {
-    if (isVirtual(Thread.currentThread())) {
-      // Interrupting a virtual thread that reads from a socket closes the socket.
-      return false;
-    }
     if (holder.compareAndSet(Holder.NOBODY, Holder.CALLER)) {
       return true;
     }
@@ -95,23 +84,6 @@ final class Turn {
         return;
       }
       seen = now;
-    }
-  }
-
-  private static boolean isVirtual(Thread thread) {
-    try {
-      return IS_VIRTUAL != null && (boolean) IS_VIRTUAL.invokeExact(thread);
-    } catch (Throwable e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static @Nullable MethodHandle isVirtual() {
-    try {
-      return MethodHandles.publicLookup()
-          .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-    } catch (NoSuchMethodException | IllegalAccessException e) {
-      return null;
     }
   }
 }
