@@ -38,11 +38,24 @@ final class AnswerComparison {
    * Compares two answers about a lock.
    *
    * @param view the lock in the reference after the command; null for commands about no lock
+   * @param expected an answer, or several in a list
    * @return what differs; empty if nothing does
    */
   List<String> compare(
       @Nullable LockName name, @Nullable LockView view, Object expected, Object actual) {
     differences.clear();
+    if (expected instanceof List<?> left && actual instanceof List<?> right) {
+      for (int i = 0; i < left.size(); i++) {
+        compareOne(name, view, left.get(i), right.get(i));
+      }
+    } else {
+      compareOne(name, view, expected, actual);
+    }
+    return List.copyOf(differences);
+  }
+
+  private void compareOne(
+      @Nullable LockName name, @Nullable LockView view, Object expected, Object actual) {
     if (expected instanceof Reply left && actual instanceof Reply right && name != null) {
       reply(name, view, left, right);
     } else if (expected instanceof Renewal left && actual instanceof Renewal right) {
@@ -55,7 +68,6 @@ final class AnswerComparison {
     } else {
       same("answer", expected, actual);
     }
-    return List.copyOf(differences);
   }
 
   private void reply(LockName name, @Nullable LockView view, Reply expected, Reply actual) {

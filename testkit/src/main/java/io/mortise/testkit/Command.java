@@ -88,6 +88,16 @@ sealed interface Command {
     }
   }
 
+  /**
+   * Ends an attempt in no hurry, and acquires the same lock at once: what a store may do together.
+   */
+  record Exchange(Abandon abandon, Acquire acquire) implements Command {
+    @Override
+    public String toString() {
+      return abandon + ", then " + acquire;
+    }
+  }
+
   /** Changes a hold. */
   record Adjust(Request.Adjust request) implements Command {
     @Override

@@ -80,19 +80,15 @@ final class CommandRunner {
       }
       return verdict;
     } else if (command instanceof Command.Acquire acquire) {
-      Request.Acquire r = acquire.request();
-      SessionId proof = foundDead.contains(acquire.dead()) ? acquire.dead() : null;
-      return ask(
-          r.attempt().session(),
-          new Request.Acquire(
-              r.name(),
-              r.attempt(),
-              r.mode(),
-              r.queue(),
-              r.terms(),
-              r.tokens(),
-              r.tokenFloor(),
-              proof));
+      return ask(acquire.request().attempt().session(), proven(acquire));
+    } else if (command instanceof Command.Exchange exchange) {
+      Command.Abandon abandon = exchange.abandon();
+      Recorder<Reply> ended = new Recorder<>();
+      session(abandon.through())
+          .session
+          .submitLater(new Request.Abandon(abandon.name(), abandon.attempt()), ended);
+      Reply acquired = ask(abandon.through(), proven(exchange.acquire()));
+      return List.of(ended.await(1).get(0), acquired);
     } else if (command instanceof Command.Abandon abandon) {
       return ask(abandon.through(), new Request.Abandon(abandon.name(), abandon.attempt()));
     } else if (command instanceof Command.Adjust adjust) {
@@ -105,6 +101,13 @@ final class CommandRunner {
     Command.Inspect inspect = (Command.Inspect) command;
     return Waits.join(
         store.inspect(inspect.name() == null ? LockQuery.all() : LockQuery.of(inspect.name())));
+  }
+
+  private Request.Acquire proven(Command.Acquire acquire) {
+    Request.Acquire r = acquire.request();
+    SessionId proof = foundDead.contains(acquire.dead()) ? acquire.dead() : null;
+    return new Request.Acquire(
+        r.name(), r.attempt(), r.mode(), r.queue(), r.terms(), r.tokens(), r.tokenFloor(), proof);
   }
 
   private static Renewal renew(Driven driven) {

@@ -64,7 +64,14 @@ final class CommandSource {
       Request.Acquire ended = recent();
       SessionId through = chance(10) ? pick(live) : ended.attempt().session();
       LockName name = chance(2) ? pick(NAMES) : ended.name();
-      commands.add(new Command.Abandon(through, name, ended.attempt()));
+      Command.Abandon abandon = new Command.Abandon(through, name, ended.attempt());
+      if (chance(30)) {
+        Request.Acquire next = fresh(through, name);
+        asked.add(next);
+        commands.add(new Command.Exchange(abandon, new Command.Acquire(next, null)));
+      } else {
+        commands.add(abandon);
+      }
     } else if (dice < 75 && !asked.isEmpty()) {
       commands.add(new Command.Adjust(adjust(recent())));
     } else if (dice < 86) {
@@ -92,7 +99,10 @@ final class CommandSource {
   }
 
   private Request.Acquire fresh(SessionId session) {
-    LockName name = pick(NAMES);
+    return fresh(session, pick(NAMES));
+  }
+
+  private Request.Acquire fresh(SessionId session, LockName name) {
     return new Request.Acquire(
         name,
         new AttemptId(session, ++numbers),

@@ -147,6 +147,8 @@ public abstract class DifferentialContract {
       return acquire.request().name();
     } else if (command instanceof Command.Abandon abandon) {
       return abandon.name();
+    } else if (command instanceof Command.Exchange exchange) {
+      return exchange.abandon().name();
     } else if (command instanceof Command.Adjust adjust) {
       return adjust.request().name();
     } else if (command instanceof Command.Evict evict) {
