@@ -31,6 +31,14 @@ interface Database extends AutoCloseable {
   /** Whether the thread that asks may do the work. */
   boolean callerRuns();
 
+  /**
+   * Whether a thread that waits for its answer may ask for it: an interrupt leaves the connection
+   * as it is.
+   */
+  default boolean callerHelps() {
+    return false;
+  }
+
   /** How many requests may share a transaction. */
   int batch();
 

@@ -71,12 +71,10 @@ interface Dialect {
   default Link link(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
-    return new Link(connection, rows(connection, text, namespace), transactions(connection, text));
-  }
-
-  /** How transactions begin and end there. */
-  default Link.Transactions transactions(Connection connection, SqlText text) throws SQLException {
-    return new ServerTransactions(connection, text);
+    return new Link(
+        connection,
+        new Rows(connection, text, namespace),
+        new ServerTransactions(connection, text));
   }
 
   /** How the server wakes this process, see {@link ServerDatabase#push}; null if it cannot. */
@@ -90,14 +88,14 @@ interface Dialect {
     return null;
   }
 
+  /** See {@link Database#callerHelps}. */
+  default boolean callerHelps() {
+    return false;
+  }
+
   /** How many requests may travel in one statement, see {@link Rows#together}. */
   default int batch() {
     return 1;
-  }
-
-  /** Its tables. */
-  default Rows rows(Connection connection, SqlText text, String namespace) {
-    return new Rows(connection, text, namespace);
   }
 
   /** How often to look for news of an attempt whose turn is next. */

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * Statements that go to the server together: one text, one round trip, in order. For drivers that
- * take several statements in one. What they return is passed over.
+ * take several statements in one.
  */
 final class Flush {
   /** Different sequences that stay prepared; there are a dozen in everyday life. */
@@ -18,12 +18,17 @@ final class Flush {
 
   private final Connection connection;
   private final String namespace;
+  private final String prefix;
   private final Map<List<String>, Prepared> prepared = new LinkedHashMap<>(16, 0.75f, true);
   private final List<Part> parts = new ArrayList<>();
 
-  Flush(Connection connection, String namespace) {
+  /**
+   * @param prefix of each text
+   */
+  Flush(Connection connection, String namespace, String prefix) {
     this.connection = connection;
     this.namespace = namespace;
+    this.prefix = prefix;
   }
 
   private record Part(SqlText.Statement text, Rows.Binder binder) {}
@@ -43,6 +48,11 @@ final class Flush {
   }
 
   void send() throws SQLException {
+    send((result, rows) -> {});
+  }
+
+  /** As {@link #send()}, and hands over the results of queries in order. */
+  void send(Sql.Reader reader) throws SQLException {
     if (parts.isEmpty()) {
       return;
     }
@@ -52,7 +62,8 @@ final class Flush {
     for (int i = 0; i < sent.size(); i++) {
       sent.get(i).binder().bind(ready.parts().get(i));
     }
-    ready.statement().execute();
+    // To the last result: an error may stand behind any of them.
+    ready.parts().get(0).run(reader);
   }
 
   private Prepared prepare(List<SqlText.Statement> texts) throws SQLException {
@@ -68,7 +79,7 @@ final class Flush {
     }
     PreparedStatement statement =
         connection.prepareStatement(
-            String.join(";\n", texts.stream().map(SqlText.Statement::sql).toList()));
+            prefix + String.join(";\n", texts.stream().map(SqlText.Statement::sql).toList()));
     List<Sql> views = new ArrayList<>();
     int offset = 0;
     for (SqlText.Statement text : texts) {

@@ -8,7 +8,7 @@ import java.time.Duration;
 
 /** A hold, in the lock's own row or in one of its own. */
 final class HoldRow {
-  private static final int TOLD = 1;
+  static final int TOLD = 1;
   private static final int NOTED = 2;
 
   final String attempt;

@@ -6,6 +6,7 @@ import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
@@ -20,7 +21,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -59,10 +62,7 @@ final class JdbcLockStore implements LockStore {
     this.requests = new Lane(name, database, turn, this::tell);
     this.renewals = new Lane(name + "-renewals", database, other, this::tell);
     NewsWatch.Reader reader =
-        oneWriter
-            ? new NewsWatch.OwnLink(database)
-            : (id, after) ->
-                submit(renewals, Work.Call.single(link -> NewsWatch.read(link, id, after))).get();
+        oneWriter ? new NewsWatch.OwnLink(database) : (id, after) -> readNews(renewals, id, after);
     this.watch = new NewsWatch(name + "-news", bells, reader, () -> pushes() ? BACKSTOP : poll);
   }
 
@@ -140,6 +140,17 @@ final class JdbcLockStore implements LockStore {
     requests.submit(work);
   }
 
+  void submitLater(Work work) {
+    requests.submitLater(work);
+  }
+
+  @Override
+  public void linger(BooleanSupplier done, Duration longest) {
+    if (longest.compareTo(profile.maxInFlight()) >= 0 && !done.getAsBoolean()) {
+      requests.help();
+    }
+  }
+
   <T> CompletableFuture<T> renewal(Work.Step<T> step) {
     return call(renewals, step);
   }
@@ -198,6 +209,14 @@ final class JdbcLockStore implements LockStore {
       gone.forEach(bells::forget);
     }
     return removed;
+  }
+
+  private static List<Renewal.Item> readNews(Lane lane, SessionId id, long after)
+      throws InterruptedException, ExecutionException {
+    CompletableFuture<List<Renewal.Item>> news =
+        submit(lane, Work.Call.single(link -> NewsWatch.read(link, id, after)));
+    lane.help();
+    return news.get();
   }
 
   private static <T> CompletableFuture<T> call(Lane lane, Work.Step<T> step) {

@@ -40,6 +40,9 @@ final class JdbcSession implements StoreSession {
   /** Where nothing can ring, holders poll too, but only while they hold. */
   private final @Nullable Set<AttemptId> holding;
 
+  /** Those of these that are known to be in the way of others. */
+  private final Set<AttemptId> wanted = ConcurrentHashMap.newKeySet();
+
   private volatile boolean watched;
   private volatile boolean closed;
   private long lastPushed;
@@ -59,15 +62,28 @@ final class JdbcSession implements StoreSession {
 
   @Override
   public void submit(Request request, Consumer<Reply> sink) {
-    if (closed) {
+    if (!isRefused(request, sink)) {
+      store.submit(new RequestWork(request, sink));
+    }
+  }
+
+  @Override
+  public void submitLater(Request request, Consumer<Reply> sink) {
+    if (!isRefused(request, sink)) {
+      store.submitLater(new RequestWork(request, sink));
+    }
+  }
+
+  private boolean isRefused(Request request, Consumer<Reply> sink) {
+    boolean refused = closed;
+    if (refused) {
       sink.accept(
           new Reply.Refused(
               request.attempt(),
               Reply.Why.SESSION_GONE,
               "The session of this attempt has been closed."));
-      return;
     }
-    store.submit(new RequestWork(request, sink));
+    return refused;
   }
 
   @Override
@@ -133,8 +149,10 @@ final class JdbcSession implements StoreSession {
     if (closed) {
       return;
     }
-    if (news instanceof News.Granted) {
-      holds(news.attempt());
+    if (news instanceof News.Granted granted) {
+      holds(news.attempt(), granted.wanted());
+    } else if (news instanceof News.Wanted) {
+      isWanted(news.attempt());
     } else if (news instanceof News.Gone) {
       neither(news.attempt());
     }
@@ -146,8 +164,8 @@ final class JdbcSession implements StoreSession {
   }
 
   private void note(Reply reply) {
-    if (reply instanceof Reply.Granted) {
-      holds(reply.attempt());
+    if (reply instanceof Reply.Granted granted) {
+      holds(reply.attempt(), granted.wanted());
     } else if (reply instanceof Reply.Queued queued) {
       boolean isNew = waiting.put(reply.attempt(), queued.ahead()) == null;
       watch();
@@ -159,18 +177,32 @@ final class JdbcSession implements StoreSession {
     }
   }
 
-  private void holds(AttemptId attempt) {
+  private void holds(AttemptId attempt, boolean isWanted) {
     waiting.remove(attempt);
     if (holding != null) {
       holding.add(attempt);
     }
+    if (isWanted) {
+      isWanted(attempt);
+    }
     watch();
+  }
+
+  private void isWanted(AttemptId attempt) {
+    if (holding != null) {
+      wanted.add(attempt);
+      // Looked at last: it may have ended meanwhile, or long ago.
+      if (!holding.contains(attempt)) {
+        wanted.remove(attempt);
+      }
+    }
   }
 
   private void neither(AttemptId attempt) {
     waiting.remove(attempt);
     if (holding != null) {
       holding.remove(attempt);
+      wanted.remove(attempt);
     }
   }
 
@@ -201,18 +233,29 @@ final class JdbcSession implements StoreSession {
       reply = taken;
     }
 
+    /** One that is known to be in others' way, or they in its, is not as simple. */
+    @Override
+    boolean hasFastPath() {
+      return LockSteps.hasFastPath(request)
+          && !(request instanceof Request.Abandon
+              ? wanted.contains(request.attempt())
+              : waiting.containsKey(request.attempt()));
+    }
+
     @Override
     boolean fast(Link link) throws SQLException {
-      if (!LockSteps.hasFastPath(request)) {
-        return false;
+      if (hasFastPath()) {
+        reply = link.locks.fast(request, link::now);
+      } else if (request instanceof Request.Abandon abandon && wanted.contains(abandon.attempt())) {
+        reply = link.locks.handOver(abandon);
+      } else {
+        reply = null;
       }
-      reply = link.locks.fast(request, link::now);
       return reply != null;
     }
 
     @Override
     void run(Link link) throws SQLException {
-      link.expect(request);
       reply = link.locks.apply(request, link.now());
     }
 

@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.LockName;
@@ -9,18 +10,20 @@ import io.mortise.spi.Request;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,8 +35,9 @@ import org.slf4j.LoggerFactory;
  * it on its own thread: for an embedded database a hop to another thread costs more than the work.
  * While one has the baton, others only queue; what has gathered becomes the next transaction. After
  * a few rounds, or when another process is in the way, the baton goes to the lane's own thread, so
- * that nobody serves others for long. A database in another process, or one that an interrupt would
- * break, is always served by the lane's thread.
+ * that nobody serves others for long. A server is asked by the lane's thread, or by a thread that
+ * waits for its answer anyway ({@link #help}); one that an interrupt would break by the former
+ * only.
  *
  * <p><b>On a server</b> the requests that one statement may answer travel together (see {@link
  * Rows#together}); every other one, and whom that statement left out, gets a transaction of its
@@ -50,18 +54,19 @@ final class Lane implements AutoCloseable {
   /** Batches that a caller does for others before it hands the baton on. */
   private static final int CALLER_ROUNDS = 4;
 
+  /**
+   * What a thread that serves itself does: that of one, to give one lock back and take the next.
+   */
+  private static final int FEW = 2;
+
   /** How long a caller tries against another process before it hands the baton on. */
   private static final long CALLER_PATIENCE = Duration.ofMillis(1).toNanos();
 
-  private final String name;
   private final Database database;
   private final ReentrantLock turn;
   private final Consumer<List<News>> told;
   private final ConcurrentLinkedQueue<Work> queue = new ConcurrentLinkedQueue<>();
-  private final AtomicBoolean baton = new AtomicBoolean();
-  private final ReentrantLock threadGuard = new ReentrantLock();
-  private volatile @Nullable Thread thread;
-  private volatile boolean handedOver;
+  private final Baton baton;
   private volatile boolean closed;
   private volatile boolean ended;
 
@@ -69,6 +74,13 @@ final class Lane implements AutoCloseable {
   private List<Work> batch = new ArrayList<>();
   private @Nullable Link link;
   private long lastUsed;
+
+  /** Whether that is a thread that waits for its own answer. */
+  private boolean lent;
+
+  /** How many were served last: where many gather, it is worth the wait for the lane's thread. */
+  private int lastServed;
+
   private final SetAside aside = new SetAside();
 
   /** Why nobody of this batch can connect. */
@@ -79,36 +91,98 @@ final class Lane implements AutoCloseable {
    * @param told receives the news of each transaction after its commit, before the answers
    */
   Lane(String name, Database database, ReentrantLock turn, Consumer<List<News>> told) {
-    this.name = name;
     this.database = database;
     this.turn = turn;
     this.told = told;
+    this.baton = new Baton(name, new ThreadsDuty());
   }
 
   void submit(Work work) {
     queue.add(work);
-    if (baton.compareAndSet(false, true)) {
-      // Closed is read with the baton in hand: then the lane's thread, which ends with it, is
-      // there.
-      if (database.callerRuns() || closed) {
+    if (!baton.take()) {
+      baton.hurry();
+    } else if (isForCaller()) {
+      drain(true);
+    } else {
+      baton.layDown();
+    }
+  }
+
+  /** As {@link #submit}, for what nobody waits for: it may travel with what comes next. */
+  void submitLater(Work work) {
+    queue.add(work);
+    if (baton.take()) {
+      if (isForCaller()) {
         drain(true);
       } else {
-        handOver();
+        baton.layDownForLater();
       }
     }
   }
 
+  /** To be asked with the baton in hand: until it is closed, the lane's thread is there. */
+  private boolean isForCaller() {
+    return database.callerRuns() || closed;
+  }
+
+  /**
+   * A thread that waits for what it has asked for does it itself, if that is all that there is to
+   * do. It may be kept for as long as a request may take. Never connects, and never tries again
+   * what somebody is in the way of: that is for the lane's thread.
+   */
+  void help() {
+    if (!database.callerHelps() || !baton.borrow()) {
+      return;
+    }
+    if (!isQuick()) {
+      baton.handOver();
+      return;
+    }
+    lent = true;
+    try {
+      serveAll();
+    } finally {
+      lent = false;
+      baton.giveBack();
+      if (!queue.isEmpty() || !batch.isEmpty()) {
+        baton.handOver();
+      } else {
+        baton.drop();
+        if (!queue.isEmpty() && baton.take()) {
+          baton.handOver();
+        } else if (!aside.isEmpty()) {
+          baton.nudge();
+        }
+      }
+    }
+  }
+
+  private boolean isQuick() {
+    if (closed || link == null || isLinkStale() || lastServed > FEW) {
+      return false;
+    }
+    if (!aside.isEmpty() || !batch.isEmpty()) {
+      return false;
+    }
+    Work next;
+    while (batch.size() <= FEW && (next = queue.poll()) != null) {
+      batch.add(next);
+    }
+    return !batch.isEmpty() && batch.size() <= FEW;
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // A yield that does nothing costs a fuller batch only.
   private void drain(boolean caller) {
     for (int round = 0; ; round++) {
       if (batch.isEmpty() && !gather()) {
-        baton.set(false);
-        if (queue.isEmpty() || !baton.compareAndSet(false, true)) {
+        baton.drop();
+        if (queue.isEmpty() || !baton.take()) {
           return;
         }
         continue;
       }
       if ((caller && round == CALLER_ROUNDS && !closed) || !execute(caller)) {
-        handOver();
+        baton.handOver();
         return;
       }
       if (!caller && database.callerRuns()) {
@@ -137,6 +211,7 @@ final class Lane implements AutoCloseable {
   private void serveAll() {
     List<Work> works = batch;
     batch = new ArrayList<>();
+    lastServed = works.size();
     boolean restedBefore = !aside.isEmpty();
     outage = null;
     while (!works.isEmpty()) {
@@ -148,82 +223,117 @@ final class Lane implements AutoCloseable {
   }
 
   /**
-   * Serves one of each lock, the first.
+   * What is asked of one lock at a time.
+   *
+   * @param given a release of the same lock that goes before it, in the same step if possible
+   */
+  private record Step(Work work, @Nullable Work given) {
+    Stream<Work> works() {
+      return given == null ? Stream.of(work) : Stream.of(given, work);
+    }
+
+    /** One after another of the same lock; null if they cannot go together. */
+    @Nullable Step and(Work next) {
+      return given == null
+              && work.request() instanceof Request.Abandon
+              && next.request() instanceof Request.Acquire
+              && work.hasFastPath()
+              && next.hasFastPath()
+          ? new Step(next, work)
+          : null;
+    }
+
+    Rows.Ask ask() {
+      return new Rows.Ask(
+          Objects.requireNonNull(work.request()),
+          given == null ? null : Objects.requireNonNull(given.request()).attempt());
+    }
+  }
+
+  /**
+   * Serves one of each lock, the first, and whoever takes what that one gives back.
    *
    * @param behind gets the others, which may depend on it
    */
   private void serveFirst(List<Work> works, List<Work> behind) {
-    List<Work> first = new ArrayList<>();
-    Set<LockName> names = new HashSet<>();
+    List<Step> first = new ArrayList<>();
+    Map<LockName, Integer> places = new HashMap<>();
     for (Work work : works) {
       Request request = work.request();
-      (request == null || names.add(request.name()) ? first : behind).add(work);
+      Integer place = request == null ? null : places.putIfAbsent(request.name(), first.size());
+      Step both = place == null || place < 0 ? null : first.get(place).and(work);
+      if (place == null) {
+        first.add(new Step(work, null));
+      } else if (both != null) {
+        first.set(place, both);
+      } else {
+        // Nor may any that follow it go before it.
+        places.put(Objects.requireNonNull(request).name(), -1);
+        behind.add(work);
+      }
     }
     Set<Work> left = together(first);
-    for (Work work : first) {
-      if (!left.contains(work)) {
-        continue;
-      }
-      if (aside.blocks(work)) {
-        aside.add(work);
-        continue;
-      }
-      // Who cannot connect does not try for each: that may take as long as an answer may.
-      Failure known = closed ? Failure.closed(database) : outage;
-      Failure failure = known != null ? known : attempt(List.of(work));
-      if (failure == null) {
-        finish(List.of(work));
-        continue;
-      }
-      if (failure.trouble() == Trouble.BROKEN && link == null && !failure.mayHaveRun()) {
-        outage = failure;
-      }
-      if (failure.trouble() == Trouble.BUSY
-          && !closed
-          && System.nanoTime() - work.since < database.patience().toNanos()) {
-        aside.add(work);
-      } else {
-        safely(() -> work.failed(failure.trouble(), failure.mayHaveRun(), failure.cause()));
-      }
+    first.stream().flatMap(Step::works).filter(left::contains).forEach(this::serve);
+  }
+
+  private void serve(Work work) {
+    if (aside.blocks(work)) {
+      aside.add(work);
+      return;
+    }
+    // Who cannot connect does not try for each: that may take as long as an answer may.
+    Failure known = closed ? Failure.closed(database) : outage;
+    Failure failure = known != null ? known : attempt(List.of(work));
+    if (failure == null) {
+      finish(List.of(work));
+      return;
+    }
+    if (failure.trouble() == Trouble.BROKEN && link == null && !failure.mayHaveRun()) {
+      outage = failure;
+    }
+    if (failure.trouble() == Trouble.BUSY
+        && !closed
+        && System.nanoTime() - work.since < database.patience().toNanos()) {
+      aside.add(work);
+    } else {
+      safely(() -> work.failed(failure.trouble(), failure.mayHaveRun(), failure.cause()));
     }
   }
 
   /** Answers by one statement whom it can; returns those that are left. */
-  private Set<Work> together(List<Work> works) {
-    Set<Work> left = new HashSet<>(works);
-    List<Work> asked =
-        works.stream()
-            .filter(work -> work.request() != null)
-            .filter(work -> LockSteps.hasFastPath(Objects.requireNonNull(work.request())))
-            .toList();
-    if (closed || asked.size() < 2) {
+  private Set<Work> together(List<Step> steps) {
+    Set<Work> left = new HashSet<>();
+    steps.forEach(step -> step.works().forEach(left::add));
+    List<Step> asked = steps.stream().filter(step -> step.work().hasFastPath()).toList();
+    if (closed || asked.isEmpty() || (asked.size() == 1 && asked.get(0).given() == null)) {
       return left;
     }
     List<@Nullable Reply> replies = new ArrayList<>();
     Failure failure =
         attempt(
-            link ->
-                replies.addAll(
-                    link.locks.together(
-                        asked.stream()
-                            .map(work -> Objects.requireNonNull(work.request()))
-                            .toList())),
+            link -> replies.addAll(link.locks.together(asked.stream().map(Step::ask).toList())),
             new boolean[] {true});
-    if (failure != null && failure.mayHaveRun()) {
-      asked.forEach(work -> safely(() -> work.failed(failure.trouble(), true, failure.cause())));
-      asked.forEach(left::remove);
-    } else if (failure == null) {
-      List<Work> answered = new ArrayList<>();
-      for (int i = 0; i < asked.size(); i++) {
-        Reply reply = replies.get(i);
-        if (reply != null) {
-          asked.get(i).take(reply);
-          answered.add(asked.get(i));
+    List<Work> answered = new ArrayList<>();
+    for (int i = 0; i < asked.size(); i++) {
+      Step step = asked.get(i);
+      if (failure != null && failure.mayHaveRun()) {
+        step.works()
+            .forEach(
+                work -> {
+                  left.remove(work);
+                  safely(() -> work.failed(failure.trouble(), true, failure.cause()));
+                });
+      } else if (failure == null && replies.get(i) != null) {
+        step.work().take(Objects.requireNonNull(replies.get(i)));
+        if (step.given() != null) {
+          step.given()
+              .take(LockSteps.released(Objects.requireNonNull(step.given().request()).attempt()));
         }
+        step.works().forEach(answered::add);
       }
-      answered.forEach(left::remove);
-      finish(answered);
     }
+    answered.forEach(left::remove);
+    finish(answered);
     return left;
   }
 
@@ -307,12 +417,14 @@ final class Lane implements AutoCloseable {
     turn.lock();
     try {
       long now = System.nanoTime();
-      if (now - lastUsed > database.idleLimit().toNanos()) {
+      if (isLinkStale()) {
         dropLink();
       }
       lastUsed = now;
       Link current = link;
-      if (current == null) {
+      if (current == null && lent) {
+        return new Failure(Trouble.BUSY, false, notConnected());
+      } else if (current == null) {
         current = database.connect();
         link = current;
       }
@@ -331,6 +443,14 @@ final class Lane implements AutoCloseable {
     }
   }
 
+  private RuntimeException notConnected() {
+    return new StoreUnavailableException("Store '" + display() + "' is not connected.");
+  }
+
+  private boolean isLinkStale() {
+    return System.nanoTime() - lastUsed > database.idleLimit().toNanos();
+  }
+
   private void transact(Link current, List<Work> works, boolean[] sent) throws SQLException {
     if (works.size() == 1) {
       // A single statement commits by itself.
@@ -339,10 +459,10 @@ final class Lane implements AutoCloseable {
         return;
       }
       sent[0] = false;
-      current.begin();
+      current.begin(works.get(0).request());
       works.get(0).run(current);
     } else {
-      current.begin();
+      current.begin(null);
       for (Work work : works) {
         if (!work.fast(current)) {
           work.run(current);
@@ -404,46 +524,20 @@ final class Lane implements AutoCloseable {
     }
   }
 
-  private void handOver() {
-    handedOver = true;
-    Thread running = thread;
-    if (running == null) {
-      running = start();
+  private final class ThreadsDuty implements Baton.Duty {
+    @Override
+    public void work() {
+      drain(false);
     }
-    LockSupport.unpark(running);
-  }
 
-  private Thread start() {
-    threadGuard.lock();
-    try {
-      Thread running = thread;
-      if (running == null) {
-        running = new Thread(this::serve, name);
-        running.setDaemon(true);
-        running.start();
-        thread = running;
-      }
-      return running;
-    } finally {
-      threadGuard.unlock();
+    @Override
+    public long nanosLeft() {
+      return aside.isEmpty() ? Long.MAX_VALUE : aside.nanosLeft();
     }
-  }
 
-  private void serve() {
-    while (true) {
-      if (handedOver) {
-        handedOver = false;
-        drain(false);
-      } else if (ended) {
-        return;
-      } else if (!aside.isEmpty()) {
-        LockSupport.parkNanos(this, Math.max(1, aside.nanosLeft()));
-        if (aside.nanosLeft() <= 0 && baton.compareAndSet(false, true)) {
-          drain(false);
-        }
-      } else {
-        LockSupport.park(this);
-      }
+    @Override
+    public boolean isOver() {
+      return ended;
     }
   }
 
@@ -458,7 +552,7 @@ final class Lane implements AutoCloseable {
     CloseLink last = new CloseLink();
     submit(last);
     last.await();
-    LockSupport.unpark(thread);
+    baton.nudge();
   }
 
   private final class CloseLink extends Work {

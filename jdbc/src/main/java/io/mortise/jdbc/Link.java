@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** One connection with its statements. Used by one thread at a time. */
 final class Link implements AutoCloseable {
@@ -27,14 +28,13 @@ final class Link implements AutoCloseable {
 
   /** How a database begins and ends transactions, and what time it is there. */
   interface Transactions {
-    /** Begins one that may write. */
-    void begin() throws SQLException;
-
     /**
-     * A step for this request follows in the transaction that has begun: what it may read can be
-     * read at once.
+     * Begins one that may write.
+     *
+     * @param expected a step for this request follows, so that what it may read can be read at
+     *     once; null if something else follows
      */
-    default void expect(Request request) throws SQLException {}
+    void begin(@Nullable Request expected) throws SQLException;
 
     /**
      * Ends it.
@@ -52,12 +52,8 @@ final class Link implements AutoCloseable {
     long now() throws SQLException;
   }
 
-  void begin() throws SQLException {
-    transactions.begin();
-  }
-
-  void expect(Request request) throws SQLException {
-    transactions.expect(request);
+  void begin(@Nullable Request expected) throws SQLException {
+    transactions.begin(expected);
   }
 
   void commit() throws SQLException {

@@ -18,6 +18,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -80,27 +81,45 @@ final class LockSteps {
     return rows.abandonFast((Request.Abandon) request, clock) ? fastReply(request, NOTHING) : null;
   }
 
+  /** The same of a release that is known to be waited for. */
+  @Nullable Reply handOver(Request.Abandon request) throws SQLException {
+    return rows.handOver(request, told) ? fastReply(request, NOTHING) : null;
+  }
+
   /**
-   * The answers to many requests by the one-statement path, which commits by itself; null where
-   * {@link #apply} decides.
+   * The answers to requests by the one-statement path, which commits by itself; null where {@link
+   * #apply} decides.
    *
-   * @param requests each with a fast path, no lock twice
+   * @param asks each with a fast path, no lock twice
    */
-  List<@Nullable Reply> together(List<Request> requests) throws SQLException {
-    Map<String, Rows.Block> done = rows.together(requests);
+  List<@Nullable Reply> together(List<Rows.Ask> asks) throws SQLException {
     List<@Nullable Reply> replies = new ArrayList<>();
-    for (Request request : requests) {
-      Rows.Block block = done.get(request.attempt().encoded());
-      replies.add(block == null ? null : fastReply(request, block));
+    if (asks.size() == 1 && asks.get(0).request() instanceof Request.Acquire acquire) {
+      Rows.Block block = rows.exchange(Objects.requireNonNull(asks.get(0).old()), acquire);
+      replies.add(block == null ? null : fastReply(acquire, block));
+      return replies;
+    }
+    Map<String, Rows.Block> done = rows.together(asks);
+    for (Rows.Ask ask : asks) {
+      Rows.Block block = done.get(ask.request().attempt().encoded());
+      boolean takes = ask.request() instanceof Request.Acquire;
+      // Of an attempt that asks to hold it is no answer that it has ended, nor the reverse.
+      replies.add(
+          block != null && takes == block.tokens() > 0 ? fastReply(ask.request(), block) : null);
     }
     return replies;
+  }
+
+  /** The answer to a release that was done in one step with an acquire. */
+  static Reply released(AttemptId attempt) {
+    return new Reply.Ended(attempt, Was.HELD, How.RELEASED, false);
   }
 
   private static Reply fastReply(Request request, Rows.Block block) {
     return request instanceof Request.Acquire acquire
         ? new Reply.Granted(
             acquire.attempt(), block.token(), block.tokens(), false, acquire.terms().atMost())
-        : new Reply.Ended(request.attempt(), Was.HELD, How.RELEASED, false);
+        : released(request.attempt());
   }
 
   /** Does one request. */

@@ -47,6 +47,11 @@ final class MariaDbDialect extends MySqlFamily {
   }
 
   @Override
+  boolean returnsRows() {
+    return true;
+  }
+
+  @Override
   boolean isOurs(String version) {
     return version.toLowerCase(Locale.ROOT).contains("mariadb");
   }

@@ -48,6 +48,11 @@ final class MySqlDialect extends MySqlFamily {
   }
 
   @Override
+  boolean returnsRows() {
+    return false;
+  }
+
+  @Override
   boolean isOurs(String version) {
     return !version.toLowerCase(Locale.ROOT).contains("mariadb");
   }

@@ -2,15 +2,18 @@ package io.mortise.jdbc;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -45,6 +48,9 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
   /** Whether a server that calls itself by this version is of this product. */
   abstract boolean isOurs(String version);
 
+  /** Whether an insert can return rows. */
+  abstract boolean returnsRows();
+
   @Override
   public Duration idleLimit() {
     return IDLE.dividedBy(2);
@@ -53,7 +59,13 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
   /** Nothing there can push, and a look is one short statement. */
   @Override
   public Duration poll() {
-    return Duration.ofMillis(5);
+    return Duration.ofMillis(1);
+  }
+
+  /** Its driver reads from a plain socket, which an interrupt does not touch. */
+  @Override
+  public boolean callerHelps() {
+    return true;
   }
 
   @Override
@@ -84,6 +96,8 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
     properties.setProperty("socketTimeout", bound);
     properties.setProperty("tcpKeepAlive", "true");
     properties.setProperty("useServerPrepStmts", "true");
+    // The texts are ours, and values in them are the driver's to quote.
+    properties.setProperty("allowMultiQueries", "true");
     return new Target(url.base(), properties, USER_INFO.matcher(url.base()).replaceFirst("//"));
   }
 
@@ -180,13 +194,26 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
   }
 
   @Override
-  public Link.Transactions transactions(Connection connection, SqlText text) throws SQLException {
-    return new MySqlTransactions(connection, text);
+  public Link link(
+      Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
+      throws SQLException {
+    MySqlRows rows =
+        new MySqlRows(connection, text, namespace, returnsRows(), takesSeveral(connection));
+    return new Link(connection, rows, new MySqlTransactions(connection, rows, text));
   }
 
-  @Override
-  public Rows rows(Connection connection, SqlText text, String namespace) {
-    return new MySqlRows(connection, text, namespace);
+  /** Those that we make do (allowMultiQueries); of one that we are given nobody knows. */
+  private static boolean takesSeveral(Connection connection) {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("SELECT 1; SELECT 2");
+      while (statement.getMoreResults() || statement.getUpdateCount() >= 0) {
+        // To the last.
+      }
+      return true;
+    } catch (SQLException e) {
+      LOG.debug("One statement at a time", e);
+      return false;
+    }
   }
 
   @Override

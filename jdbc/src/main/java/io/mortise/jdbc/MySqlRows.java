@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -12,19 +13,44 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * MySQL's UPDATE returns no rows; its one-statement acquire gives the token as a key. What several
- * requests have become of is read back by a second statement.
+ * UPDATE returns no rows there: the one-statement acquire gives the token as a key. What has become
+ * of several requests is read back by a second statement, on MariaDB returned by the first.
  */
-final class MySqlRows extends Rows {
-  MySqlRows(Connection connection, SqlText text, String namespace) {
-    super(connection, text, namespace);
+final class MySqlRows extends AheadRows {
+  /** Tells MariaDB's driver that the server cannot prepare the text; MySQL's sees it by itself. */
+  private static final String CLIENT = "/*client prepare*/";
+
+  private final SqlText text;
+  private final boolean returning;
+  private final boolean readsAhead;
+
+  /**
+   * @param returning whether an insert can return rows
+   * @param readsAhead whether the connection takes several statements in one text
+   */
+  MySqlRows(
+      Connection connection,
+      SqlText text,
+      String namespace,
+      boolean returning,
+      boolean readsAhead) {
+    super(connection, text, namespace, CLIENT);
+    this.text = text;
+    this.returning = returning;
+    this.readsAhead = readsAhead;
   }
 
   @Override
   Sql prepare(Connection connection, SqlText.Statement statement) throws SQLException {
-    return statement.name().equals("acquire_fast")
-        ? Sql.withKey(connection, statement)
-        : super.prepare(connection, statement);
+    return switch (statement.name()) {
+      case "acquire_fast", "exchange" -> Sql.withKey(connection, statement);
+      case "contended_read" ->
+          super.prepare(
+              connection,
+              new SqlText.Statement(
+                  statement.name(), CLIENT + statement.sql(), statement.parameters()));
+      default -> super.prepare(connection, statement);
+    };
   }
 
   @Override
@@ -32,33 +58,58 @@ final class MySqlRows extends Rows {
     return acquire.update() == 0 ? null : new Block(acquire.key(), tokens);
   }
 
+  /** Whether the connection takes several statements in one text. */
+  boolean readsAhead() {
+    return readsAhead;
+  }
+
   @Override
-  Map<String, Block> together(List<Request> requests) throws SQLException {
-    List<Request> sorted = new ArrayList<>();
-    for (Request request : requests) {
-      if (!(request instanceof Request.Acquire acquire) || acquire.terms().atMost() == null) {
-        sorted.add(request);
+  @Nullable Block exchange(AttemptId old, Request.Acquire request) throws SQLException {
+    Sql sql = of("exchange", request.name().value()).set("old", old.encoded());
+    return block(bind(sql, request), request.tokens());
+  }
+
+  @Override
+  Map<String, Block> together(List<Ask> asks) throws SQLException {
+    List<Ask> sorted = new ArrayList<>();
+    for (Ask ask : asks) {
+      if (!(ask.request() instanceof Request.Acquire acquire) || acquire.terms().atMost() == null) {
+        sorted.add(ask);
       }
     }
-    sorted.sort(Comparator.comparing(Request::name));
+    sorted.sort(Comparator.comparing(ask -> ask.request().name()));
     Map<String, Block> served = new HashMap<>();
-    if (sorted.isEmpty()) {
-      return served;
-    }
-    String json = json(sorted);
-    of("together").set("requests", json).update();
-    try (ResultSet row = of("together_read").set("requests", json).query()) {
-      while (row.next()) {
-        served.put(row.getString(1), new Block(row.getLong(2), row.getInt(3)));
+    if (!sorted.isEmpty()) {
+      String json = json(sorted);
+      Sql.Reader reader = (result, rows) -> collect(rows, served);
+      if (returning) {
+        of("together").set("requests", json).run(reader);
+      } else if (readsAhead) {
+        flush().add(text.statement("together"), sql -> sql.set("requests", json));
+        flush().add(text.statement("together_read"), sql -> sql.set("requests", json));
+        flush().send(reader);
+      } else {
+        of("together").set("requests", json).update();
+        of("together_read").set("requests", json).run(reader);
       }
     }
     return served;
   }
 
+  private static void collect(ResultSet rows, Map<String, Block> served) throws SQLException {
+    while (rows.next()) {
+      String attempt = rows.getString(1);
+      if (attempt != null) {
+        served.put(attempt, new Block(rows.getLong(2), rows.getInt(3)));
+      }
+    }
+  }
+
   /** As together.sql says. */
-  private static String json(List<Request> requests) {
+  private static String json(List<Ask> asks) {
     StringBuilder json = new StringBuilder("[");
-    for (Request request : requests) {
+    for (Ask ask : asks) {
+      Request request = ask.request();
       json.append(json.length() == 1 ? "{" : ",{");
       text(json, "n", request.name().value());
       text(json.append(','), "a", request.attempt().encoded());
@@ -69,6 +120,9 @@ final class MySqlRows extends Rows {
         json.append(",\"t\":").append(acquire.tokens());
         json.append(",\"f\":").append(acquire.tokenFloor());
         json.append(",\"l\":").append(WaitRow.length(acquire.terms().atLeast()));
+        if (ask.old() != null) {
+          text(json.append(','), "o", ask.old().encoded());
+        }
       } else {
         json.append(",\"c\":0");
       }

@@ -1,43 +1,55 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.News;
+import io.mortise.spi.Request;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Transactions by statements: by JDBC's auto-commit each would cost two more of them. Outside of
- * one, each statement commits by itself.
+ * one, each statement commits by itself. Where the connection takes several statements in one text,
+ * the beginning travels with what is read first, and the end with the last writes.
  */
 final class MySqlTransactions implements Link.Transactions {
   private final SqlText text;
+  private final MySqlRows rows;
   private final Statement statement;
-  private final PreparedStatement now;
   private boolean open;
 
-  MySqlTransactions(Connection connection, SqlText text) throws SQLException {
+  MySqlTransactions(Connection connection, MySqlRows rows, SqlText text) throws SQLException {
     this.text = text;
+    this.rows = rows;
     this.statement = connection.createStatement();
-    this.now = connection.prepareStatement(text.statement("now").sql());
   }
 
   @Override
-  public void begin() throws SQLException {
+  public void begin(@Nullable Request expected) throws SQLException {
     open = true;
-    statement.execute("START TRANSACTION");
+    if (expected != null && rows.readsAhead()) {
+      rows.readAll(expected);
+    } else {
+      statement.execute("START TRANSACTION");
+    }
   }
 
   @Override
   public void commit(List<News> told) throws SQLException {
-    statement.execute("COMMIT");
+    if (rows.readsAhead()) {
+      rows.flush().add(text.statement("commit"), sql -> {});
+      rows.flush().send();
+      rows.forget();
+    } else {
+      statement.execute("COMMIT");
+    }
     open = false;
   }
 
   @Override
   public void rollback() throws SQLException {
+    rows.forget();
     if (open) {
       statement.execute("ROLLBACK");
       open = false;
@@ -51,9 +63,6 @@ final class MySqlTransactions implements Link.Transactions {
 
   @Override
   public long now() throws SQLException {
-    try (ResultSet row = now.executeQuery()) {
-      row.next();
-      return row.getLong(1);
-    }
+    return rows.now();
   }
 }

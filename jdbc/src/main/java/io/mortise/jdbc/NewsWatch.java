@@ -39,8 +39,14 @@ final class NewsWatch implements AutoCloseable {
   /** The longest pause while somebody waits. */
   private static final Duration LONGEST = Duration.ofMillis(100);
 
+  /** Each place behind the head adds so many times its pause. */
+  private static final int PLACE_FACTOR = 4;
+
   /** A holder that is wanted may take so many times longer to hear of it than a waiter. */
   private static final int HOLDERS_POLL_FACTOR = 10;
+
+  /** And at least so long. */
+  private static final Duration HOLDERS_POLL = Duration.ofMillis(50);
 
   private final String name;
   private final @Nullable Bells bells;
@@ -188,7 +194,9 @@ final class NewsWatch implements AutoCloseable {
     long pause =
         waits
             ? pause(often, ahead, System.nanoTime() - lastChange)
-            : holds ? often * HOLDERS_POLL_FACTOR : IDLE.toNanos();
+            : holds
+                ? Math.max(often * HOLDERS_POLL_FACTOR, HOLDERS_POLL.toNanos())
+                : IDLE.toNanos();
     awake = pause <= often;
     LockSupport.parkNanos(this, pause);
     return false;
@@ -203,7 +211,7 @@ final class NewsWatch implements AutoCloseable {
    */
   static long pause(long often, int ahead, long quiet) {
     long most = Math.max(often, LONGEST.toNanos());
-    long turn = often * (1 + Math.min(ahead, 1000L));
+    long turn = often * (1 + PLACE_FACTOR * Math.min(ahead, 1000L));
     return Math.min(most, Math.max(turn, quiet / PATIENCE));
   }
 

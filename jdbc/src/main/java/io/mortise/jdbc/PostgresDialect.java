@@ -164,6 +164,12 @@ final class PostgresDialect implements Dialect {
     return new PostgresListener(driver, display, source, sessions, voice, look, maxInFlight);
   }
 
+  /** Its driver reads from a plain socket, which an interrupt does not touch. */
+  @Override
+  public boolean callerHelps() {
+    return true;
+  }
+
   /** Measured: no faster with more, and a smaller one waits for more commits. */
   @Override
   public int batch() {

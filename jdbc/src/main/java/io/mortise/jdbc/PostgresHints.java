@@ -12,11 +12,14 @@ import java.util.Optional;
  * line; names have no line ends. At most some 600 bytes, of 8000 that PostgreSQL allows.
  */
 final class PostgresHints {
+  /** What the name of a session's channel begins with; a table's may begin with something else. */
+  static final String CHANNELS = "mortise_";
+
   private PostgresHints() {}
 
   /** The channel of one session: what is sent there reaches its process only. */
   static String channel(SessionId session) {
-    return "mortise_" + session.value();
+    return CHANNELS + session.value();
   }
 
   static String encode(News news) {

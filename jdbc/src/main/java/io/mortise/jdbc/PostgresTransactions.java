@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Transactions in two round trips: the driver sends BEGIN along with the first statement, and the
@@ -30,13 +31,11 @@ final class PostgresTransactions implements Link.Transactions {
   }
 
   @Override
-  public void begin() throws SQLException {
+  public void begin(@Nullable Request expected) throws SQLException {
     connection.setAutoCommit(false);
-  }
-
-  @Override
-  public void expect(Request request) throws SQLException {
-    rows.readAll(request);
+    if (expected != null) {
+      rows.readAll(expected);
+    }
   }
 
   @Override

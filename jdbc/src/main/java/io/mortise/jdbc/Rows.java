@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,25 +68,28 @@ class Rows {
   record Block(long token, int tokens) {}
 
   @Nullable Block acquireFast(Request.Acquire request, Clock clock) throws SQLException {
-    Duration atMost = request.terms().atMost();
-    Duration atLeast = request.terms().atLeast();
-    AttemptId attempt = request.attempt();
     Sql sql = of("acquire_fast", request.name().value());
     if (sql.has("now_us")) {
+      Duration atMost = request.terms().atMost();
+      Duration atLeast = request.terms().atLeast();
       long now = clock.now();
       sql.set("free_us", atMost == null ? LockRow.NEVER : now + HoldRow.micros(atMost))
           .set("shut_us", atLeast == null ? 0 : now + HoldRow.micros(atLeast))
           .set("now_us", now);
     }
-    sql.set("attempt", attempt.encoded())
-        .set("session", attempt.session().value())
+    return block(bind(sql, request), request.tokens());
+  }
+
+  /** Binds what a one-statement acquire needs. */
+  static Sql bind(Sql sql, Request.Acquire request) throws SQLException {
+    return sql.set("attempt", request.attempt().encoded())
+        .set("session", request.attempt().session().value())
         .set("capacity", request.mode().capacity())
         .set("tokens", request.tokens())
         .set("token_floor", request.tokenFloor())
-        .set("at_most_us", WaitRow.length(atMost))
-        .set("at_least_us", WaitRow.length(atLeast))
+        .set("at_most_us", WaitRow.length(request.terms().atMost()))
+        .set("at_least_us", WaitRow.length(request.terms().atLeast()))
         .set("label", request.terms().label());
-    return block(sql, request.tokens());
   }
 
   /**
@@ -468,9 +472,36 @@ class Rows {
     sql.update();
   }
 
-  /** Takes and releases many locks by one statement, those that are in no one's way. */
-  Map<String, Block> together(List<Request> requests) throws SQLException {
+  /**
+   * A request that one statement may answer.
+   *
+   * @param old the attempt that gives the lock back in the same step, before the other takes it;
+   *     null if it is just one
+   */
+  record Ask(Request request, @Nullable AttemptId old) {}
+
+  /**
+   * Takes and releases many locks by one statement, those that are in no one's way.
+   *
+   * @return what those got that were served, by their attempts
+   */
+  Map<String, Block> together(List<Ask> asks) throws SQLException {
     return Map.of();
+  }
+
+  /** Releases a lock and takes it again, by one statement; null if nothing was changed. */
+  @Nullable Block exchange(AttemptId old, Request.Acquire request) throws SQLException {
+    return null;
+  }
+
+  /**
+   * Releases a lock that others are known to want, in a transaction of its own.
+   *
+   * @param told receives what the next holder is told, if there is one
+   * @return false if nothing was changed
+   */
+  boolean handOver(Request.Abandon request, Consumer<News> told) throws SQLException {
+    return false;
   }
 
   final Sql of(String statement, String name) throws SQLException {

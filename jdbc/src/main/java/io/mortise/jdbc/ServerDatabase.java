@@ -286,6 +286,11 @@ final class ServerDatabase implements Database {
   }
 
   @Override
+  public boolean callerHelps() {
+    return dialect.callerHelps();
+  }
+
+  @Override
   public int batch() {
     return dialect.batch();
   }

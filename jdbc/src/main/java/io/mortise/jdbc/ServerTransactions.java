@@ -1,11 +1,13 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.News;
+import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Transactions by the means of JDBC; outside of one, each statement commits by itself. */
 final class ServerTransactions implements Link.Transactions {
@@ -18,7 +20,7 @@ final class ServerTransactions implements Link.Transactions {
   }
 
   @Override
-  public void begin() throws SQLException {
+  public void begin(@Nullable Request expected) throws SQLException {
     connection.setAutoCommit(false);
   }
 

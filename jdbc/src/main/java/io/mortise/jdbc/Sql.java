@@ -73,7 +73,7 @@ final class Sql implements AutoCloseable {
   }
 
   /** An array of a type that the database knows by this name. */
-  Sql set(String name, String type, Object[] values) throws SQLException {
+  Sql set(String name, String type, @Nullable Object[] values) throws SQLException {
     Array array = statement.getConnection().createArrayOf(type, values);
     for (int position : positions.getOrDefault(name, NONE)) {
       statement.setArray(position, array);

@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.Capability;
 import io.mortise.spi.News;
+import io.mortise.spi.Request;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
@@ -29,6 +30,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A SQLite database file that keeps the locks of one host.
@@ -317,7 +319,7 @@ final class SqliteFile implements Database {
     }
 
     @Override
-    public void begin() throws SQLException {
+    public void begin(@Nullable Request expected) throws SQLException {
       begin.executeUpdate();
       open = true;
     }

@@ -28,6 +28,11 @@ abstract class Work {
     return null;
   }
 
+  /** Whether {@link #fast} may do it, alone or together with others. */
+  boolean hasFastPath() {
+    return false;
+  }
+
   /** Its answer has come with those of others. */
   void take(Reply reply) {
     throw new UnsupportedOperationException();

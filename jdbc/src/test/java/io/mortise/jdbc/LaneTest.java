@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.spi.StoreProfile;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.awaitility.Awaitility;
@@ -13,15 +19,7 @@ import org.junit.jupiter.api.Test;
 class LaneTest {
   @Test
   void givenConnectionThatWasIdleForTooLong_whenWorkComes_thenItGetsANewOne() {
-    try (ServerDatabase h2 =
-        new ServerDatabase(
-                new H2Dialect(),
-                () -> java.sql.DriverManager.getConnection("jdbc:h2:mem:lane;DB_CLOSE_DELAY=-1"),
-                "h2",
-                SqlText.DEFAULT_PREFIX,
-                "default",
-                Duration.ofSeconds(5))
-            .prepare(true)) {
+    try (ServerDatabase h2 = database("lane")) {
       Forgetful database = new Forgetful(h2);
       try (Lane lane = new Lane("lane", database, new ReentrantLock(), news -> {})) {
         work(lane);
@@ -39,6 +37,82 @@ class LaneTest {
     }
   }
 
+  @Test
+  void givenThreadThatWaits_whenTheLaneIsIdle_thenItServesItself_andNothingIsLeftLying() {
+    try (ServerDatabase h2 = database("help");
+        Lane lane = new Lane("lane", new Helped(h2), new ReentrantLock(), news -> {})) {
+      // The first connects, which a caller does not.
+      work(lane);
+      int own = 0;
+      for (int i = 0; i < 200; i++) {
+        Work.Call<Thread> later = new Work.Call<>(link -> Thread.currentThread());
+        Work.Call<Thread> now = new Work.Call<>(link -> Thread.currentThread());
+        lane.submitLater(later);
+        lane.submit(now);
+        lane.help();
+        own += TestSession.get(now.answer) == Thread.currentThread() ? 1 : 0;
+        TestSession.get(later.answer);
+      }
+      assertThat(own).isGreaterThan(20);
+      // Who helped before does not come back: the lane's thread looks all the same.
+      for (int i = 0; i < 3; i++) {
+        Work.Call<Thread> left = new Work.Call<>(link -> Thread.currentThread());
+        lane.submit(left);
+        assertThat(TestSession.get(left.answer)).isNotEqualTo(Thread.currentThread());
+        Work.Call<Thread> later = new Work.Call<>(link -> Thread.currentThread());
+        lane.submitLater(later);
+        assertThat(TestSession.get(later.answer)).isNotEqualTo(Thread.currentThread());
+        work(lane);
+        lane.help();
+      }
+    }
+  }
+
+  @Test
+  void givenManyThreads_whenEachHelps_thenEachGetsItsAnswer() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(8);
+    try (ServerDatabase h2 = database("many");
+        Lane lane = new Lane("lane", new Helped(h2), new ReentrantLock(), news -> {})) {
+      List<Future<?>> all = new ArrayList<>();
+      for (int t = 0; t < 8; t++) {
+        boolean helps = t < 6;
+        all.add(
+            threads.submit(
+                () -> {
+                  for (int i = 0; i < 300; i++) {
+                    Work.Call<Long> call = new Work.Call<>(Link::now);
+                    if (i % 3 == 0) {
+                      lane.submitLater(call);
+                    } else {
+                      lane.submit(call);
+                    }
+                    if (helps) {
+                      lane.help();
+                    }
+                    assertThat(TestSession.get(call.answer)).isPositive();
+                  }
+                }));
+      }
+      for (Future<?> each : all) {
+        each.get(50, TimeUnit.SECONDS);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private static ServerDatabase database(String name) {
+    return new ServerDatabase(
+            new H2Dialect(),
+            () ->
+                java.sql.DriverManager.getConnection("jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1"),
+            "h2",
+            SqlText.DEFAULT_PREFIX,
+            "default",
+            Duration.ofSeconds(5))
+        .prepare(true);
+  }
+
   private static void work(Lane lane) {
     Work.Call<Long> call = new Work.Call<>(Link::now);
     lane.submit(call);
@@ -46,14 +120,38 @@ class LaneTest {
   }
 
   /** Ends idle connections early. */
-  private static final class Forgetful implements Database {
+  private static final class Forgetful extends Helped {
     static final Duration LIMIT = Duration.ofMillis(500);
 
     final AtomicInteger connections = new AtomicInteger();
-    private final Database database;
 
     Forgetful(Database database) {
+      super(database);
+    }
+
+    @Override
+    public Link connect() throws SQLException {
+      connections.incrementAndGet();
+      return super.connect();
+    }
+
+    @Override
+    public Duration idleLimit() {
+      return LIMIT;
+    }
+  }
+
+  /** Lets callers ask for themselves. */
+  private static class Helped implements Database {
+    private final Database database;
+
+    Helped(Database database) {
       this.database = database;
+    }
+
+    @Override
+    public boolean callerHelps() {
+      return true;
     }
 
     @Override
@@ -63,18 +161,12 @@ class LaneTest {
 
     @Override
     public Link connect() throws SQLException {
-      connections.incrementAndGet();
       return database.connect();
     }
 
     @Override
     public Trouble trouble(SQLException error) {
       return database.trouble(error);
-    }
-
-    @Override
-    public Duration idleLimit() {
-      return LIMIT;
     }
 
     @Override

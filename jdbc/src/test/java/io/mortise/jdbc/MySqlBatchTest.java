@@ -113,7 +113,7 @@ class MySqlBatchTest {
   private static long together(MySqlServers server) throws Exception {
     try (Connection connection = server.adminConnection();
         Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery("SHOW GLOBAL STATUS LIKE 'Com_update_multi'")) {
+        ResultSet row = statement.executeQuery("SHOW GLOBAL STATUS LIKE 'Com_insert_select'")) {
       assertThat(row.next()).isTrue();
       return row.getLong(2);
     }

@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
@@ -346,6 +347,43 @@ class MySqlTroubleTest {
     }
   }
 
+  /** A thread that waits asks the server itself, and must not break the connection. */
+  @ParameterizedTest
+  @MethodSource("servers")
+  void givenThreadThatIsInterruptedWhileItAsks_whenTheRowIsFree_thenTheSameConnectionGoesOn(
+      MySqlServers server) throws Exception {
+    try (LockClient locks = LockClient.connect(url(server));
+        Connection connection = server.adminConnection();
+        Statement statement = connection.createStatement()) {
+      for (int i = 0; i < 20; i++) {
+        locks.lock("a").acquire().close();
+      }
+      long before = count(statement, "Connections");
+      connection.setAutoCommit(false);
+      statement
+          .executeQuery("SELECT * FROM " + prefix + "lock WHERE name = 'a' FOR UPDATE")
+          .close();
+      AtomicReference<Throwable> outcome = new AtomicReference<>();
+      Thread asks =
+          new Thread(
+              () -> {
+                try {
+                  locks.lock("a").acquire().close();
+                } catch (InterruptedException | RuntimeException e) {
+                  outcome.set(e);
+                }
+              });
+      asks.start();
+      TimeUnit.MILLISECONDS.sleep(200);
+      asks.interrupt();
+      asks.join(20_000);
+      assertThat(outcome.get()).isInstanceOf(InterruptedException.class);
+      connection.rollback();
+      locks.lock("a").acquireWithin(Duration.ofSeconds(20)).close();
+      assertThat(count(statement, "Connections")).isEqualTo(before);
+    }
+  }
+
   @ParameterizedTest
   @MethodSource("servers")
   void givenNewsOfASessionThatIsGone_whenSwept_thenItIsGoneToo(MySqlServers server)
@@ -419,7 +457,8 @@ class MySqlTroubleTest {
       String before = one(untouched, settings);
       dialect.setUp(pooled, "pool", Duration.ofSeconds(5));
       assertThat(one(pooled, settings)).isNotEqualTo(before).startsWith("+00:00");
-      new MySqlTransactions(pooled, new SqlText(dialect.folders(), SqlText.DEFAULT_PREFIX)).leave();
+      SqlText text = new SqlText(dialect.folders(), SqlText.DEFAULT_PREFIX);
+      dialect.link(pooled, text, "default", session -> false).leave();
       assertThat(one(pooled, settings)).isEqualTo(before);
     }
   }

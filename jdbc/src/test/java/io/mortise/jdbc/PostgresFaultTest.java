@@ -260,6 +260,44 @@ class PostgresFaultTest {
   }
 
   @Test
+  void givenThreadThatIsInterruptedWhileItAsks_whenTheRowIsFree_thenTheSameConnectionGoesOn()
+      throws Exception {
+    String backends =
+        "SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity WHERE application_name = 'mortise'"
+            + " AND query NOT LIKE 'LISTEN%'";
+    try (LockClient client = LockClient.connect(url);
+        Connection slow = connect();
+        Statement statement = slow.createStatement()) {
+      for (int i = 0; i < 20; i++) {
+        client.lock("a").acquire().close();
+      }
+      String before = ask(backends);
+      slow.setAutoCommit(false);
+      statement.execute("SELECT 1 FROM " + prefix + "lock WHERE name = 'a' FOR UPDATE");
+      for (int i = 0; i < 10; i++) {
+        AtomicBoolean interrupted = new AtomicBoolean();
+        Thread asks =
+            new Thread(
+                () -> {
+                  try {
+                    client.lock("a").acquire().close();
+                  } catch (InterruptedException e) {
+                    interrupted.set(true);
+                  }
+                });
+        asks.start();
+        TimeUnit.MILLISECONDS.sleep(i);
+        asks.interrupt();
+        asks.join(20_000);
+        assertThat(interrupted).isTrue();
+      }
+      slow.rollback();
+      client.lock("a").acquireWithin(Duration.ofSeconds(20)).close();
+      assertThat(ask(backends)).isEqualTo(before);
+    }
+  }
+
+  @Test
   void givenLostColumn_whenAsked_thenTheStoreIsUnfit_untilItIsBack() {
     try (LockStore store = JdbcStore.open(url)) {
       TestSession session = new TestSession(store, Duration.ofSeconds(60));

@@ -1,43 +1,54 @@
--- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast and abandon_fast. One
--- statement, which commits by itself. Rows are locked in the order of the requests, hence by name, so that two of these
--- never wait for each other in a circle; STRAIGHT_JOIN keeps to it, and to the primary key.
+-- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast, abandon_fast and exchange.
+-- One statement, which commits by itself. It inserts, because an update of many rows by what a list says would keep that list
+-- and its changes in temporary tables; what is there already is updated where it stands. A lock without a row gets one as if it
+-- had been forgotten long ago, and is asked for alone. Rows are locked in the order of the requests, hence by name, so that two
+-- of these never wait for each other in a circle; the table has no key but the primary one, so that no gap is locked.
 -- :namespace; :requests = JSON array of objects, sorted by n, no n twice: n = name, a = attempt, s = session,
 -- c = capacity of the lock, or 0 to release it, t = tokens, f = least token, l = length of the at-least time or -1 for none,
--- b = label. None with an at-most time: who asks again has to be told what is left of it.
--- No assignment reads what another one writes, since nothing says which comes first: so a lock whose last block still
--- leads the clock is left out.
+-- b = label, o = the attempt that releases before a takes, if there is one. None with an at-most time: who asks again has to
+-- be told what is left of it.
+-- Assignments run from left to right. The first decides: no lock is held since -1, and nobody ever sees it.
 -- Changes the rows of those that it serves; together_read tells which.
-UPDATE (SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) AS us) t
+INSERT INTO mortise_lock (namespace, name, capacity, used, owner, token, tokens, since_us, free_us, shut_us, label,
+  told, evicted, last_token, next_place, next_ticket, waiters, closed_us, touched_us, ended, ended_was, ended_how)
+SELECT :namespace, r.n, IF(r.c > 0, r.c, 1000000), 0, NULL, 0, 0, 0, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, NULL, 'HELD', 'RELEASED'
+FROM (SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) AS us) t
 STRAIGHT_JOIN JSON_TABLE(:requests, '$[*]' COLUMNS (
-  name     VARCHAR(512) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.n',
-  attempt  VARCHAR(22)  CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.a',
-  session  VARCHAR(12)  CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.s',
-  capacity BIGINT PATH '$.c',
-  tokens   BIGINT PATH '$.t',
-  least    BIGINT PATH '$.f',
-  at_least BIGINT PATH '$.l',
-  label    VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.b')) r
-STRAIGHT_JOIN mortise_lock k
-SET k.owner      = IF(r.capacity > 0, r.attempt, NULL),
-    k.used       = r.capacity,
-    k.token      = IF(r.capacity > 0, GREATEST(t.us, r.least), k.token),
-    k.tokens     = IF(r.capacity > 0, r.tokens, k.tokens),
-    k.last_token = IF(r.capacity > 0, GREATEST(t.us, r.least) + r.tokens - 1, k.last_token),
-    k.since_us   = IF(r.capacity > 0, t.us, k.since_us),
-    k.free_us    = IF(r.capacity = 0, k.free_us, 9223372036854775807),
-    k.closed_us  = IF(r.capacity = 0, GREATEST(k.closed_us, k.shut_us), k.closed_us),
-    k.shut_us    = IF(r.capacity = 0, k.shut_us, IF(r.at_least < 0, 0, t.us + r.at_least)),
-    k.label      = IF(r.capacity > 0, r.label, k.label),
-    k.told       = 0,
-    k.evicted    = 0,
-    k.touched_us = t.us,
-    k.ended      = IF(r.capacity > 0, k.ended, r.attempt),
-    k.ended_was  = IF(r.capacity > 0, k.ended_was, 'HELD'),
-    k.ended_how  = IF(r.capacity > 0, k.ended_how, 'RELEASED')
-WHERE k.namespace = :namespace AND k.name = r.name AND k.waiters = 0
-  AND (r.capacity > 0
-       AND k.used = 0 AND k.closed_us <= t.us AND k.capacity = r.capacity AND NOT (k.ended <=> r.attempt)
-       AND k.last_token < t.us AND GREATEST(t.us, r.least) <= t.us + 1000000 - r.tokens
-       AND (SELECT s.expires_us FROM mortise_session s WHERE s.id = r.session) > t.us
-    OR r.capacity = 0
-       AND k.owner = r.attempt AND k.told = 0 AND k.evicted = 0 AND k.free_us > t.us)
+  n VARCHAR(512) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.n',
+  a VARCHAR(22)  CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.a',
+  o VARCHAR(22)  CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.o',
+  s VARCHAR(12)  CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.s',
+  b VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.b',
+  c BIGINT PATH '$.c',
+  t BIGINT PATH '$.t',
+  f BIGINT PATH '$.f',
+  l BIGINT PATH '$.l')) r
+LEFT JOIN mortise_session p ON p.id = r.s
+WHERE TRUE
+ON DUPLICATE KEY UPDATE
+  since_us   = IF(waiters = 0
+                  AND (r.c = 0
+                       AND owner = r.a AND told = 0 AND evicted = 0 AND free_us > t.us
+                    OR r.c > 0
+                       AND p.expires_us > t.us AND capacity = r.c
+                       AND GREATEST(last_token + 1, r.f) <= t.us + 1000000 - r.t
+                       AND (r.o IS NULL
+                            AND used = 0 AND closed_us <= t.us AND NOT (ended <=> r.a)
+                         OR owner = r.o AND told = 0 AND evicted = 0 AND free_us > t.us
+                            AND GREATEST(closed_us, shut_us) <= t.us)), -1, since_us),
+  closed_us  = IF(since_us = -1 AND (r.c = 0 OR r.o IS NOT NULL), GREATEST(closed_us, shut_us), closed_us),
+  shut_us    = IF(since_us = -1 AND r.c > 0, IF(r.l < 0, 0, t.us + r.l), shut_us),
+  free_us    = IF(since_us = -1 AND r.c > 0, 9223372036854775807, free_us),
+  token      = IF(since_us = -1 AND r.c > 0, GREATEST(last_token + 1, t.us, r.f), token),
+  tokens     = IF(since_us = -1 AND r.c > 0, r.t, tokens),
+  last_token = IF(since_us = -1 AND r.c > 0, token + r.t - 1, last_token),
+  label      = IF(since_us = -1 AND r.c > 0, r.b, label),
+  told       = IF(since_us = -1, 0, told),
+  evicted    = IF(since_us = -1, 0, evicted),
+  used       = IF(since_us = -1, r.c, used),
+  owner      = IF(since_us = -1, IF(r.c > 0, r.a, NULL), owner),
+  ended_was  = IF(since_us = -1 AND (r.c = 0 OR r.o IS NOT NULL), 'HELD', ended_was),
+  ended_how  = IF(since_us = -1 AND (r.c = 0 OR r.o IS NOT NULL), 'RELEASED', ended_how),
+  ended      = IF(since_us = -1, IF(r.c = 0, r.a, IFNULL(r.o, ended)), ended),
+  touched_us = IF(since_us = -1, t.us, touched_us),
+  since_us   = IF(since_us = -1, t.us, since_us)

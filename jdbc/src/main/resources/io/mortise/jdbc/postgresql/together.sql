@@ -1,9 +1,10 @@
 -- Takes and releases whole locks that nobody waits for, many at a time; one flush, one implicit transaction. The rows
 -- are locked first, and none that somebody else has locked is waited for: neither a slow row nor a deadlock stops the
 -- others. A row stays where it is while it is locked, so the updates find it by its place, whatever the planner thinks
--- of the table. Their rules are those of abandon_fast and acquire_fast.
+-- of the table. Their rules are those of abandon_fast, acquire_fast and exchange.
 -- :namespace; arrays of one element per request, no name twice: :names :attempts :sessions :labels,
--- :capacities = of the lock, or 0 to release it; :token_counts :token_floors :at_most_us :at_least_us = as of one
+-- :olds = who releases before the other attempt takes, or null; :capacities = of the lock, or 0 to release it;
+-- :token_counts :token_floors :at_most_us :at_least_us = as of one
 -- Returns, after one row that says nothing: attempt, 0, 0 of those that have released, then attempt, token, tokens of
 -- those that have taken; who is missing is to be asked for alone.
 SELECT set_config('mortise.rows', CAST(array_agg(l.at ORDER BY l.place) AS text), true)
@@ -39,15 +40,20 @@ SET owner      = r.attempt,
     label      = r.label,
     told       = 0,
     evicted    = 0,
-    touched_us = t.us
+    touched_us = t.us,
+    closed_us  = CASE WHEN r.old IS NULL THEN k.closed_us ELSE greatest(k.closed_us, k.shut_us) END,
+    ended      = coalesce(r.old, k.ended),
+    ended_was  = CASE WHEN r.old IS NULL THEN k.ended_was ELSE 'HELD' END,
+    ended_how  = CASE WHEN r.old IS NULL THEN k.ended_how ELSE 'RELEASED' END
 FROM unnest(CAST(current_setting('mortise.rows') AS tid[]), CAST(:attempts AS text[]), CAST(:sessions AS text[]), CAST(:labels AS text[]),
-            CAST(:capacities AS bigint[]), CAST(:token_counts AS bigint[]), CAST(:token_floors AS bigint[]),
+            CAST(:olds AS text[]), CAST(:capacities AS bigint[]), CAST(:token_counts AS bigint[]), CAST(:token_floors AS bigint[]),
             CAST(:at_most_us AS bigint[]), CAST(:at_least_us AS bigint[]))
-       r(at, attempt, session, label, capacity, tokens, floor, at_most, at_least),
+       r(at, attempt, session, label, old, capacity, tokens, floor, at_most, at_least),
      (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) AS us) t
 WHERE r.capacity > 0
   AND k.ctid = r.at
-  AND k.used = 0 AND k.waiters = 0 AND k.closed_us <= t.us AND k.capacity = r.capacity
-  AND k.ended IS DISTINCT FROM r.attempt
+  AND k.waiters = 0 AND k.closed_us <= t.us AND k.capacity = r.capacity
+  AND (r.old IS NULL AND k.used = 0 AND k.ended IS DISTINCT FROM r.attempt
+       OR k.owner = r.old AND k.told = 0 AND k.evicted = 0 AND k.free_us > t.us AND k.shut_us <= t.us)
   AND EXISTS (SELECT 1 FROM mortise_session s WHERE s.id = r.session AND s.expires_us > t.us)
 RETURNING r.attempt, k.token, k.tokens

@@ -1,0 +1,2 @@
+-- Ends a transaction, in one text with its last writes.
+COMMIT
