@@ -115,6 +115,32 @@ class EnsembleTest {
     }
   }
 
+  @Test
+  @Timeout(180)
+  void givenHolderBehindAFollowerThatIsCutOff_whenAnotherIsGranted_thenItHadStoppedToBelieve()
+      throws Exception {
+    // Shorter than what it takes a follower to find out that it is cut off.
+    Duration ttl = Duration.ofSeconds(1);
+    for (String scheme : SCHEMES) {
+      int follower = ensemble.follower();
+      String behind = scheme + "://" + ensemble.member(follower).address() + "/locks?tick=100ms";
+      int leader = ensemble.leader().orElseThrow();
+      try (LockClient holder = LockClient.builder().url(behind).ttl(ttl).build();
+          LockClient next = LockClient.builder().url(url(scheme, leader)).ttl(TTL).build()) {
+        Lease lease = holder.lock("cut-off").acquireWithin(Waits.scaled(Duration.ofSeconds(60)));
+        ensemble.cutOff(follower, true);
+        try {
+          Lease granted = next.lock("cut-off").acquireWithin(Waits.scaled(Duration.ofSeconds(60)));
+          assertThat(lease.isValid()).isFalse();
+          granted.close();
+        } finally {
+          ensemble.cutOff(follower, false);
+        }
+        ensemble.awaitWhole();
+      }
+    }
+  }
+
   private static ZooKeeper connect() throws Exception {
     CountDownLatch connected = new CountDownLatch(1);
     ZooKeeper client =

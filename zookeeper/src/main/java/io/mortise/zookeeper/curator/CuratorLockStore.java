@@ -58,6 +58,8 @@ final class CuratorLockStore implements LockStore {
             });
     threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     threads.setRemoveOnCancelPolicy(true);
+    threads.setKeepAliveTime(1, TimeUnit.SECONDS);
+    threads.allowCoreThreadTimeOut(true);
     // What comes after the close concerns nobody any more.
     threads.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     return threads;
@@ -116,22 +118,18 @@ final class CuratorLockStore implements LockStore {
   }
 
   /**
-   * Of this process's sessions only. Nobody needs it: the server itself deletes what hangs on a
-   * session that has ended, and no answer of this store asks for a judgement.
+   * Knows this process's sessions only. Of others it says that they have ended, though they may
+   * live: nobody takes anything on that word here, for no answer of this store asks for a proof,
+   * and what hangs on a session that has ended the server deletes by itself.
    */
   @Override
   public CompletionStage<Verdict> judge(SessionId id) {
     CuratorSession session = sessions.get(id);
-    if (session == null) {
-      return CompletableFuture.failedFuture(
-          new UnsupportedByStoreException(
-              "In Curator's layout (store="
-                  + profile.display()
-                  + ") nothing tells of a session but its nodes, which the server deletes at its end."));
-    }
-    Duration left = session.left();
+    Duration left = session == null ? Duration.ZERO : session.left();
     return CompletableFuture.completedFuture(
-        left.isZero() ? new Verdict.SessionEnded() : new Verdict.Alive(session.beat(), left));
+        session == null || left.isZero()
+            ? new Verdict.SessionEnded()
+            : new Verdict.Alive(session.beat(), left));
   }
 
   @Override

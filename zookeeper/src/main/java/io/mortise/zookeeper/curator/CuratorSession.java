@@ -55,7 +55,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class CuratorSession implements StoreSession {
   private static final int REMEMBERED = 1_000;
-  private static final long LOOK_BEHIND_NANOS = 20_000_000;
 
   private final CuratorLockStore store;
   private final SessionSpec spec;
@@ -72,6 +71,7 @@ final class CuratorSession implements StoreSession {
   private final CompletableFuture<Code> connected = new CompletableFuture<>();
   private List<Runnable> effects = new ArrayList<>();
   private @Nullable Wire wire;
+  private @Nullable CompletableFuture<Void> closing;
   private boolean over;
   private long beat;
   private long lastAsked;
@@ -168,20 +168,6 @@ final class CuratorSession implements StoreSession {
 
   void drop(Stand stand) {
     stands.remove(stand.attempt, stand);
-  }
-
-  /** A hold that lasts gets to know who comes after it; most are over before. */
-  void lookLater(Stand stand) {
-    var unused =
-        store.later(
-            () ->
-                step(
-                    () -> {
-                      if (stand.isKnown() && !over) {
-                        stand.stir();
-                      }
-                    }),
-            LOOK_BEHIND_NANOS);
   }
 
   /** Runs the task, inside a step, once a request has been under way for too long. */
@@ -406,18 +392,21 @@ final class CuratorSession implements StoreSession {
 
   @Override
   public CompletionStage<Void> close() {
-    Wire open;
     guard.lock();
     try {
       end();
-      open = wire;
+      if (closing == null) {
+        Wire open = wire;
+        closing =
+            open == null
+                ? CompletableFuture.completedFuture(null)
+                : CompletableFuture.runAsync(() -> Wire.close(open.client()), store.worker());
+      }
+      return closing;
     } finally {
       guard.unlock();
+      store.ended(this);
     }
-    store.ended(this);
-    return open == null
-        ? CompletableFuture.completedFuture(null)
-        : CompletableFuture.runAsync(() -> Wire.close(open.client()), store.worker());
   }
 
   /** What is left of the session if it is not renewed again; for people. */

@@ -90,7 +90,12 @@ public final class CuratorStore {
 
   private static StoreProfile profile(CuratorTarget target) {
     Set<Capability> capabilities =
-        EnumSet.of(Capability.QUEUE, Capability.PERMITS, Capability.TOKEN, Capability.PUSH);
+        EnumSet.of(
+            Capability.SESSION,
+            Capability.QUEUE,
+            Capability.PERMITS,
+            Capability.TOKEN,
+            Capability.PUSH);
     if (target.recipe() == Recipe.READ_WRITE) {
       capabilities.add(Capability.SHARED);
       capabilities.add(Capability.DOWNGRADE);

@@ -23,8 +23,12 @@ import org.jspecify.annotations.Nullable;
  * An attempt of a mutex or a read/write lock: one node in the line of the lock's directory.
  *
  * <p><b>Acquire</b> sends the creation of the node and the listing of its directory together: one
- * round trip if it is first. Who is not first watches the one before, and looks again when that one
- * goes; never at the whole line when it was the only one ahead.
+ * round trip if it is first. Who is not first watches the one before, and looks at the line again
+ * when that one goes: others may be ahead yet, or, before a writer, the reader inside a writer that
+ * has gone, or the own node may have been deleted by somebody.
+ *
+ * <p><b>Wanted.</b> The listing that grants leaves a watch on the directory. Any change of it from
+ * then on means that somebody has come for what is held exclusively.
  *
  * <p><b>A lost reply</b> leaves in doubt whether the node was made. Its name begins with the
  * attempt's id, so the next request finds it, after a {@code sync}: by then the server has either
@@ -46,6 +50,9 @@ class LineStand extends Stand implements Watcher {
   private int tokensAsked = 1;
   private boolean wanted;
   private boolean deleting;
+
+  /** Whether it held, when it was found again after a doubt. */
+  private boolean heldWhenFound;
 
   /** The reader's node that may stand instead of the writer's, since the reply was lost. */
   private @Nullable String narrowed;
@@ -128,16 +135,12 @@ class LineStand extends Stand implements Watcher {
     wire()
         .children(
             directory,
-            null,
+            wantedWatch(),
             (code, children) ->
                 session.step(
                     () -> {
                       if (failure[0] == Code.NONODE && tries < TRIES) {
-                        wire()
-                            .directories(
-                                directory,
-                                (made, unused) ->
-                                    session.step(() -> again(request, turn, tries + 1, made)));
+                        beforeDirectories(turn, () -> directories(request, turn, tries + 1));
                       } else if (failure[0] != Code.OK) {
                         phase = failure[0] == Code.CONNECTIONLOSS ? Phase.IN_DOUBT : Phase.NEW;
                         turn.fail(failure[0], path);
@@ -147,6 +150,17 @@ class LineStand extends Stand implements Watcher {
                         turn.fail(code, directory);
                       }
                     }));
+  }
+
+  /** What has to be looked at before the first node of a lock is made. */
+  void beforeDirectories(Turn turn, Runnable then) {
+    then.run();
+  }
+
+  private void directories(Request.Acquire request, Turn turn, int tries) {
+    wire()
+        .directories(
+            directory, (made, unused) -> session.step(() -> again(request, turn, tries, made)));
   }
 
   private void again(Request.Acquire request, Turn turn, int tries, Code code) {
@@ -192,6 +206,9 @@ class LineStand extends Stand implements Watcher {
       then.run();
       return;
     }
+    boolean reader = recipe == Recipe.READ_WRITE && own.contains(recipe.word(true));
+    Recipe.Place place = recipe.place(children, own, reader);
+    heldWhenFound = place != null && place.holds();
     wire()
         .stat(
             child(directory, own),
@@ -206,6 +223,7 @@ class LineStand extends Stand implements Watcher {
                         phase = Phase.NEW;
                       } else {
                         node = own;
+                        reading = reader;
                         token = token == 0 ? Tokens.first(stat.getCzxid()) : token;
                         phase = Phase.WAITING;
                       }
@@ -219,8 +237,6 @@ class LineStand extends Stand implements Watcher {
   void look(Turn turn) {
     if (phase == Phase.WAITING) {
       lookAgain(true, turn);
-    } else if (phase == Phase.HELD && !wanted) {
-      lookBehind(turn);
     } else {
       turn.end(standing());
     }
@@ -236,11 +252,15 @@ class LineStand extends Stand implements Watcher {
     }
   }
 
+  private @Nullable Watcher wantedWatch() {
+    return reading || !isAlone() ? null : this;
+  }
+
   private void lookAtLine(boolean queue, Turn turn) {
     wire()
         .children(
             directory,
-            null,
+            wantedWatch(),
             (code, children) ->
                 session.step(
                     () -> {
@@ -304,32 +324,9 @@ class LineStand extends Stand implements Watcher {
                         turn.end(standing());
                       } else if (code == Code.NONODE) {
                         next = null;
-                        left(turn);
+                        lookAtLine(true, turn);
                       } else {
                         turn.fail(code, before);
-                      }
-                    }));
-  }
-
-  /** The one before has gone. */
-  private void left(Turn turn) {
-    if (ahead != 1 || (recipe == Recipe.READ_WRITE && !reading)) {
-      // Others may be ahead yet; or, before a writer, the reader inside a writer that has gone.
-      lookAtLine(true, turn);
-      return;
-    }
-    wire()
-        .stat(
-            child(directory, node),
-            (code, stat) ->
-                session.step(
-                    () -> {
-                      if (stat != null && session.owns(stat)) {
-                        hold(false, turn);
-                      } else if (stat != null || code == Code.NONODE) {
-                        gone(turn);
-                      } else {
-                        turn.fail(code, node);
                       }
                     }));
   }
@@ -344,40 +341,22 @@ class LineStand extends Stand implements Watcher {
           new News.Granted(
               name, attempt, granted.token(), granted.tokens(), granted.wanted(), false));
     }
-    if (!isWanted && !reading && isAlone()) {
-      session.lookLater(this);
-    }
     turn.end(granted);
-  }
-
-  /** Whether somebody has come, for a lock that is held longer than a moment. */
-  private void lookBehind(Turn turn) {
-    wire()
-        .children(
-            directory,
-            this,
-            (code, children) ->
-                session.step(
-                    () -> {
-                      Recipe.Place place =
-                          children == null ? null : recipe.place(children, node, reading);
-                      if (place != null && place.wanted()) {
-                        wanted = true;
-                        announce(new News.Wanted(name, attempt));
-                      }
-                      turn.end(standing());
-                    }));
   }
 
   @Override
   public void process(WatchedEvent event) {
     if (event.getType() != EventType.None) {
-      session.step(
-          () -> {
-            if (isKnown()) {
-              stir();
-            }
-          });
+      session.step(() -> heard(event.getType() == EventType.NodeChildrenChanged));
+    }
+  }
+
+  private void heard(boolean ofDirectory) {
+    if (isKnown() && !ofDirectory) {
+      stir();
+    } else if (isKnown() && phase == Phase.HELD && !reading && !wanted) {
+      wanted = true;
+      announce(new News.Wanted(name, attempt));
     }
   }
 
@@ -516,7 +495,10 @@ class LineStand extends Stand implements Watcher {
     switch (phase) {
       case NEW -> turn.ended(Was.ABSENT, How.UNKNOWN);
       case IN_DOUBT -> find(turn, () -> abandon(turn));
-      case WAITING -> remove(turn, () -> turn.ended(Was.WAITING, How.RELEASED));
+      case WAITING -> {
+        Was was = heldWhenFound ? Was.HELD : Was.WAITING;
+        remove(turn, () -> turn.ended(was, How.RELEASED));
+      }
       case HELD -> remove(turn, () -> turn.ended(Was.HELD, How.RELEASED));
     }
   }

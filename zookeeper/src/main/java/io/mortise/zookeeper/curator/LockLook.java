@@ -166,7 +166,9 @@ final class LockLook implements AutoCloseable {
       return null;
     }
     String path = target.paths().of(name);
-    if (children.contains(SemaphoreNodes.LEASES) || children.contains(SemaphoreNodes.LOCKS)) {
+    boolean semaphore =
+        children.contains(SemaphoreNodes.LEASES) || children.contains(SemaphoreNodes.LOCKS);
+    if (semaphore && SemaphoreNodes.misuse(children) == null) {
       return semaphore(open, name, path);
     }
     Recipe recipe =

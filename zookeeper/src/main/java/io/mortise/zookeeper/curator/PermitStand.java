@@ -21,7 +21,6 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An attempt at permits of a semaphore: who is first in the line of {@code locks} makes its leases,
@@ -35,6 +34,7 @@ final class PermitStand extends Stand implements Watcher {
   private static final int TRIES = 5;
 
   private final Mode mode;
+  private final String directory;
   private final String leasesPath;
   private final String prefix;
   private final Supplier<LineStand> freshLine;
@@ -43,6 +43,7 @@ final class PermitStand extends Stand implements Watcher {
   private LineStand line;
   private List<String> leases = new ArrayList<>();
   private boolean inDoubt;
+  private boolean compared;
   private boolean first;
   private long token;
   private byte[] note = new byte[0];
@@ -63,6 +64,7 @@ final class PermitStand extends Stand implements Watcher {
       CuratorSession session, LockName name, AttemptId attempt, Mode mode, String directory) {
     super(session, name, attempt);
     this.mode = mode;
+    this.directory = directory;
     this.leasesPath = child(directory, SemaphoreNodes.LEASES);
     this.prefix = NodeName.prefix(attempt);
     this.freshLine =
@@ -89,6 +91,11 @@ final class PermitStand extends Stand implements Watcher {
               @Override
               boolean isAlone() {
                 return false;
+              }
+
+              @Override
+              void beforeDirectories(Turn turn, Runnable then) {
+                checkUse(turn, then);
               }
             };
     this.line = freshLine.get();
@@ -148,6 +155,7 @@ final class PermitStand extends Stand implements Watcher {
   private void restart() {
     phase = Phase.NEW;
     first = false;
+    compared = false;
     line = freshLine.get();
   }
 
@@ -180,9 +188,7 @@ final class PermitStand extends Stand implements Watcher {
                 session.step(
                     () -> {
                       if (code == Code.OK && results != null) {
-                        for (OpResult result : results) {
-                          leases.add(last(((OpResult.CreateResult) result).getPath()));
-                        }
+                        take(results);
                         count(queue, turn);
                       } else if (code == Code.NONODE && tries < TRIES) {
                         wire()
@@ -202,6 +208,36 @@ final class PermitStand extends Stand implements Watcher {
                         turn.fail(code, leasesPath);
                       }
                     }));
+  }
+
+  /** Before the first permit is taken at a path: whether that is something else already. */
+  private void checkUse(Turn turn, Runnable then) {
+    wire()
+        .children(
+            directory,
+            null,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      String use = children == null ? null : SemaphoreNodes.misuse(children);
+                      if (use != null) {
+                        turn.refuse(Why.CAPACITY_DIFFERS, differs(use));
+                      } else if (children == null && code != Code.NONODE) {
+                        turn.fail(code, directory);
+                      } else {
+                        then.run();
+                      }
+                    }));
+  }
+
+  private void take(List<OpResult> results) {
+    for (OpResult result : results) {
+      leases.add(last(((OpResult.CreateResult) result).getPath()));
+    }
+  }
+
+  private String differs(String use) {
+    return "Path '" + directory + "' is in use as " + use + ". Use it as that, or another name.";
   }
 
   private void findLeases(Turn turn, Runnable then) {
@@ -239,30 +275,58 @@ final class PermitStand extends Stand implements Watcher {
                         phase = Phase.COUNTING;
                         turn.fail(code, leasesPath);
                       } else if (children == null || !children.containsAll(leases)) {
-                        giveBack(
-                            turn,
-                            () -> {
-                              forgotten(Was.WAITING, How.EVICTED);
-                              turn.refuse(
-                                  Why.ENDED,
-                                  "A lease in '" + leasesPath + "' was deleted by somebody else.");
-                            });
-                      } else if (children.size() <= mode.capacity()) {
-                        phase = Phase.LEAVING;
-                        leaveLine(turn);
-                      } else if (queue) {
-                        phase = Phase.COUNTING;
-                        turn.end(standing());
+                        giveBack(turn, () -> gone(turn));
                       } else {
-                        Reply busy = new Reply.Busy(attempt, inTheWay(children), session.ttl());
-                        giveBack(turn, () -> turn.end(busy));
+                        counted(children, queue, turn);
                       }
                     }));
   }
 
-  private Reply.@Nullable Holder inTheWay(List<String> children) {
-    return holder(
-        children.stream().filter(child -> !child.startsWith(prefix)).findFirst().orElse(null));
+  private void counted(List<String> children, boolean queue, Turn turn) {
+    String other =
+        children.stream().filter(child -> !child.startsWith(prefix)).findFirst().orElse(null);
+    if (other != null && !compared) {
+      compare(other, queue, turn);
+    } else if (children.size() <= mode.capacity()) {
+      phase = Phase.LEAVING;
+      leaveLine(turn);
+    } else if (queue) {
+      phase = Phase.COUNTING;
+      turn.end(standing());
+    } else {
+      Reply busy = new Reply.Busy(attempt, holder(other), session.ttl());
+      giveBack(turn, () -> turn.end(busy));
+    }
+  }
+
+  private void gone(Turn turn) {
+    forgotten(Was.WAITING, How.EVICTED);
+    turn.refuse(Why.ENDED, "A lease in '" + leasesPath + "' was deleted by somebody else.");
+  }
+
+  /**
+   * Another's lease tells how many permits there are, if it is one of ours. One is asked, once:
+   * where nobody else holds, nobody is.
+   */
+  private void compare(String lease, boolean queue, Turn turn) {
+    wire()
+        .data(
+            child(leasesPath, lease),
+            (code, data) ->
+                session.step(
+                    () -> {
+                      int capacity =
+                          data == null ? 0 : NodeNote.parse(data, session.ttl()).capacity();
+                      compared = true;
+                      if (data == null && code != Code.NONODE) {
+                        turn.fail(code, leasesPath);
+                      } else if (capacity > 0 && capacity != mode.capacity()) {
+                        String message = differs("a semaphore of " + capacity + " permits");
+                        giveBack(turn, () -> turn.refuse(Why.CAPACITY_DIFFERS, message));
+                      } else {
+                        count(queue, turn);
+                      }
+                    }));
   }
 
   private void leaveLine(Turn turn) {

@@ -48,6 +48,11 @@ enum Recipe {
     return nodes.matcher(child).matches();
   }
 
+  /** What to call a path that it uses. */
+  String use() {
+    return this == MUTEX ? "a mutex (recipe=mutex)" : "a read/write lock (recipe=readwrite)";
+  }
+
   private boolean isWriter(String child) {
     return child.contains(exclusive);
   }
@@ -74,9 +79,7 @@ enum Recipe {
       } else if (child.startsWith("_c_") && !isMine(child)) {
         for (Recipe other : values()) {
           if (other.isMine(child)) {
-            return other == MUTEX
-                ? "a mutex (recipe=mutex)"
-                : "a read/write lock (recipe=readwrite)";
+            return other.use();
           }
         }
       }

@@ -1,5 +1,8 @@
 package io.mortise.zookeeper.curator;
 
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
 /** The parts of {@code InterProcessSemaphoreV2}: a mutex, and leases that are counted. */
 final class SemaphoreNodes {
   /** The directory of the mutex that whoever wants a lease has to hold. */
@@ -12,6 +15,18 @@ final class SemaphoreNodes {
   static final String WORD = "lease-";
 
   private SemaphoreNodes() {}
+
+  /** What a semaphore's path is in use as otherwise, seen from its children; null if it is not. */
+  static @Nullable String misuse(List<String> children) {
+    for (String child : children) {
+      for (Recipe recipe : Recipe.values()) {
+        if (recipe.isMine(child)) {
+          return recipe.use();
+        }
+      }
+    }
+    return null;
+  }
 
   /** In which order leases were made, as text. */
   static String order(String lease) {

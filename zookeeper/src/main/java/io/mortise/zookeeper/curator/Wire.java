@@ -62,6 +62,13 @@ final class Wire {
     client.getData(path, watcher, read, null);
   }
 
+  void data(String path, Answer<byte[]> answer) {
+    AsyncCallback.DataCallback read =
+        (rc, asked, context, data, stat) ->
+            answer.come(Code.get(rc), rc == 0 && data == null ? NOTHING : data);
+    client.getData(path, false, read, null);
+  }
+
   void stat(String path, Answer<Stat> answer) {
     AsyncCallback.StatCallback looked =
         (rc, asked, context, stat) -> answer.come(Code.get(rc), stat);
