@@ -1,5 +1,7 @@
 package io.mortise.jdbc;
 
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.judge.StrictStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
@@ -12,6 +14,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import io.mortise.spi.Verdict;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -19,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -48,6 +52,9 @@ final class JdbcLockStore implements LockStore {
   private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
   private volatile @Nullable Push push;
   private volatile String sweptTo = "";
+
+  /** Whether sessions end by their beats, and the database's clock decides on none. */
+  private volatile boolean strict;
 
   private JdbcLockStore(
       Database database, @Nullable Bells bells, boolean oneWriter, Duration poll) {
@@ -82,6 +89,35 @@ final class JdbcLockStore implements LockStore {
     return store;
   }
 
+  /**
+   * The store as it is to be used: as it is, or so that the database's clock ends no session.
+   * Blocks.
+   *
+   * @throws StoreUnfitException if others use these tables in the other way
+   */
+  LockStore expiring(boolean strictly) {
+    try {
+      boolean agreed = call(requests, link -> link.sessions.isStrict(strictly)).join();
+      if (agreed && !strictly) {
+        throw new StoreUnfitException(
+            "The tables are used with strict expiry (store="
+                + profile.display()
+                + "). Add strict-expiry=true, as all others have.");
+      }
+    } catch (RuntimeException e) {
+      close();
+      throw e instanceof CompletionException && e.getCause() instanceof RuntimeException cause
+          ? cause
+          : e;
+    }
+    strict = strictly;
+    return strictly ? new StrictStore(this, new JdbcBeats(this), Ticker.SYSTEM) : this;
+  }
+
+  boolean isStrict() {
+    return strict;
+  }
+
   @Override
   public StoreProfile profile() {
     return profile;
@@ -113,6 +149,9 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    if (strict) {
+      return call(requests, link -> link.locks.evict(name, attempt, how, link.now()));
+    }
     // Judged first, in a step of its own: what the eviction reads of the session may be stale.
     return judge(attempt.session())
         .thenCompose(

@@ -93,7 +93,8 @@ final class JdbcSession implements StoreSession {
     }
     List<Long> known = List.copyOf(seen);
     return store
-        .renewal(link -> link.sessions.renew(spec, previous, next, known, link.now()))
+        .renewal(
+            link -> link.sessions.renew(spec, previous, next, known, link.now(), store.isStrict()))
         .exceptionally(Renewal.Unknown::new);
   }
 

@@ -36,7 +36,8 @@ import javax.sql.DataSource;
  * a name that nobody knows is refused. A password is never shown.
  */
 public final class JdbcStore {
-  private static final Set<String> PARAMETERS = Set.of("namespace", "prefix", "create");
+  private static final Set<String> PARAMETERS =
+      Set.of("namespace", "prefix", "create", "strict-expiry");
   private static final List<Dialect> DIALECTS =
       List.of(new H2Dialect(), new PostgresDialect(), new MySqlDialect(), new MariaDbDialect());
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
@@ -62,7 +63,7 @@ public final class JdbcStore {
    * with other timeouts than they had. Blocks.
    *
    * @param parameters as behind the question mark of a URL: {@code namespace}, {@code prefix},
-   *     {@code create}, {@code maxInFlight}; may be empty
+   *     {@code create}, {@code strict-expiry}, {@code maxInFlight}; may be empty
    * @throws IllegalArgumentException if there is a wrong or unknown parameter
    * @throws StoreUnavailableException if the database cannot be reached now
    * @throws StoreUnfitException if it is of an unknown product, or must not be used as it is
@@ -120,7 +121,9 @@ public final class JdbcStore {
   private static LockStore sqlite(StoreUrl url) {
     url.allowOnly(PARAMETERS);
     SqlText text = new SqlText("sqlite", prefix(url));
-    return JdbcLockStore.over(SqliteFile.open(url, text, namespace(url), url.flag("create", true)));
+    boolean strict = url.flag("strict-expiry", false);
+    return JdbcLockStore.over(SqliteFile.open(url, text, namespace(url), url.flag("create", true)))
+        .expiring(strict);
   }
 
   private static LockStore server(Dialect dialect, StoreUrl url) {
@@ -150,7 +153,8 @@ public final class JdbcStore {
     ServerDatabase database =
         new ServerDatabase(
             dialect, source, display, prefix(url), namespace(url), maxInFlight(url, dialect));
-    return JdbcLockStore.over(database.prepare(url.flag("create", true)));
+    boolean strict = url.flag("strict-expiry", false);
+    return JdbcLockStore.over(database.prepare(url.flag("create", true))).expiring(strict);
   }
 
   private static Duration maxInFlight(StoreUrl url, Dialect dialect) {

@@ -313,6 +313,10 @@ class Rows {
     return of("session_judge").set("session", id).set("now_us", now).update() > 0;
   }
 
+  boolean endSession(String id, long beat) throws SQLException {
+    return of("session_end").set("session", id).set("beat", beat).update() > 0;
+  }
+
   void deleteSession(String id) throws SQLException {
     of("session_delete").set("session", id).update();
   }

@@ -14,21 +14,29 @@ import org.jspecify.annotations.Nullable;
 
 /** What becomes of sessions. Each method runs in a transaction of its own, which locks no lock. */
 final class SessionSteps {
+  private static final String EXPIRY = "expiry";
+
   private final Rows rows;
 
   SessionSteps(Rows rows) {
     this.rows = rows;
   }
 
-  /** See {@link io.mortise.spi.StoreSession#renew}. */
-  Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen, long now)
+  /**
+   * See {@link io.mortise.spi.StoreSession#renew}.
+   *
+   * @param strictly whether a session that has expired by the clock lives all the same
+   */
+  Renewal renew(
+      SessionSpec spec, long previous, long next, List<Long> seen, long now, boolean strictly)
       throws SQLException {
     String id = spec.id().value();
     long ttl = HoldRow.micros(spec.ttl());
     long expiresAt = now + ttl;
-    if (!rows.renewSession(id, previous, next, expiresAt, now)) {
+    long dead = strictly ? 0 : now;
+    if (!rows.renewSession(id, previous, next, expiresAt, dead)) {
       Rows.Session session = rows.session(id);
-      if (session != null && session.expiresAt() > now) {
+      if (session != null && session.expiresAt() > dead) {
         return new Renewal.Lost("another process renews the same session");
       }
       close(spec.id());
@@ -88,6 +96,33 @@ final class SessionSteps {
       rows.shortenSession(session.value(), found.beat(), now + found.ttl());
     }
     return Judged.alive(found, now).verdict();
+  }
+
+  /** See {@link io.mortise.internal.judge.Beats#end}. */
+  boolean end(SessionId session, long beat) throws SQLException {
+    boolean ended = rows.endSession(session.value(), beat) || rows.session(session.value()) == null;
+    if (ended) {
+      rows.forgetAll(session.value());
+    }
+    return ended;
+  }
+
+  /** See {@link io.mortise.internal.judge.Beats#revive}. A renewal that comes first has done it. */
+  boolean revive(SessionId session, long now) throws SQLException {
+    Rows.Session found = rows.session(session.value());
+    if (found != null) {
+      rows.shortenSession(session.value(), found.beat(), now + found.ttl());
+    }
+    return found != null;
+  }
+
+  /** Whether these tables are used with strict expiry; from now on if that is wanted. */
+  boolean isStrict(boolean wanted) throws SQLException {
+    boolean strict = "strict".equals(rows.facts().get(EXPIRY));
+    if (wanted && !strict) {
+      rows.putFact(EXPIRY, "strict", true);
+    }
+    return strict || wanted;
   }
 
   /** See {@link io.mortise.spi.StoreSession#close}. */

@@ -1,10 +1,12 @@
 package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.PostgresServer;
@@ -13,6 +15,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -120,6 +123,62 @@ class PostgresClockTest {
       clock.set(Duration.ZERO);
       Awaitility.await().atMost(TTL.multipliedBy(2)).until(() -> works(lock));
     }
+  }
+
+  private static String strictUrl() {
+    return server.url()
+        + (server.url().contains("?") ? "&" : "?")
+        + "prefix=strictly&strict-expiry=true";
+  }
+
+  private static LockClient strictClient() {
+    return LockClient.builder().url(strictUrl()).ttl(TTL).build();
+  }
+
+  @Test
+  void givenStrictExpiry_whenTheClockIsSetForwardAndBack_thenALiveHolderKeepsTheLock()
+      throws Exception {
+    try (LockClient holder = strictClient();
+        LockClient other = strictClient();
+        Lease lease = holder.lock("strict").acquire()) {
+      for (Duration jump : List.of(HOUR, HOUR.negated())) {
+        clock.set(jump);
+        assertThat(other.lock("strict").tryAcquire(TTL.plus(TTL.dividedBy(2)))).isEmpty();
+        lease.ensureValid();
+        holder.lock("another").acquireWithin(TTL).close();
+      }
+    }
+  }
+
+  @Test
+  void givenStrictExpiry_whenAHolderDiesAndTheClockJumps_thenItsLockIsFreeAfterTwoTtls_notSooner()
+      throws Exception {
+    for (Duration jump : List.of(HOUR, HOUR.negated())) {
+      clock.set(Duration.ZERO);
+      try (LockStore crashed = JdbcStore.open(strictUrl());
+          LockClient other = strictClient()) {
+        TestSession dead = new TestSession(crashed, TTL);
+        dead.granted("dies", dead.attempt());
+        clock.set(jump);
+        long began = System.nanoTime();
+        try (Lease lease = other.lock("dies").acquireWithin(TTL.multipliedBy(8))) {
+          lease.ensureValid();
+          assertThat(Duration.ofNanos(System.nanoTime() - began))
+              .as("as long as it may believe")
+              .isGreaterThanOrEqualTo(TTL);
+        }
+        assertThat(dead.renew()).isInstanceOf(io.mortise.spi.Renewal.Lost.class);
+      }
+    }
+  }
+
+  @Test
+  void givenTablesWithStrictExpiry_whenAClientWithoutItComes_thenItIsRefused() {
+    strictClient().close();
+    String url = strictUrl().replace("&strict-expiry=true", "");
+    assertThatThrownBy(() -> JdbcStore.open(url))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("strict-expiry=true");
   }
 
   private static boolean works(DistributedLock lock) {

@@ -36,7 +36,11 @@ public final class BeatWatch {
         }
       };
 
-  private record Sight(long beat, long since) {}
+  private record Sight(long beat, long since, long whole) {
+    long left(long now) {
+      return whole - (now - since);
+    }
+  }
 
   /** A watch that has seen nothing yet. */
   public BeatWatch(Ticker ticker) {
@@ -55,11 +59,21 @@ public final class BeatWatch {
       long now = ticker.nanos();
       Sight sight = sights.get(session);
       if (sight == null || sight.beat() != beat) {
-        sight = new Sight(beat, now);
+        sight = new Sight(beat, now, ttl.toNanos() + ttl.toNanos() / RATES);
         sights.put(session, sight);
       }
-      long whole = ttl.toNanos() + ttl.toNanos() / RATES;
-      return Duration.ofNanos(Math.max(0, whole - (now - sight.since())));
+      return Duration.ofNanos(Math.max(0, sight.left(now)));
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Whether the beat that was seen last has stood still for long enough, if it still stands. */
+  public boolean stoodStill(SessionId session) {
+    guard.lock();
+    try {
+      Sight sight = sights.get(session);
+      return sight != null && sight.left(ticker.nanos()) <= 0;
     } finally {
       guard.unlock();
     }

@@ -23,7 +23,9 @@ class BeatWatchTest {
     assertThat(watch.left(SESSION, 7, TTL)).isGreaterThanOrEqualTo(TTL);
     pass(TTL.minusMillis(1));
     assertThat(watch.left(SESSION, 7, TTL)).isPositive();
+    assertThat(watch.stoodStill(SESSION)).isFalse();
     pass(Duration.ofMillis(50));
+    assertThat(watch.stoodStill(SESSION)).isTrue();
     assertThat(watch.left(SESSION, 7, TTL)).isZero();
   }
 

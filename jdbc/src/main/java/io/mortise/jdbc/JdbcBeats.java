@@ -1,0 +1,35 @@
+package io.mortise.jdbc;
+
+import io.mortise.internal.judge.Beats;
+import io.mortise.spi.SessionId;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/** The beats of sessions, on the lane of renewals. Each step is a transaction of its own. */
+final class JdbcBeats implements Beats {
+  private final JdbcLockStore store;
+
+  JdbcBeats(JdbcLockStore store) {
+    this.store = store;
+  }
+
+  @Override
+  public CompletionStage<Optional<Beat>> read(SessionId session) {
+    return store.renewal(
+        link ->
+            Optional.ofNullable(link.rows.session(session.value()))
+                .map(found -> new Beat(found.beat(), Duration.of(found.ttl(), ChronoUnit.MICROS))));
+  }
+
+  @Override
+  public CompletionStage<Boolean> end(SessionId session, long beat) {
+    return store.renewal(link -> link.sessions.end(session, beat));
+  }
+
+  @Override
+  public CompletionStage<Boolean> revive(SessionId session) {
+    return store.renewal(link -> link.sessions.revive(session, link.now()));
+  }
+}
