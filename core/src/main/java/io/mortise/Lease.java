@@ -144,7 +144,11 @@ public interface Lease extends AutoCloseable {
   enum State {
     /** Held, and renewed in time. */
     HELD,
-    /** Still valid, but its renewal is overdue and less than a third of the TTL is left. */
+    /**
+     * Still valid, but its renewal is overdue and less than a third of the TTL is left. Or not
+     * valid for the moment: the store was restarted or another server took over, so that it may
+     * have forgotten the hold, and is being asked.
+     */
     SUSPECT,
     /** Not valid any more, and not by this holder's will. */
     LOST,

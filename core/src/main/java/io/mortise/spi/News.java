@@ -14,11 +14,16 @@ public sealed interface News {
 
   /**
    * The waiting attempt was handed the lock; fields as in {@link Reply.Granted}. {@code timed}: it
-   * has an at-most time.
+   * has an at-most time, or for another reason has to be asked for.
    */
   record Granted(
       LockName name, AttemptId attempt, long token, int tokens, boolean wanted, boolean timed)
-      implements News {}
+      implements News {
+    /** The same, not to be believed before an acquire that is sent again says so too. */
+    public Granted toBeAskedFor() {
+      return new Granted(name, attempt, token, tokens, wanted, true);
+    }
+  }
 
   /** Somebody else met this hold and cannot go on. */
   record Wanted(LockName name, AttemptId attempt) implements News {}

@@ -12,8 +12,18 @@ public sealed interface Renewal {
    *     first; repeated until its {@code id} is given back as seen, or until the hold has ended
    *     that was granted or wanted
    * @param more whether further news waits: renew again at once
+   * @param memory names what the store remembers with, read in the same step as the session. If it
+   *     is another than before, the store may have forgotten requests that it had answered: another
+   *     server took over, or it restarted. That the session is still there then proves nothing
+   *     about a single lock. Empty if the store does not tell, or never forgets
    */
-  record Renewed(long storeMicros, List<Item> news, boolean more) implements Renewal {}
+  record Renewed(long storeMicros, List<Item> news, boolean more, String memory)
+      implements Renewal {
+    /** By a store that does not forget. */
+    public Renewed(long storeMicros, List<Item> news, boolean more) {
+      this(storeMicros, news, more, "");
+    }
+  }
 
   /** The session has ended in the store, or somebody else renews under its id. Final. */
   record Lost(String reason) implements Renewal {}

@@ -7,6 +7,7 @@ import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
+import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -17,8 +18,10 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -31,15 +34,22 @@ import java.util.function.Supplier;
 /**
  * The way from one process to a store, which can be cut: a store that hands all on to another, or
  * does not. A process whose link is cut for good is dead for everybody else. Thread-safe; closing
- * it does not close the store.
+ * it does not close the store. A store of several parts is cut off with all of them; one without is
+ * its own only part.
  */
-public final class StoreLink implements LockStore {
+public final class StoreLink implements PartitionedStore {
   /** How long a process waits for an answer that does not come. */
   private static final Duration PATIENCE = Duration.ofMillis(200);
 
   private final LockStore store;
-  private final AtomicLong requests = new AtomicLong();
-  private volatile State state = State.UP;
+  private final Line line;
+  private final Map<Integer, StoreLink> parts = new ConcurrentHashMap<>();
+
+  /** What links to the parts of a store share. */
+  private static final class Line {
+    final AtomicLong requests = new AtomicLong();
+    volatile State state = State.UP;
+  }
 
   /** What becomes of what is sent. */
   public enum State {
@@ -55,17 +65,22 @@ public final class StoreLink implements LockStore {
 
   /** An intact link. */
   public StoreLink(LockStore store) {
+    this(store, new Line());
+  }
+
+  private StoreLink(LockStore store, Line line) {
     this.store = store;
+    this.line = line;
   }
 
   /** Changes what becomes of what is sent from now on, and of answers not yet there. */
   public void set(State next) {
-    state = next;
+    line.state = next;
   }
 
   /** How many requests were sent so far, renewals and questions apart. */
   public long requests() {
-    return requests.get();
+    return line.requests.get();
   }
 
   @Override
@@ -74,12 +89,29 @@ public final class StoreLink implements LockStore {
   }
 
   @Override
+  public int partitions() {
+    return store instanceof PartitionedStore whole ? whole.partitions() : 1;
+  }
+
+  @Override
+  public int partitionOf(LockName name) {
+    return store instanceof PartitionedStore whole ? whole.partitionOf(name) : 0;
+  }
+
+  @Override
+  public LockStore partition(int number) {
+    return store instanceof PartitionedStore whole
+        ? parts.computeIfAbsent(number, one -> new StoreLink(whole.partition(one), line))
+        : this;
+  }
+
+  @Override
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
     return new Session(
         store.open(
             spec,
             hint -> {
-              if (state == State.UP) {
+              if (line.state == State.UP) {
                 hints.accept(hint);
               }
             }));
@@ -128,7 +160,7 @@ public final class StoreLink implements LockStore {
 
   private <T> CompletionStage<T> stage(
       Supplier<CompletionStage<T>> send, Function<Throwable, CompletableFuture<T>> failure) {
-    State sent = state;
+    State sent = line.state;
     if (sent == State.REFUSING) {
       return failure.apply(silence());
     }
@@ -138,7 +170,9 @@ public final class StoreLink implements LockStore {
     return send.get()
         .thenCompose(
             answer ->
-                state == State.UP ? CompletableFuture.completedFuture(answer) : silent(failure));
+                line.state == State.UP
+                    ? CompletableFuture.completedFuture(answer)
+                    : silent(failure));
   }
 
   private static <T> CompletableFuture<T> silent(
@@ -171,19 +205,19 @@ public final class StoreLink implements LockStore {
 
     private void submit(
         Request request, Consumer<Reply> sink, BiConsumer<Request, Consumer<Reply>> send) {
-      requests.incrementAndGet();
+      line.requests.incrementAndGet();
       Runnable lost =
           () ->
               later()
                   .execute(() -> sink.accept(new Reply.Failed(request.attempt(), true, silence())));
-      switch (state) {
+      switch (line.state) {
         case REFUSING -> sink.accept(new Reply.Failed(request.attempt(), false, silence()));
         case CUT -> lost.run();
         default ->
             send.accept(
                 request,
                 reply -> {
-                  if (state == State.UP) {
+                  if (line.state == State.UP) {
                     sink.accept(reply);
                   } else {
                     lost.run();

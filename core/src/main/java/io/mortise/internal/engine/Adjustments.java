@@ -76,7 +76,8 @@ final class Adjustments {
       Mode mode = to == null ? claim.mode : to;
       // The hold is no longer like those that wait for it: it is not passed on, but released.
       claim.shared = false;
-      Asking.Sent sent = new Asking.Sent(attempt, engine.env.now(), session.asleep());
+      Asking.Sent sent =
+          new Asking.Sent(attempt, engine.env.now(), session.asleep(), session.doubts());
       Bond before = lease.bond();
       boolean timed = terms.atMost() != null && engine.env.rules().expectsStragglers();
       Bond meanwhile = timed ? shortened(session, before, sent, terms) : before;
@@ -118,7 +119,8 @@ final class Adjustments {
   }
 
   private void hang(Stripe stripe, LeaseImpl lease, Bond bond) {
-    if (lease.bond() != bond) {
+    // What is in doubt is so until the hold as a whole is confirmed, with its times.
+    if (lease.bond() != bond && !(lease.bond() instanceof Bond.InDoubt)) {
       lease.bond(bond);
       if (bond instanceof Bond.Timed timed) {
         engine.claims.watch(stripe, lease.claim, timed);

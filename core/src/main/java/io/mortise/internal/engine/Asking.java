@@ -38,6 +38,7 @@ final class Asking {
 
   private final Engine engine;
   private final boolean canQueue;
+  private final boolean takesFloor;
 
   /** Whether a waiter hears of its grant. If not, it asks often. */
   private final boolean isCalled;
@@ -48,6 +49,7 @@ final class Asking {
   Asking(Engine engine) {
     this.engine = engine;
     this.canQueue = engine.store.profile().can(Capability.QUEUE);
+    this.takesFloor = engine.store.profile().can(Capability.TOKEN_FLOOR);
     this.isCalled = canQueue && engine.store.profile().can(Capability.PUSH);
   }
 
@@ -81,13 +83,20 @@ final class Asking {
     boolean queue =
         canQueue && !(claim.head != null && claim.head.once && !claim.hasSeveralWaiters());
     int tokens = claim.shared ? claim.contended ? BLOCK : SMALL_BLOCK : 1;
-    Sent sent = new Sent(attempt, engine.env.now(), session.asleep());
+    Sent sent = new Sent(attempt, engine.env.now(), session.asleep(), session.doubts());
     claim.asking = true;
     claim.outdated = false;
     stripe.send(
         session,
         new Request.Acquire(
-            claim.name, attempt, claim.mode, queue, claim.terms, tokens, 0, provenDead),
+            claim.name,
+            attempt,
+            claim.mode,
+            queue,
+            claim.terms,
+            tokens,
+            takesFloor && session.doubts() > 0 ? claim.tokenFloor() : 0,
+            provenDead),
         reply -> answered(stripe, claim, sent, reply));
   }
 
@@ -96,8 +105,14 @@ final class Asking {
     return tripNanos;
   }
 
-  /** A request on its way: when it left, and how long the host was known to have slept by then. */
-  record Sent(AttemptId attempt, long at, long asleep) {}
+  /**
+   * A request on its way.
+   *
+   * @param at when it left
+   * @param asleep how long the host was known to have slept by then
+   * @param doubts how often the store was known to may have forgotten by then
+   */
+  record Sent(AttemptId attempt, long at, long asleep, int doubts) {}
 
   /** Asks now, or as soon as the answer that is under way has come. */
   void askNow(Stripe stripe, Claim claim) {
@@ -157,7 +172,10 @@ final class Asking {
       if (!(reply instanceof Reply.Failed)) {
         claim.trouble(null);
       }
-      if (reply instanceof Reply.Granted granted) {
+      if (reply instanceof Reply.Granted && sent.doubts() != doubts(claim)) {
+        // By a server, perhaps, that has been replaced since.
+        ask(stripe, claim, null);
+      } else if (reply instanceof Reply.Granted granted) {
         engine.claims.granted(stripe, claim, sent, granted);
       } else if (reply instanceof Reply.Queued && claim.outdated) {
         ask(stripe, claim, null);
@@ -165,6 +183,7 @@ final class Asking {
         claim.failures(0);
         claim.queued = true;
         Reply.Holder holder = queued.holder();
+        claim.saw(holder);
         if (holder == null || !holder.sessionLeft().isZero()) {
           // They asked together with others who wait.
           dismissTriers(stripe, claim, State.BUSY, null);
@@ -185,6 +204,10 @@ final class Asking {
     } finally {
       stripe.unlock();
     }
+  }
+
+  private static int doubts(Claim claim) {
+    return Objects.requireNonNull(claim.session).doubts();
   }
 
   /** When the store says, or soon if nobody calls: 20 ms for each who is ahead, 500 ms at most. */
@@ -209,6 +232,7 @@ final class Asking {
 
   private void busy(Stripe stripe, Claim claim, Reply.Busy busy) {
     Reply.Holder holder = busy.holder();
+    claim.saw(holder);
     if (holder != null && holder.sessionLeft().isZero() && claim.failures() < JUDGEMENTS) {
       claim.failures(claim.failures() + 1);
       judge(stripe, claim, holder.attempt().session());

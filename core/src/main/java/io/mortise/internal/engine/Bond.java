@@ -32,6 +32,23 @@ interface Bond {
   }
 
   /**
+   * The store may have forgotten the hold. Not valid until it has confirmed it.
+   *
+   * @param before what the lease hung on, and hangs on again then
+   */
+  record InDoubt(Bond before) implements Bond {
+    @Override
+    public long validUntil() {
+      return Long.MIN_VALUE;
+    }
+
+    @Override
+    public Engine engine() {
+      return before.engine();
+    }
+  }
+
+  /**
    * A request for an at-most time, on its way or not long ago. A straggler of it may yet count that
    * time anew, after a longer one was granted.
    */

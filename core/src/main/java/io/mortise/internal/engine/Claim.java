@@ -3,6 +3,8 @@ package io.mortise.internal.engine;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
 import io.mortise.spi.Terms;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +81,10 @@ final class Claim {
     @Nullable Throwable trouble;
     int failures;
     int polls;
+
+    /** The greatest token that a holder in the way was seen with. */
+    long seen;
+
     @Nullable Passing passing;
   }
 
@@ -146,6 +152,19 @@ final class Claim {
   boolean isRefreshing() {
     Passing present = passingOrNull();
     return present != null && present.refreshing;
+  }
+
+  void saw(Reply.@Nullable Holder holder) {
+    if (holder != null && holder.token() > 0) {
+      WaitState own = waitState();
+      own.seen = Math.max(own.seen, holder.token());
+    }
+  }
+
+  /** Every token that is known to have been given out is less; 0 if none is. */
+  long tokenFloor() {
+    long own = tokensLeft + token;
+    return wait == null || wait.seen == 0 ? own : Math.max(own, wait.seen + Request.MAX_TOKENS);
   }
 
   int failures() {

@@ -31,6 +31,13 @@ final class Ending {
   boolean later;
 
   int failures;
+
+  /** It was a hold in somebody's hands, so that the store must still know of it. */
+  boolean wasHeld;
+
+  /** It was a hold, and the store no longer knew it. */
+  volatile boolean forgotten;
+
   private volatile Reply.@Nullable How how;
   private @Nullable Runnable listener;
 

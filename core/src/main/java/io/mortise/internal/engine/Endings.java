@@ -52,6 +52,13 @@ final class Endings {
         return;
       }
       if (reply instanceof Reply.Ended ended) {
+        // Else an earlier request, whose answer was lost, may have ended it.
+        ending.forgotten |=
+            ending.wasHeld
+                && ending.failures == 0
+                && ending.how() == null
+                && ended.how() == How.UNKNOWN
+                && ending.session.mayBeForgotten();
         tell(stripe, ending, ended.how());
         if (ended.more() || ending.wanted) {
           ending.wanted = false;

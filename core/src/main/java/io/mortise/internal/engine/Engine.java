@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one process does about the locks of one store.
+ * What one process does about the locks of one store, or of one part of it.
  *
  * <p><b>Parts.</b> A {@link SessionKeeper} keeps the process's session alive. Lock names are spread
  * over {@link Stripe}s. Per name there are {@link Claim}s: usually one, under which the threads of
@@ -47,8 +47,10 @@ import org.slf4j.LoggerFactory;
 public final class Engine {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
-  /** 256 stripes: so many that two busy names seldom share one, so few that they cost nothing. */
-  private static final int STRIPE_SHIFT = 24;
+  /** So many that two busy names seldom share one, so few that they cost nothing. */
+  private static final int STRIPES = 256;
+
+  private static final int FEWEST_STRIPES = 16;
 
   /** For who waits until the store has answered, or is known not to. */
   static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
@@ -64,16 +66,32 @@ public final class Engine {
   /** Whether a grant of this store has a token. */
   final boolean hasTokens;
 
+  final Verifying verifying;
   private final SessionKeeper keeper;
-  final Stripe[] stripes = new Stripe[1 << (Integer.SIZE - STRIPE_SHIFT)];
+  final Stripe[] stripes;
+
+  /** What is left of a spread name when it is shifted by that is its stripe. */
+  private final int stripeShift;
+
   final ConcurrentLinkedQueue<Claim> unsent = new ConcurrentLinkedQueue<>();
   private volatile boolean closed;
 
   /** An engine on a store; opens nothing until somebody asks for a lock. */
-  public Engine(LockStore store, EngineEnv env) {
+  Engine(LockStore store, EngineEnv env) {
+    this(store, env, 1);
+  }
+
+  /**
+   * An engine on one of so many parts of a store, which share their names and so need fewer stripes
+   * each.
+   */
+  Engine(LockStore store, EngineEnv env, int parts) {
     this.store = store;
     this.env = env;
     this.hasTokens = store.profile().can(Capability.TOKEN);
+    int count = Math.max(FEWEST_STRIPES, Integer.highestOneBit(STRIPES / parts));
+    this.stripes = new Stripe[count];
+    this.stripeShift = Integer.SIZE - Integer.numberOfTrailingZeros(count);
     for (int i = 0; i < stripes.length; i++) {
       stripes[i] = new Stripe();
     }
@@ -82,11 +100,12 @@ public final class Engine {
     this.handOver = new HandOver(this);
     this.endings = new Endings(this);
     this.adjustments = new Adjustments(this);
+    this.verifying = new Verifying(this);
     this.keeper = new SessionKeeper(store, env, new SessionEvents(this));
   }
 
   Stripe stripe(LockName name) {
-    return stripes[ClaimTable.spread(name) >>> STRIPE_SHIFT];
+    return stripes[ClaimTable.spread(name) >>> stripeShift];
   }
 
   // ---- Acquiring ----
@@ -209,7 +228,8 @@ public final class Engine {
         return null;
       }
       LiveSession session = Objects.requireNonNull(claim.session);
-      long until = lease.bond().validUntil();
+      Bond.InDoubt doubt = lease.bond() instanceof Bond.InDoubt inDoubt ? inDoubt : null;
+      long until = (doubt == null ? lease.bond() : doubt.before()).validUntil();
       if (until == Long.MIN_VALUE || until - env.now() <= 0) {
         // Its timer has not come yet; it is over all the same, and must not be passed on.
         lose(stripe, claim, "it was not renewed in time");
@@ -220,14 +240,22 @@ public final class Engine {
       }
       lease.released();
       claim.holder = null;
-      if (claim.head != null) {
+      if (doubt != null) {
+        // The store's answer to this tells whether it still knew the hold.
+        return gaveBack(claims.release(stripe, claim, false));
+      } else if (claim.head != null) {
         handOver.pass(stripe, claim);
         return null;
       }
-      return claims.release(stripe, claim, quietly);
+      return gaveBack(claims.release(stripe, claim, quietly));
     } finally {
       stripe.unlock();
     }
+  }
+
+  private static Ending gaveBack(Ending ending) {
+    ending.wasHeld = true;
+    return ending;
   }
 
   /** As {@link Lease#extend}, for the simulation, which cannot wait. */
@@ -321,12 +349,18 @@ public final class Engine {
     stripe.lock();
     try {
       LeaseLostException loss = lease.lossOrNull();
-      return loss != null
-          ? loss
-          : new LeaseLostException(
-              String.format(
-                  "Lease on lock '%s' was lost: it was not renewed in time (store=%s, token=%s).",
-                  lease.claim.name, storeName(), lease.tokenText()));
+      if (loss != null) {
+        return loss;
+      }
+      return new LeaseLostException(
+          String.format(
+              lease.bond() instanceof Bond.InDoubt
+                  ? "Lease on lock '%s' is in doubt: the store was restarted or another server took over, and it has not"
+                      + " confirmed it yet (store=%s, token=%s)."
+                  : "Lease on lock '%s' was lost: it was not renewed in time (store=%s, token=%s).",
+              lease.claim.name,
+              storeName(),
+              lease.tokenText()));
     } finally {
       stripe.unlock();
     }
@@ -377,32 +411,9 @@ public final class Engine {
   // ---- Closing ----
 
   /**
-   * Loses what is held, ends what waits, tells the store, and waits for its answers for at most so
-   * long; then ends the session. Blocks.
+   * Begins to close: nothing is held or waited for any more on this side, and the store is told.
+   * Its answers are waited for while {@link #isEnding()}.
    */
-  public void close(long patienceNanos) {
-    if (closed) {
-      return;
-    }
-    giveAllUp();
-    long deadline = System.nanoTime() + patienceNanos;
-    while (isEnding() && deadline - System.nanoTime() > 0) {
-      LockSupport.parkNanos(200_000);
-    }
-    try {
-      keeper
-          .close()
-          .toCompletableFuture()
-          .get(
-              Math.max(1, deadline - System.nanoTime()), java.util.concurrent.TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
-      log.debug("Session could not be closed in store {}; it ends by itself.", storeName(), e);
-    }
-  }
-
-  /** The first part of {@link #close}: nothing is held or waited for any more on this side. */
   public void giveAllUp() {
     closed = true;
     for (Stripe stripe : stripes) {
@@ -434,6 +445,11 @@ public final class Engine {
             stripe ->
                 stripe.endings.values().stream().anyMatch(ending -> ending.how() == null) ? 1 : 0)
         > 0;
+  }
+
+  /** Ends the session, which may be last. */
+  public CompletionStage<Void> endSession() {
+    return keeper.close();
   }
 
   /** How many claims and unconfirmed ends there are: zero in an idle engine. For tests of leaks. */

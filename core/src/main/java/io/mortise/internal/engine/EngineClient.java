@@ -18,25 +18,44 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
+import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.Reply;
 import io.mortise.spi.StoreProfile;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The client that users get: names in, engine behind. */
+/**
+ * The client that users get: names in, engine behind. A store of several parts has an engine for
+ * each, on the same threads, opened when a lock of that part is first asked for.
+ */
 public final class EngineClient implements LockClient {
+  private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
+
   private final LockStore store;
-  private final Engine engine;
+  private final EngineEnv env;
+  private final AtomicReferenceArray<@Nullable Engine> engines;
   private final LeakWatch leaks = new LeakWatch();
   private final Runnable afterClose;
+
+  /** Held while an engine is made, and while the client begins to close. */
+  private final ReentrantLock guard = new ReentrantLock();
+
   private volatile boolean closed;
 
   /**
@@ -56,17 +75,55 @@ public final class EngineClient implements LockClient {
               + " ms.");
     }
     this.store = store;
-    this.engine = new Engine(store, env);
+    this.env = env;
+    this.engines =
+        new AtomicReferenceArray<>(
+            store instanceof PartitionedStore parts ? parts.partitions() : 1);
     this.afterClose = afterClose;
   }
 
-  /** For the simulation, which looks behind the API. */
+  /** For the simulation, which looks behind the API of a store without parts. */
   public Engine engine() {
-    return engine;
+    return engine(0);
+  }
+
+  Engine engine(LockName name) {
+    return engine(store instanceof PartitionedStore parts ? parts.partitionOf(name) : 0);
+  }
+
+  private Engine engine(int part) {
+    Engine present = engines.get(part);
+    return present != null ? present : opened(part);
+  }
+
+  private Engine opened(int part) {
+    guard.lock();
+    try {
+      Engine engine = engines.get(part);
+      if (engine == null) {
+        refuseIfClosed();
+        LockStore home = store instanceof PartitionedStore parts ? parts.partition(part) : store;
+        engine = new Engine(home, env, engines.length());
+        engines.set(part, engine);
+      }
+      return engine;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void refuseIfClosed() {
+    if (closed) {
+      throw new IllegalStateException("This lock client is closed.");
+    }
   }
 
   LeakWatch leaks() {
     return leaks;
+  }
+
+  long now() {
+    return env.now();
   }
 
   @Override
@@ -75,9 +132,7 @@ public final class EngineClient implements LockClient {
   }
 
   private EngineLock lock(LockName name, Mode mode) {
-    if (closed) {
-      throw new IllegalStateException("This lock client is closed.");
-    }
+    refuseIfClosed();
     return new EngineLock(this, name, mode, LockOptions.DEFAULTS);
   }
 
@@ -162,9 +217,7 @@ public final class EngineClient implements LockClient {
   }
 
   private <T> T ask(Callable<CompletionStage<T>> question) {
-    if (closed) {
-      throw new IllegalStateException("This lock client is closed.");
-    }
+    refuseIfClosed();
     Duration patience = store.profile().maxInFlight().plusSeconds(5);
     try {
       return Asking.stage(question)
@@ -199,12 +252,46 @@ public final class EngineClient implements LockClient {
 
   @Override
   public void close() {
-    if (!closed) {
+    List<Engine> opened = new ArrayList<>();
+    guard.lock();
+    try {
+      if (closed) {
+        return;
+      }
       closed = true;
-      engine.close(
-          Math.min(
-              TimeUnit.SECONDS.toNanos(5), store.profile().maxInFlight().plusSeconds(1).toNanos()));
-      afterClose.run();
+      for (int i = 0; i < engines.length(); i++) {
+        Engine engine = engines.get(i);
+        if (engine != null) {
+          opened.add(engine);
+        }
+      }
+    } finally {
+      guard.unlock();
+    }
+    long patience =
+        Math.min(
+            TimeUnit.SECONDS.toNanos(5), store.profile().maxInFlight().plusSeconds(1).toNanos());
+    close(opened, System.nanoTime() + patience);
+    afterClose.run();
+  }
+
+  /** Gives all up, then waits for the store's answers, then ends the sessions. */
+  private void close(List<Engine> opened, long deadline) {
+    opened.forEach(Engine::giveAllUp);
+    while (opened.stream().anyMatch(Engine::isEnding) && deadline - System.nanoTime() > 0) {
+      LockSupport.parkNanos(200_000);
+    }
+    CompletableFuture<?>[] ends =
+        opened.stream()
+            .map(engine -> Asking.stage(engine::endSession).toCompletableFuture())
+            .toArray(CompletableFuture<?>[]::new);
+    try {
+      CompletableFuture.allOf(ends)
+          .get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      log.debug("A session could not be closed in store {}; it ends by itself.", this, e);
     }
   }
 

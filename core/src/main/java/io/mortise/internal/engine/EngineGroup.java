@@ -44,11 +44,11 @@ final class EngineGroup implements LockGroup {
       throw new IllegalArgumentException(
           "Cannot wait for " + wait + ". Give a time to wait that is not negative.");
     }
-    long began = client.engine().env.now();
+    long began = client.now();
     Optional<GroupLease> all =
         all(
             lock -> {
-              Duration spent = Duration.ofNanos(client.engine().env.now() - began);
+              Duration spent = Duration.ofNanos(client.now() - began);
               Duration left = wait.compareTo(spent) > 0 ? wait.minus(spent) : Duration.ZERO;
               return lock.tryAcquire(left).orElse(null);
             });

@@ -30,7 +30,7 @@ final class EngineLock implements DistributedLock {
 
   EngineLock(EngineClient client, LockName name, Mode mode, LockOptions options) {
     this.client = client;
-    this.engine = client.engine();
+    this.engine = client.engine(name);
     this.name = name;
     this.mode = mode;
     this.options = options;

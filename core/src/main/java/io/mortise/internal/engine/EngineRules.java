@@ -82,6 +82,13 @@ public class EngineRules {
     return true;
   }
 
+  /**
+   * Whether holds are confirmed one by one when the store may have forgotten what it had answered.
+   */
+  protected boolean verifiesAfterForgetting() {
+    return true;
+  }
+
   /** Whether a wait that ends early is ended in the store (L4). */
   protected boolean cancelsInStore() {
     return true;

@@ -118,6 +118,8 @@ final class LeaseImpl implements Lease {
     long left = leftNanos();
     if (!open) {
       return lost ? State.LOST : State.RELEASED;
+    } else if (bond instanceof Bond.InDoubt) {
+      return State.SUSPECT;
     }
     if (left <= 0) {
       return State.LOST;
@@ -217,6 +219,14 @@ final class LeaseImpl implements Lease {
   }
 
   private void checkEnd(Ending ending) {
+    if (ending.forgotten) {
+      throw new LeaseLostException(
+          String.format(
+              "Lease on lock '%s' was lost before its release reached the store, which no longer knew it: it was restarted,"
+                  + " or another server took over (store=%s, token=%d). Work done under it may overlap with the next holder's;"
+                  + " check what was written with this token.",
+              name(), engine().storeName(), token));
+    }
     switch (Objects.requireNonNull(ending.how())) {
       case EXPIRED, EVICTED, TAKEN ->
           throw new LeaseLostException(

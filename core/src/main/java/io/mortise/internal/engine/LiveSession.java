@@ -21,6 +21,17 @@ final class LiveSession implements Bond {
   private volatile long validUntil = Long.MIN_VALUE;
 
   volatile Phase phase = Phase.OPENING;
+
+  /** What the store remembers with, and when the renewal was sent that told so. */
+  volatile String memory = "";
+
+  long memoryAt;
+
+  /** How often the store was found to have another memory, and when it was last. */
+  private volatile int doubts;
+
+  private volatile long doubtedAt;
+
   long confirmedBeat;
   long pendingBeat;
   long lastSent;
@@ -97,6 +108,28 @@ final class LiveSession implements Bond {
     if (until != Long.MIN_VALUE) {
       validUntil = until - nanos;
     }
+  }
+
+  /** The store may have forgotten all that it answered before now. */
+  void doubt(long now) {
+    // Only ever called under the keeper's lock.
+    int before = doubts;
+    doubtedAt = now;
+    doubts = before + 1;
+  }
+
+  /** Whether its store can forget what it answered. */
+  boolean mayBeForgotten() {
+    return !memory.isEmpty();
+  }
+
+  int doubts() {
+    return doubts;
+  }
+
+  /** Whether a push may be from before the latest doubt: so long may it have been on its way. */
+  boolean mayBeOutdated(long now, long inFlight) {
+    return doubts > 0 && now - doubtedAt - inFlight <= 0;
   }
 
   void end() {

@@ -99,9 +99,10 @@ final class SessionEvents implements SessionKeeper.Listener {
     if (claim.phase != Phase.ASKED) {
       return;
     }
-    if (granted.timed()) {
+    long inFlight = engine.store.profile().maxInFlight().toNanos();
+    if (granted.timed() || session.mayBeOutdated(engine.env.now(), inFlight)) {
       // What is left of its at-most time can only be told by an answer whose question's time is
-      // known.
+      // known; and only that is surely not by a server that has lost its office.
       engine.asking.askNow(stripe, claim);
     } else {
       engine.claims.held(
@@ -134,6 +135,11 @@ final class SessionEvents implements SessionKeeper.Listener {
       // Its turn came and passed before it was heard of.
       engine.claims.tooLate(stripe, claim, gone.how() == Reply.How.EXPIRED);
     }
+  }
+
+  @Override
+  public void inDoubt(LiveSession session) {
+    engine.verifying.all(session);
   }
 
   @Override

@@ -63,6 +63,9 @@ final class SessionKeeper {
 
     void news(LiveSession session, News news);
 
+    /** The store may have forgotten what it had answered; no lease has got more time yet. */
+    void inDoubt(LiveSession session);
+
     void lost(LiveSession session, String reason);
   }
 
@@ -96,7 +99,20 @@ final class SessionKeeper {
     } finally {
       guard.unlock();
     }
+    opening.store.whenInDoubt(() -> renewNow(opening));
     return null;
+  }
+
+  /** The server may have been restarted, or be another one: the next renewal tells. */
+  private void renewNow(LiveSession session) {
+    guard.lock();
+    try {
+      if (session.phase == Phase.OPEN) {
+        reschedule(session, 0);
+      }
+    } finally {
+      guard.unlock();
+    }
   }
 
   private void hint(SessionId id, News news) {
@@ -176,6 +192,14 @@ final class SessionKeeper {
   private void extend(LiveSession session, Sent sent, Renewal.Renewed answer) {
     boolean opened = false;
     boolean recovered;
+    switch (memory(session, sent, answer.memory())) {
+      case OLDER -> {
+        // What is there lives on in a server that is not asked any more.
+        return;
+      }
+      case OTHER -> listener.inDoubt(session);
+      default -> {}
+    }
     // Before the leases get more time: those that have gone must not have it.
     answer.news().stream()
         .filter(item -> item.news() instanceof News.Gone)
@@ -219,6 +243,40 @@ final class SessionKeeper {
     answer.news().stream()
         .filter(item -> !(item.news() instanceof News.Gone))
         .forEach(item -> listener.news(session, item.news()));
+  }
+
+  /** How what a store remembers with compares to what was told before. */
+  private enum Memory {
+    SAME,
+    OTHER,
+    /** The question was sent before that which the latest answer is to. */
+    OLDER
+  }
+
+  private Memory memory(LiveSession session, Sent sent, String memory) {
+    guard.lock();
+    try {
+      if (memory.isEmpty()
+          || session.phase == Phase.ENDED
+          || !env.rules().verifiesAfterForgetting()) {
+        return Memory.SAME;
+      }
+      String before = session.memory;
+      if (before.equals(memory)) {
+        return Memory.SAME;
+      } else if (!before.isEmpty() && sent.at() - session.memoryAt < 0) {
+        return Memory.OLDER;
+      }
+      session.memory = memory;
+      session.memoryAt = sent.at();
+      if (before.isEmpty()) {
+        return Memory.SAME;
+      }
+      session.doubt(env.now());
+      return Memory.OTHER;
+    } finally {
+      guard.unlock();
+    }
   }
 
   /** What has gone is told first: as long as that goes on, no lease may get more time. */

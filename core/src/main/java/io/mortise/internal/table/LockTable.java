@@ -291,6 +291,11 @@ public final class LockTable {
     return granted(lock, hold, now);
   }
 
+  /** Loses a record, as if it had never been written: for simulations of servers that forget. */
+  public void forget(LockName name) {
+    records.remove(name.value());
+  }
+
   /** See {@link io.mortise.spi.LockStore#evict}. */
   public Reply.Ended evict(LockName name, AttemptId attempt, Eviction how, long now) {
     LockRecord lock = find(name, now);

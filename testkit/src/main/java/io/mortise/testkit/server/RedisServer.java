@@ -89,9 +89,12 @@ public final class RedisServer implements AutoCloseable {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static RedisServer start(Path binary, String... arguments) {
+    return start(binary, freePort(), arguments);
+  }
+
+  static RedisServer start(Path binary, int port, String... arguments) {
     try {
       Path folder = Files.createTempDirectory("mortise-redis");
-      int port = freePort();
       List<String> command = new ArrayList<>();
       command.addAll(List.of(binary.toString(), "--port", Integer.toString(port)));
       command.addAll(List.of("--bind", "127.0.0.1", "--save", "", "--dir", folder.toString()));
@@ -124,6 +127,31 @@ public final class RedisServer implements AutoCloseable {
     }
   }
 
+  /**
+   * Sends a command, on a connection of its own.
+   *
+   * @return the texts of the answer, in order
+   * @throws UncheckedIOException if it does not answer, or with an error
+   */
+  public List<String> ask(String... words) {
+    try {
+      return RedisConversation.ask(port, words);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A field of INFO; empty if it has none of that name. */
+  public String info(String field) {
+    return ask("INFO")
+        .get(0)
+        .lines()
+        .filter(line -> line.startsWith(field + ":"))
+        .map(line -> line.substring(field.length() + 1).trim())
+        .findFirst()
+        .orElse("");
+  }
+
   /** The port for plain connections. */
   public int port() {
     return port;
@@ -132,6 +160,11 @@ public final class RedisServer implements AutoCloseable {
   /** {@code redis://127.0.0.1:port}. */
   public String url() {
     return "redis://127.0.0.1:" + port;
+  }
+
+  /** Whether its process runs. */
+  public boolean isRunning() {
+    return process.isRunning();
   }
 
   /** Stops it without warning, as kill -9 does. */

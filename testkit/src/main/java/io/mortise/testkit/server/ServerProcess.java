@@ -218,6 +218,12 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
+  /** Whether its process runs, even if it was paused. */
+  boolean isRunning() {
+    Process running = process;
+    return running != null && running.isAlive();
+  }
+
   private boolean answers() {
     try {
       return probe.isReady();

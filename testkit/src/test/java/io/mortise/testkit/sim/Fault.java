@@ -44,14 +44,16 @@ enum Fault {
   /** The store's clock is set back by less than it takes to reach the latest token. */
   CLOCK_BACK,
   /** The store forgets everything. */
-  STATE_LOSS;
+  STATE_LOSS,
+  /** Another server takes over that has the sessions, but not all locks. */
+  FORGET;
 
   /**
    * Against these no lock keeps a holder from believing too long; what stays is the order of
    * tokens.
    */
   static final Set<Fault> BREAK_BELIEF =
-      EnumSet.of(EVICT_BREAK, SUSPEND, CLOCK_FORWARD, STATE_LOSS);
+      EnumSet.of(EVICT_BREAK, SUSPEND, CLOCK_FORWARD, STATE_LOSS, FORGET);
 
   /** With nothing but these, each request is executed once and answered. */
   static final Set<Fault> ANSWERED =

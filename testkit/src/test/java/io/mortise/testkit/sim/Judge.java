@@ -108,6 +108,11 @@ final class Judge {
     String highBy = "";
     Reply.@Nullable Ended lastEnd;
     long lastEndAt;
+
+    /** The last token that was forgotten, and by which server. */
+    long forgottenTo;
+
+    int forgottenBy;
   }
 
   Judge(World world, Scenario scenario) {
@@ -310,7 +315,8 @@ final class Judge {
   // ---- What the store does ----
 
   void asked(Request.Acquire request) {
-    terms.putIfAbsent(request.attempt(), request.terms());
+    // Who asks whether a hold was forgotten does not ask for its times again.
+    terms.put(request.attempt(), request.terms());
     if (request.queue()) {
       metAt.putIfAbsent(request.attempt(), world.now());
     }
@@ -373,6 +379,24 @@ final class Judge {
     evicted.add(lock);
     if (breaks) {
       broken.add(lock);
+    }
+  }
+
+  /** A server took over that does not know of this lock. */
+  void forgotten(LockName name, int memory) {
+    Lock lock = lock(name.value());
+    lock.shutUntilMicros = 0;
+    lock.lastEnd = null;
+    lock.forgottenTo = lock.greatest;
+    lock.forgottenBy = memory;
+  }
+
+  /** Who has heard of a server that took over believes in nothing that it does not know. */
+  void believes(String id, int memory) {
+    Try attempt = tries.get(id);
+    Lock lock = lock(attempt.lock);
+    if (attempt.token <= lock.forgottenTo && lock.forgottenBy <= memory) {
+      violation("forgotten hold", attempt.lock, id + " believes in what the store forgot.");
     }
   }
 

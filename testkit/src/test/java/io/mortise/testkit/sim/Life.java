@@ -31,10 +31,14 @@ final class Life {
   /** Callbacks run at once: what was true when they were called is true when they run. */
   private final boolean prompt;
 
+  /** Which server it has heard of. */
+  private int memory;
+
   private final World world;
   private final Server server;
   private final Judge judge;
   private final boolean sleeps;
+  private final boolean forgets;
   private final List<Belief> beliefs = new ArrayList<>();
 
   /** A lease in somebody's hands, and until when he last knew it to be good, on his clock. */
@@ -63,6 +67,7 @@ final class Life {
     this.server = server;
     this.host = host;
     this.sleeps = scenario.has(Fault.SUSPEND);
+    this.forgets = scenario.has(Fault.FORGET);
     this.name = name;
     this.store = new SimStore(world, server, this, wire);
     SplittableRandom random = world.random();
@@ -111,6 +116,7 @@ final class Life {
       Belief belief = beliefs.get(i);
       long left = belief.lease.remaining().toNanos();
       if (left > 0) {
+        judge.believes(belief.attempt, memory);
         long until = host.nanos() + left;
         if (until != belief.until) {
           belief.until = until;
@@ -126,7 +132,8 @@ final class Life {
   void heard(News news) {
     if (news instanceof News.Wanted wanted) {
       judge.knowsWanted(wanted.attempt(), host.nanos());
-    } else if (news instanceof News.Granted granted && granted.wanted()) {
+    } else if (news instanceof News.Granted granted && granted.wanted() && !forgets) {
+      // Where a server may have taken over a push is not believed, but asked for.
       judge.knowsWanted(granted.attempt(), host.nanos());
     }
   }
@@ -134,6 +141,7 @@ final class Life {
   void heard(Renewal renewal) {
     if (renewal instanceof Renewal.Renewed renewed) {
       renewed.news().forEach(item -> heard(item.news()));
+      memory = Math.max(memory, Integer.parseInt(renewed.memory().substring(1)));
     }
     world.trace(() -> this + " hears " + renewal);
   }

@@ -297,6 +297,15 @@ final class Mutants {
             },
             "stale grant"),
         engine(
+            "a store that may have forgotten is believed",
+            new EngineRules() {
+              @Override
+              protected boolean verifiesAfterForgetting() {
+                return false;
+              }
+            },
+            "forgotten hold"),
+        engine(
             "a wait that ends is not ended in the store",
             new EngineRules() {
               @Override

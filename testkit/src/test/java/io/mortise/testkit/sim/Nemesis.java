@@ -78,8 +78,9 @@ final class Nemesis {
               () ->
                   simulation.close(anyLife(), span() / 4, random.nextBoolean() ? 0 : settings.ttl);
           case SERVER_PAUSE -> () -> simulation.server.pauseUntil(world.now() + span());
-          case OUTAGE -> () -> outage(false);
-          case STATE_LOSS -> () -> outage(true);
+          case OUTAGE -> () -> outage(false, () -> {});
+          case STATE_LOSS -> () -> outage(true, simulation.server::forgetAll);
+          case FORGET -> () -> outage(true, () -> simulation.server.forgetSome(random));
           case EVICT_CLOSE -> () -> evict(Eviction.CLOSE);
           case EVICT_BREAK -> () -> evict(Eviction.BREAK);
           case CLOCK_FORWARD -> () -> simulation.server.stepClock(span() / 1000);
@@ -142,7 +143,7 @@ final class Nemesis {
         });
   }
 
-  private void outage(boolean forgets) {
+  private void outage(boolean forgets, Runnable forgetting) {
     if (simulation.server.isDown()) {
       return;
     }
@@ -157,9 +158,7 @@ final class Nemesis {
     world.at(
         world.now() + lasts,
         () -> {
-          if (forgets) {
-            simulation.server.forgetAll();
-          }
+          forgetting.run();
           simulation.server.down(false);
         });
   }

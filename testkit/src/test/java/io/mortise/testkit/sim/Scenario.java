@@ -45,7 +45,7 @@ record Scenario(long seed, Set<Fault> faults, Rules rules, boolean traced) {
         faults.add(fault);
       }
     }
-    if (faults.contains(Fault.STATE_LOSS)) {
+    if (faults.contains(Fault.STATE_LOSS) || faults.contains(Fault.FORGET)) {
       // After both only a source outside could know which tokens were given out.
       faults.remove(Fault.CLOCK_BACK);
     }

@@ -48,6 +48,9 @@ final class Server {
   private long pausedUntil;
   private boolean down;
 
+  /** Counts the servers that took over. */
+  private int memory;
+
   Server(World world, Settings settings, Scenario scenario, Judge judge) {
     this.world = world;
     this.settings = settings;
@@ -59,7 +62,8 @@ final class Server {
     boolean steady =
         !scenario.has(Fault.CLOCK_FORWARD)
             && !scenario.has(Fault.CLOCK_BACK)
-            && !scenario.has(Fault.STATE_LOSS);
+            && !scenario.has(Fault.STATE_LOSS)
+            && !scenario.has(Fault.FORGET);
     if (steady && scenario.seed() % 5 == 0 && this.rules instanceof SimRules sim) {
       // Longer than tokens run ahead, and than anything is on its way.
       sim.retention = Duration.ofNanos(settings.ttl + settings.maxInFlight + 2 * World.SECOND);
@@ -118,6 +122,18 @@ final class Server {
     judge.stateLost();
   }
 
+  /** Another server takes over, to which some locks had not yet come. */
+  void forgetSome(SplittableRandom random) {
+    memory++;
+    for (LockView view : table.inspect(new LockQuery(null, null, 1000, true), micros()).locks()) {
+      if (random.nextBoolean()) {
+        world.trace(() -> "  store: forgets " + view.name());
+        table.forget(view.name());
+        judge.forgotten(view.name(), memory);
+      }
+    }
+  }
+
   // ---- What clients ask ----
 
   void register(SessionId session, SimStore home) {
@@ -166,7 +182,9 @@ final class Server {
       expiry.put(spec.id(), micros() + spec.ttl().toNanos() / 1000);
     }
     world.trace(() -> "  store: renew " + spec.id() + " -> " + renewal);
-    return renewal;
+    return renewal instanceof Renewal.Renewed told
+        ? new Renewal.Renewed(told.storeMicros(), told.news(), told.more(), "m" + memory)
+        : renewal;
   }
 
   /**

@@ -188,7 +188,7 @@ final class Simulation {
                       "leak", "-", party.attempt() + " outlived a close that was waited for."));
     }
     world.trace(() -> life + " has closed its client");
-    life.client.engine().close(0);
+    var unused = life.client.engine().endSession();
   }
 
   private void replace(Life life, long downFor) {

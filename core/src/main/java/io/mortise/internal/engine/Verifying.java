@@ -1,0 +1,196 @@
+package io.mortise.internal.engine;
+
+import io.mortise.internal.engine.Claim.Phase;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.Terms;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after the locks of a session whose store may have forgotten what it had answered: a replica
+ * took over that was behind, or the server restarted from what it had written down. That the
+ * session is still there then proves nothing about a single lock. So every lease is in doubt, and
+ * not valid, until the store has been asked for its attempt and has answered with the very tokens
+ * that it had given; one that it answers otherwise is lost at once, and one that it does not answer
+ * at the time until which the lease was believed before.
+ *
+ * <p>The question is the acquire sent again. Where the store has forgotten the attempt that would
+ * grant it anew; so it asks for tokens above those that were given out, which tells the two apart,
+ * and lets tokens rise also where the new server's clock is behind.
+ */
+final class Verifying {
+  private static final Logger log = LoggerFactory.getLogger(Verifying.class);
+  private static final long FIRST_PAUSE_NANOS = 10_000_000;
+  private static final long LONGEST_PAUSE_NANOS = 250_000_000;
+  private static final String FORGOTTEN =
+      "the store forgot it when another server took over, or when it restarted";
+
+  private final Engine engine;
+  private final boolean takesFloor;
+
+  Verifying(Engine engine) {
+    this.engine = engine;
+    this.takesFloor = engine.store.profile().can(Capability.TOKEN_FLOOR);
+  }
+
+  /** The store may have forgotten all that it answered to this session. No lock is held. */
+  void all(LiveSession session) {
+    int held = 0;
+    for (Stripe stripe : engine.stripes) {
+      stripe.lock();
+      try {
+        for (Claim claim : Engine.claimsOf(stripe, session)) {
+          if (claim.phase == Phase.HELD) {
+            held++;
+            begin(stripe, claim, session);
+          } else if (claim.phase == Phase.ASKED) {
+            // Its place in the queue may be gone.
+            engine.asking.askNow(stripe, claim);
+          }
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+    log.warn(
+        "Store {} was restarted, or another server took over, and it may have forgotten locks: {} leases of session {}"
+            + " are valid again when it has confirmed them.",
+        engine.storeName(),
+        held,
+        session.id());
+  }
+
+  private void begin(Stripe stripe, Claim claim, LiveSession session) {
+    LeaseImpl lease = claim.holder;
+    if (lease == null) {
+      // On its way from one thread to the next: nobody relies on it yet.
+      claim.stopPassing();
+      engine.claims.release(stripe, claim);
+      return;
+    } else if (!lease.isOpen()) {
+      return;
+    }
+    if (!(lease.bond() instanceof Bond.InDoubt)) {
+      lease.bond(new Bond.InDoubt(lease.bond()));
+    }
+    Bond.InDoubt bond = (Bond.InDoubt) lease.bond();
+    AttemptId attempt = session.attempt(claim.number);
+    ask(stripe, claim, new Question(lease, bond, session.doubts(), attempt), 0);
+    long left = bond.before().validUntil() - engine.env.now();
+    engine
+        .env
+        .timers()
+        .schedule(
+            left,
+            () -> {
+              stripe.lock();
+              try {
+                if (lease.bond() == bond && isOpen(claim, lease)) {
+                  lose(stripe, claim, "the store did not confirm it after a restart or failover");
+                }
+              } finally {
+                stripe.unlock();
+              }
+            });
+  }
+
+  /** What is being asked for: a lease, since so many doubts about its session. */
+  private record Question(LeaseImpl lease, Bond.InDoubt bond, int doubts, AttemptId attempt) {}
+
+  private static boolean isOpen(Claim claim, LeaseImpl lease) {
+    return claim.phase == Phase.HELD && claim.holder == lease && lease.isOpen();
+  }
+
+  private void ask(Stripe stripe, Claim claim, Question question, int failures) {
+    LiveSession session = Objects.requireNonNull(claim.session);
+    Asking.Sent sent =
+        new Asking.Sent(question.attempt(), engine.env.now(), session.asleep(), session.doubts());
+    stripe.send(
+        session,
+        new Request.Acquire(
+            claim.name,
+            question.attempt(),
+            claim.mode,
+            false,
+            Terms.NONE,
+            1,
+            takesFloor ? claim.token + claim.tokensLeft : 0,
+            null),
+        reply -> answered(stripe, claim, question, failures, sent, reply));
+  }
+
+  private void answered(
+      Stripe stripe, Claim claim, Question question, int failures, Asking.Sent sent, Reply reply) {
+    stripe.lock();
+    try {
+      LeaseImpl lease = question.lease();
+      LiveSession session = claim.session;
+      if (!isOpen(claim, lease)
+          || session == null
+          || session.doubts() != question.doubts()
+          || lease.bond() != question.bond()) {
+        return;
+      }
+      if (reply instanceof Reply.Granted granted
+          && granted.token() + granted.tokens() == claim.token + claim.tokensLeft) {
+        confirmed(stripe, claim, lease, sent, granted);
+      } else if (reply instanceof Reply.Failed) {
+        long pause = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures, 10));
+        engine
+            .env
+            .timers()
+            .schedule(
+                engine.env.jittered(pause), () -> again(stripe, claim, question, failures + 1));
+      } else if (reply instanceof Reply.Refused refused
+          && refused.why() == Reply.Why.SESSION_GONE) {
+        stripe.afterwards(() -> engine.sessionGone(session));
+      } else {
+        lose(stripe, claim, FORGOTTEN);
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  private void again(Stripe stripe, Claim claim, Question question, int failures) {
+    stripe.lock();
+    try {
+      LiveSession session = claim.session;
+      if (isOpen(claim, question.lease())
+          && session != null
+          && session.doubts() == question.doubts()
+          && question.lease().bond() == question.bond()) {
+        ask(stripe, claim, question, failures);
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  private void confirmed(
+      Stripe stripe, Claim claim, LeaseImpl lease, Asking.Sent sent, Reply.Granted granted) {
+    LiveSession session = Objects.requireNonNull(claim.session);
+    Bond before = ((Bond.InDoubt) lease.bond()).before();
+    if (granted.atMostLeft() == null) {
+      lease.bond(session);
+      claim.stopTimer();
+    } else {
+      Bond.Shortest shortest = before instanceof Bond.Timed timed ? timed.shortest() : null;
+      Bond.Timed timed = engine.claims.timed(session, sent, granted.atMostLeft(), shortest);
+      lease.bond(timed);
+      engine.claims.watch(stripe, claim, timed);
+    }
+    if (granted.wanted()) {
+      engine.handOver.wanted(claim);
+    }
+  }
+
+  private void lose(Stripe stripe, Claim claim, String why) {
+    engine.lose(stripe, claim, why);
+    engine.claims.release(stripe, claim);
+  }
+}

@@ -1,0 +1,207 @@
+package io.mortise.testkit.server;
+
+import io.mortise.testkit.Waits;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * A Redis Cluster of some masters with a replica each, every node in a process of its own on the
+ * loopback. Gone after {@link #close()}. For one thread.
+ */
+public final class RedisCluster implements AutoCloseable {
+  /** How many slots every cluster has. */
+  public static final int SLOTS = 16_384;
+
+  private static final int BUS = 10_000;
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+  private final List<RedisServer> nodes = new ArrayList<>();
+  private final int masters;
+
+  private RedisCluster(int masters) {
+    this.masters = masters;
+  }
+
+  /**
+   * Starts a cluster, and waits until every node takes it for whole. The first nodes are the
+   * masters, with equal shares of the slots; the replica of each follows as many places later.
+   *
+   * @param binary {@code redis-server}
+   * @param nodeTimeout how long a node may be silent before the others take it for dead
+   */
+  public static RedisCluster start(
+      Path binary, int masters, boolean replicas, Duration nodeTimeout) {
+    RedisCluster cluster = new RedisCluster(masters);
+    try {
+      for (int i = 0; i < (replicas ? 2 * masters : masters); i++) {
+        cluster.nodes.add(
+            RedisServer.start(
+                binary,
+                freePort(),
+                "--cluster-require-full-coverage",
+                "no",
+                "--cluster-enabled",
+                "yes",
+                "--cluster-node-timeout",
+                Long.toString(nodeTimeout.toMillis()),
+                "--repl-diskless-sync-delay",
+                "0"));
+      }
+      cluster.join();
+      return cluster;
+    } catch (RuntimeException | Error e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  /** One that leaves room for the port of the cluster bus. */
+  private static int freePort() {
+    while (true) {
+      int port = RedisServer.freePort() % 20_000 + 20_000;
+      if (isFree(port) && isFree(port + BUS)) {
+        return port;
+      }
+    }
+  }
+
+  private static boolean isFree(int port) {
+    try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      return free.isBound();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private void join() {
+    for (int i = 0; i < nodes.size(); i++) {
+      nodes.get(i).ask("CLUSTER", "SET-CONFIG-EPOCH", Integer.toString(i + 1));
+      if (i > 0) {
+        nodes.get(0).ask("CLUSTER", "MEET", "127.0.0.1", Integer.toString(nodes.get(i).port()));
+      }
+    }
+    for (int i = 0; i < masters; i++) {
+      List<String> words = new ArrayList<>(List.of("CLUSTER", "ADDSLOTS"));
+      IntStream.range(SLOTS * i / masters, SLOTS * (i + 1) / masters)
+          .mapToObj(Integer::toString)
+          .forEach(words::add);
+      nodes.get(i).ask(words.toArray(String[]::new));
+    }
+    awaitWhole();
+    for (int i = masters; i < nodes.size(); i++) {
+      RedisServer replica = nodes.get(i);
+      String master = id(nodes.get(i - masters));
+      Waits.until(
+          PATIENCE,
+          "the replica knew its master",
+          () -> replica.ask("CLUSTER", "NODES").get(0).contains(master));
+      replica.ask("CLUSTER", "REPLICATE", master);
+    }
+    Waits.until(
+        PATIENCE,
+        "the replicas were in sync",
+        () ->
+            nodes.stream()
+                .skip(masters)
+                .allMatch(replica -> replica.info("master_link_status").equals("up")));
+    awaitWhole();
+  }
+
+  /** Waits until every node that runs finds all slots served and knows all nodes. */
+  public void awaitWhole() {
+    Waits.until(
+        PATIENCE,
+        "the cluster was whole",
+        () ->
+            nodes.stream()
+                .filter(RedisServer::isRunning)
+                .allMatch(
+                    node -> {
+                      String info = node.ask("CLUSTER", "INFO").get(0);
+                      return info.contains("cluster_state:ok")
+                          && info.contains("cluster_known_nodes:" + nodes.size());
+                    }));
+  }
+
+  private static String id(RedisServer node) {
+    return node.ask("CLUSTER", "MYID").get(0);
+  }
+
+  /** All nodes; the masters at the start come first. */
+  public List<RedisServer> nodes() {
+    return List.copyOf(nodes);
+  }
+
+  /** {@code redis-cluster://127.0.0.1:port,…} with the nodes that were masters at the start. */
+  public String url() {
+    return "redis-cluster://"
+        + String.join(
+            ",", nodes.stream().limit(masters).map(node -> "127.0.0.1:" + node.port()).toList());
+  }
+
+  /** The slot of a key. */
+  public int slotOf(String key) {
+    return Integer.parseInt(nodes.get(0).ask("CLUSTER", "KEYSLOT", key).get(0));
+  }
+
+  /** The node that serves the slot, as the nodes that run see it. */
+  public RedisServer masterOf(int slot) {
+    RedisServer asked = nodes.stream().filter(RedisServer::isRunning).findFirst().orElseThrow();
+    for (String line : asked.ask("CLUSTER", "NODES").get(0).split("\n", -1)) {
+      String[] words = line.split(" ", -1);
+      boolean serves =
+          words.length > 8
+              && words[2].contains("master")
+              && !words[2].contains("fail")
+              && Arrays.stream(words).skip(8).anyMatch(range -> holds(range, slot));
+      if (serves) {
+        int port = Integer.parseInt(words[1].replaceAll(".*:(\\d+)@.*", "$1"));
+        return nodes.stream().filter(node -> node.port() == port).findFirst().orElseThrow();
+      }
+    }
+    throw new IllegalStateException("No node serves slot " + slot + ".");
+  }
+
+  private static boolean holds(String range, int slot) {
+    if (range.startsWith("[")) {
+      return false;
+    }
+    String[] ends = range.split("-", -1);
+    return Integer.parseInt(ends[0]) <= slot && slot <= Integer.parseInt(ends[ends.length - 1]);
+  }
+
+  /** Moves a slot with its keys, some at a time, as a resharding does. */
+  public void moveSlot(int slot, RedisServer to) {
+    RedisServer from = masterOf(slot);
+    String number = Integer.toString(slot);
+    to.ask("CLUSTER", "SETSLOT", number, "IMPORTING", id(from));
+    from.ask("CLUSTER", "SETSLOT", number, "MIGRATING", id(to));
+    while (true) {
+      List<String> keys = from.ask("CLUSTER", "GETKEYSINSLOT", number, "10");
+      if (keys.isEmpty()) {
+        break;
+      }
+      List<String> words =
+          new ArrayList<>(
+              List.of(
+                  "MIGRATE", "127.0.0.1", Integer.toString(to.port()), "", "0", "5000", "KEYS"));
+      words.addAll(keys);
+      from.ask(words.toArray(String[]::new));
+    }
+    // The new owner first, so that there is always one.
+    to.ask("CLUSTER", "SETSLOT", number, "NODE", id(to));
+    from.ask("CLUSTER", "SETSLOT", number, "NODE", id(to));
+  }
+
+  @Override
+  public void close() {
+    nodes.forEach(RedisServer::close);
+  }
+}

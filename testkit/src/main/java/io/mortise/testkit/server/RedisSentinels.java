@@ -1,0 +1,168 @@
+package io.mortise.testkit.server;
+
+import io.mortise.testkit.Waits;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A Redis master with two replicas, and three Sentinels that watch over them, each in a process of
+ * its own on the loopback. Gone after {@link #close()}. For one thread.
+ */
+public final class RedisSentinels implements AutoCloseable {
+  private static final String NAME = "mymaster";
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+  private final List<RedisServer> servers = new ArrayList<>();
+  private final List<ServerProcess> sentinels = new ArrayList<>();
+  private final List<Integer> ports = new ArrayList<>();
+
+  private RedisSentinels() {}
+
+  /**
+   * Starts them, and waits until the Sentinels know of each other and of all servers.
+   *
+   * @param binary {@code redis-server}
+   * @param downAfter how long a server may be silent before the Sentinels take it for dead
+   */
+  public static RedisSentinels start(Path binary, Duration downAfter) {
+    RedisSentinels set = new RedisSentinels();
+    try {
+      set.startServers(binary);
+      for (int i = 0; i < 3; i++) {
+        set.startSentinel(binary, downAfter);
+      }
+      Waits.until(PATIENCE, "the Sentinels knew of all", set::isComplete);
+      return set;
+    } catch (IOException e) {
+      set.close();
+      throw new UncheckedIOException(e);
+    } catch (RuntimeException | Error e) {
+      set.close();
+      throw e;
+    }
+  }
+
+  private void startServers(Path binary) {
+    servers.add(RedisServer.start(binary, "--repl-diskless-sync-delay", "0"));
+    String port = Integer.toString(servers.get(0).port());
+    for (int i = 0; i < 2; i++) {
+      servers.add(
+          RedisServer.start(
+              binary, "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1", port));
+    }
+    Waits.until(
+        PATIENCE,
+        "the replicas were in sync",
+        () ->
+            servers.stream()
+                .skip(1)
+                .allMatch(replica -> replica.info("master_link_status").equals("up")));
+  }
+
+  private void startSentinel(Path binary, Duration downAfter) throws IOException {
+    Path folder = Files.createTempDirectory("mortise-sentinel");
+    int port = RedisServer.freePort();
+    Path config = folder.resolve("sentinel.conf");
+    Files.writeString(
+        config,
+        """
+        port %d
+        bind 127.0.0.1
+        dir %s
+        sentinel monitor %s 127.0.0.1 %d 2
+        sentinel down-after-milliseconds %s %d
+        sentinel failover-timeout %s 4000
+        sentinel parallel-syncs %s 2
+        """
+            .formatted(
+                port, folder, NAME, servers.get(0).port(), NAME, downAfter.toMillis(), NAME, NAME));
+    List<String> command = List.of(binary.toString(), config.toString(), "--sentinel");
+    sentinels.add(
+        ServerProcess.start(
+            "sentinel",
+            folder,
+            command,
+            () -> RedisConversation.ask(port, "PING").contains("PONG")));
+    ports.add(port);
+  }
+
+  private boolean isComplete() {
+    for (int port : ports) {
+      List<String> master = ask(port, "SENTINEL", "MASTER", NAME);
+      if (!field(master, "num-slaves").equals("2")
+          || !field(master, "num-other-sentinels").equals("2")) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String field(List<String> fields, String name) {
+    int at = fields.indexOf(name);
+    return at < 0 ? "" : fields.get(at + 1);
+  }
+
+  private static List<String> ask(int port, String... words) {
+    try {
+      return RedisConversation.ask(port, words);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** {@code redis-sentinel://127.0.0.1:port,…/mymaster}. */
+  public String url() {
+    return "redis-sentinel://"
+        + String.join(",", ports.stream().map(port -> "127.0.0.1:" + port).toList())
+        + "/"
+        + NAME;
+  }
+
+  /** Whom the first Sentinel names the master now. */
+  public RedisServer master() {
+    int port =
+        Integer.parseInt(ask(ports.get(0), "SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME).get(1));
+    return servers.stream()
+        .filter(server -> server.port() == port)
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException("No server of ours has port " + port + "."));
+  }
+
+  /** All servers but the master. */
+  public List<RedisServer> replicas() {
+    RedisServer master = master();
+    return servers.stream().filter(server -> server != master).toList();
+  }
+
+  /** Has a Sentinel make a replica the master, without waiting for a failure. Returns at once. */
+  public void failOver() {
+    ask(ports.get(0), "SENTINEL", "FAILOVER", NAME);
+  }
+
+  /** Waits until somebody else is master, and says so himself. Looks every few milliseconds. */
+  public RedisServer awaitMasterOtherThan(RedisServer before) {
+    Waits.until(
+        PATIENCE,
+        "another server was master",
+        () ->
+            servers.stream()
+                .filter(server -> server != before && server.isRunning())
+                .anyMatch(server -> server.info("role").equals("master")));
+    return servers.stream()
+        .filter(server -> server != before && server.isRunning())
+        .filter(server -> server.info("role").equals("master"))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Override
+  public void close() {
+    sentinels.forEach(ServerProcess::close);
+    servers.forEach(RedisServer::close);
+  }
+}
