@@ -2,9 +2,18 @@ package io.mortise.redis;
 
 import io.mortise.spi.LockName;
 import io.mortise.spi.SessionId;
+import java.util.List;
 
-/** Names of keys; the head of lock.lua says what they hold. */
-record KeySpace(String prefix) {
+/**
+ * Names of keys; the head of lock.lua says what they hold.
+ *
+ * @param guards keys that a script is called with besides its own; only in a cluster
+ */
+record KeySpace(String prefix, List<String> guards) {
+  KeySpace(String prefix) {
+    this(prefix, List.of());
+  }
+
   String lock(LockName name) {
     return prefix + "l:" + name.value();
   }

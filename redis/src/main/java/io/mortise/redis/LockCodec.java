@@ -102,9 +102,28 @@ final class LockCodec {
               new StoreUnavailableException(
                   "The request for lock '%s' reached Redis too late to be executed (store=%s)."
                       .formatted(name, store)));
+      case ReplicatedWire.UNSURE ->
+          new Reply.Failed(
+              attempt,
+              true,
+              new StoreUnavailableException(
+                  "Redis granted lock '%s', but only %s (store=%s). Check the replicas, or lower 'wait-replicas'."
+                      .formatted(name, text.substring(1), store)));
       case 'X' -> new Reply.Failed(attempt, false, trouble(name, key, store, text.substring(1)));
       default -> refused(attempt, name, store, text);
     };
+  }
+
+  /** Whether a call of lock.lua has operations that may be answered by a grant. */
+  static boolean mayGrant(String[] call) {
+    int operations = call.length - Integer.parseInt(call[2]) - 6;
+    for (int i = call.length - operations; i < call.length; i++) {
+      char operation = call[i].charAt(0);
+      if (operation == 'e' || operation == 'a' || operation == 'j') {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static Reply.Refused refused(

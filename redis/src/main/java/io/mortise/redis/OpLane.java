@@ -46,7 +46,7 @@ final class OpLane {
 
   private final RedisWire wire;
   private final StoreClock clock;
-  private final String prefix;
+  private final KeySpace keys;
   private final String retentionMillis;
   private final long timeoutNanos;
 
@@ -75,10 +75,10 @@ final class OpLane {
   private boolean reloading;
   private boolean watched;
 
-  OpLane(RedisWire wire, StoreClock clock, String prefix, Duration retention, Duration timeout) {
+  OpLane(RedisWire wire, StoreClock clock, KeySpace keys, Duration retention, Duration timeout) {
     this.wire = wire;
     this.clock = clock;
-    this.prefix = prefix;
+    this.keys = keys;
     this.retentionMillis = Long.toString(retention.toMillis());
     this.timeoutNanos = timeout.toNanos();
   }
@@ -222,53 +222,55 @@ final class OpLane {
   }
 
   private void send(Batch batch) {
-    int size = batch.ops.size();
-    String[] words = new String[2 * size + 6];
-    words[0] = "EVALSHA";
-    words[1] = Script.LOCK.sha;
-    words[2] = Integer.toString(size);
-    words[size + 3] = prefix;
-    words[size + 4] = Long.toString(clock.deadline(batch.ops.get(0).submitted));
-    words[size + 5] = retentionMillis;
-    for (int i = 0; i < size; i++) {
-      words[i + 3] = batch.ops.get(i).key;
-      words[size + 6 + i] = batch.ops.get(i).arg;
-    }
-    wire.call(words)
+    List<Op> ops = batch.ops;
+    List<String> words = new ArrayList<>(2 * ops.size() + 7);
+    words.addAll(
+        List.of("EVALSHA", Script.LOCK.sha, Integer.toString(ops.size() + keys.guards().size())));
+    ops.forEach(op -> words.add(op.key));
+    words.addAll(keys.guards());
+    words.add(keys.prefix());
+    words.add(Long.toString(clock.deadline(ops.get(0).submitted)));
+    words.add(retentionMillis);
+    ops.forEach(op -> words.add(op.arg));
+    String[] command = words.toArray(String[]::new);
+    wire.call(command)
         .whenComplete((answers, failure) -> wire.execute(() -> done(batch, answers, failure)));
   }
 
   private void done(Batch batch, @Nullable Object answers, @Nullable Throwable failure) {
     Throwable cause = failure == null ? null : unwrap(failure);
     boolean unknownScript = cause instanceof ErrorReplyException error && error.is("NOSCRIPT");
+    Duration later =
+        cause instanceof ErrorReplyException error && !unknownScript
+            ? wire.retryAfter(error)
+            : null;
+    boolean repeated = unknownScript || later != null;
     boolean known;
-    boolean load;
+    boolean over;
     guard.lock();
     try {
       known = flying.remove(batch);
       inFlight = flying.size();
-      if (known && unknownScript) {
+      if (known && repeated) {
         // The next batch may have met the same. Both are sent again, in order, when both are back.
         again.addAll(batch.ops);
         reloading = true;
       }
-      load = reloading && flying.isEmpty();
+      over = reloading && flying.isEmpty();
     } finally {
       guard.unlock();
     }
     trip = System.nanoTime() - batch.sent;
-    if (known && !unknownScript) {
+    if (known && !repeated) {
       tell(batch, answers, cause);
     }
     lone = false;
-    if (load) {
+    if (over && later != null) {
+      wire.schedule(this::goOn, later);
+      return;
+    } else if (over) {
       var unused = wire.call("SCRIPT", "LOAD", Script.LOCK.text);
-      guard.lock();
-      try {
-        reloading = false;
-      } finally {
-        guard.unlock();
-      }
+      endReload();
     }
     if (cause == null || cause instanceof ErrorReplyException) {
       pump();
@@ -276,6 +278,20 @@ final class OpLane {
       // The connection breaks; it knows of it when this event was dealt with.
       wire.schedule(this::drain, Duration.ofMillis(1));
     }
+  }
+
+  private void endReload() {
+    guard.lock();
+    try {
+      reloading = false;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void goOn() {
+    endReload();
+    drain();
   }
 
   /**

@@ -6,6 +6,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.wire.ErrorReplyException;
 import io.mortise.redis.wire.NotSentException;
+import io.mortise.redis.wire.RedisWire;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
@@ -45,6 +46,7 @@ final class RedisLockStore implements LockStore {
   private static final Duration EXPIRY_LAG = Duration.ofMillis(2);
 
   private final Wires wires;
+  private final boolean replicated;
   private final OpLane lane;
   private final StoreClock clock;
   private final StoreProfile profile;
@@ -52,13 +54,20 @@ final class RedisLockStore implements LockStore {
   private final KeySpace keys;
   private final LockScan scan;
 
-  private RedisLockStore(Wires wires, RedisStore.Options options, String display) {
-    this.wires = wires;
+  /** Over servers that were looked at, see {@link ServerCheck}. */
+  RedisLockStore(
+      Wires wires,
+      RedisStore.Options options,
+      String display,
+      Replication replication,
+      KeySpace keys,
+      StoreClock clock) {
+    this.wires = replication.isWanted() ? wires.waitingFor(replication) : wires;
+    this.replicated = replication.isWanted();
     this.options = options;
-    this.keys = new KeySpace(options.prefix());
-    this.clock = new ServerCheck(wires.control(), options, display).run();
-    this.lane =
-        new OpLane(wires.ops(), clock, options.prefix(), options.retention(), options.timeout());
+    this.keys = keys;
+    this.clock = clock;
+    this.lane = new OpLane(this.wires.ops(), clock, keys, options.retention(), options.timeout());
     this.scan = new LockScan(this, keys);
     this.profile =
         new StoreProfile(
@@ -66,17 +75,20 @@ final class RedisLockStore implements LockStore {
   }
 
   static RedisLockStore connect(RedisTarget target) {
-    return open(Wires.connect(target), target.options(), target.display());
+    return open(Wires.connect(target), target.options(), target.display(), target.replication());
   }
 
   static RedisLockStore over(RedisClient client, RedisStore.Options options) {
     String display = "redis:(client handed in)";
-    return open(Wires.over(client, display), options, display);
+    return open(Wires.over(client, display), options, display, Replication.NONE);
   }
 
-  private static RedisLockStore open(Wires wires, RedisStore.Options options, String display) {
+  private static RedisLockStore open(
+      Wires wires, RedisStore.Options options, String display, Replication replication) {
     try {
-      return new RedisLockStore(wires, options, display);
+      StoreClock clock = new ServerCheck(wires.control(), options, display).run();
+      KeySpace keys = new KeySpace(options.prefix());
+      return new RedisLockStore(wires, options, display, replication, keys, clock);
     } catch (RuntimeException e) {
       wires.ops().close();
       wires.control().close();
@@ -103,6 +115,15 @@ final class RedisLockStore implements LockStore {
     return new RedisSession(this, spec, hints);
   }
 
+  Reconnects reconnects() {
+    return wires.reconnects();
+  }
+
+  /** Whether a grant is only believed when replicas have it, so that a push must be confirmed. */
+  boolean isReplicated() {
+    return replicated;
+  }
+
   void subscribe(SessionId session, Consumer<String> listener) {
     wires.ops().execute(() -> wires.ops().subscribe(keys.inbox(session), listener));
   }
@@ -127,6 +148,10 @@ final class RedisLockStore implements LockStore {
     return new OpLane.Sink() {
       @Override
       public void answered(String text) {
+        if (text.startsWith("X") && text.contains("READONLY")) {
+          // The server has become a replica. Where to go instead is for the wire to find out.
+          wires.ops().reset();
+        }
         long late = LockCodec.lateAt(text);
         if (late > 0) {
           clock.learn(System.nanoTime(), System.nanoTime(), late);
@@ -245,24 +270,47 @@ final class RedisLockStore implements LockStore {
    */
   CompletionStage<@Nullable Object> call(Script script, List<String> keys, List<String> args) {
     List<String> words = new ArrayList<>(3 + keys.size() + args.size());
-    words.addAll(List.of("EVALSHA", script.sha, Integer.toString(keys.size())));
+    List<String> guards = this.keys.guards();
+    words.addAll(List.of("EVALSHA", script.sha, Integer.toString(keys.size() + guards.size())));
     words.addAll(keys);
+    words.addAll(guards);
     words.addAll(args);
     String[] command = words.toArray(String[]::new);
-    return bounded(
-        () ->
-            wires
-                .control()
-                .call(command)
-                .exceptionallyCompose(
-                    failure -> {
-                      if (OpLane.unwrap(failure) instanceof ErrorReplyException error
-                          && error.is("NOSCRIPT")) {
-                        var unused = wires.control().call("SCRIPT", "LOAD", script.text);
-                        return wires.control().call(command);
-                      }
-                      return CompletableFuture.failedStage(failure);
-                    }));
+    // Before it would count as unanswered: an answer that it is to be sent again is an answer.
+    long until = System.nanoTime() + options.timeout().toNanos() * 2 / 3;
+    return bounded(() -> call(script, command, until));
+  }
+
+  private CompletionStage<@Nullable Object> call(Script script, String[] command, long until) {
+    RedisWire control = wires.control();
+    return control
+        .call(command)
+        .exceptionallyCompose(
+            failure -> {
+              if (OpLane.unwrap(failure) instanceof ErrorReplyException error) {
+                Duration later = control.retryAfter(error);
+                if (error.is("NOSCRIPT")) {
+                  var unused = control.call("SCRIPT", "LOAD", script.text);
+                  return control.call(command);
+                } else if (later != null && System.nanoTime() + later.toNanos() - until < 0) {
+                  CompletableFuture<@Nullable Object> again = new CompletableFuture<>();
+                  control.schedule(
+                      () ->
+                          call(script, command, until)
+                              .whenComplete(
+                                  (answer, trouble) -> {
+                                    if (trouble == null) {
+                                      again.complete(answer);
+                                    } else {
+                                      again.completeExceptionally(trouble);
+                                    }
+                                  }),
+                      later);
+                  return again;
+                }
+              }
+              return CompletableFuture.failedStage(failure);
+            });
   }
 
   /** Keys found, and where to go on; "0" at the end. */
@@ -308,11 +356,17 @@ final class RedisLockStore implements LockStore {
                 return answer;
               }
               Throwable cause = OpLane.unwrap(failure);
-              if (cause instanceof TimeoutException) {
+              if (cause instanceof TimeoutException || isReadOnly(cause)) {
                 wires.control().reset();
               }
               throw unavailable(!(cause instanceof NotSentException), cause);
             });
+  }
+
+  /** Said by a replica, in the midst of a text if it comes from a script. */
+  private static boolean isReadOnly(Throwable failure) {
+    return failure instanceof ErrorReplyException
+        && String.valueOf(failure.getMessage()).contains("READONLY");
   }
 
   private LockException unavailable(boolean mayHaveRun, Throwable cause) {

@@ -29,7 +29,12 @@ final class RedisSession implements StoreSession {
   private final SessionSpec spec;
   private final Consumer<News> hints;
   private final AtomicBoolean listening = new AtomicBoolean();
+  private volatile @Nullable Runnable doubt;
+  private volatile Confirmed confirmed = new Confirmed(0, 0, "");
   private volatile boolean closed;
+
+  /** The last beat that the server confirmed, that before it, and what it remembered with. */
+  private record Confirmed(long beat, long before, String memory) {}
 
   RedisSession(RedisLockStore store, SessionSpec spec, Consumer<News> hints) {
     this.store = store;
@@ -83,11 +88,25 @@ final class RedisSession implements StoreSession {
 
   private void pushed(String text) {
     try {
-      hints.accept(LockCodec.news(text));
+      hints.accept(news(text));
     } catch (RuntimeException e) {
       // A hint is only a hint, and whoever may publish in Redis can send anything.
       log.debug("Passed over a push that cannot be read (store={})", store, e);
     }
+  }
+
+  private News news(String text) {
+    News news = LockCodec.news(text);
+    return store.isReplicated() && news instanceof News.Granted granted
+        // To be asked for, so that the answer can wait for the replicas.
+        ? granted.toBeAskedFor()
+        : news;
+  }
+
+  @Override
+  public void whenInDoubt(Runnable renewNow) {
+    doubt = renewNow;
+    store.reconnects().add(renewNow);
   }
 
   @Override
@@ -102,17 +121,20 @@ final class RedisSession implements StoreSession {
     args.add(spec.client().encoded());
     long sent = System.nanoTime();
     args.add(LockCodec.digits(store.clock().deadline(sent), 16));
+    Confirmed last = confirmed;
+    args.add(LockCodec.digits(last.beat() == previous ? last.before() : 0, 16));
+    args.add(last.memory());
     seen.forEach(id -> args.add(Long.toString(id)));
     return store
         .call(
             Script.RENEW,
             List.of(store.keys().session(spec.id()), store.keys().news(spec.id())),
             args)
-        .thenApply(answer -> outcome(answer instanceof List<?> list ? list : List.of(), sent))
+        .thenApply(answer -> outcome(answer instanceof List<?> list ? list : List.of(), sent, next))
         .exceptionally(failure -> new Renewal.Unknown(OpLane.unwrap(failure)));
   }
 
-  private Renewal outcome(List<?> answer, long sent) {
+  private Renewal outcome(List<?> answer, long sent, long beat) {
     String first = String.valueOf(answer.get(0));
     if (first.equals("E")) {
       return new Renewal.Lost("the session expired in the store");
@@ -128,9 +150,18 @@ final class RedisSession implements StoreSession {
               "The request for session '%s' reached Redis too late to be executed (store=%s)."
                   .formatted(spec.id(), store)));
     }
-    List<Renewal.Item> items = items(answer.subList(1, answer.size()));
+    String memory = String.valueOf(answer.get(1));
+    confirm(beat, memory);
+    List<Renewal.Item> items = items(answer.subList(2, answer.size()));
     boolean more = items.size() > NEWS;
-    return new Renewal.Renewed(storeMicros, more ? items.subList(0, NEWS) : items, more);
+    return new Renewal.Renewed(storeMicros, more ? items.subList(0, NEWS) : items, more, memory);
+  }
+
+  private void confirm(long beat, String memory) {
+    Confirmed last = confirmed;
+    if (beat > last.beat()) {
+      confirmed = new Confirmed(beat, last.beat(), memory);
+    }
   }
 
   private List<Renewal.Item> items(List<?> told) {
@@ -138,8 +169,7 @@ final class RedisSession implements StoreSession {
     for (Object one : told) {
       String text = String.valueOf(one);
       try {
-        items.add(
-            new Renewal.Item(LockCodec.number(text, 0, 17), LockCodec.news(text.substring(17))));
+        items.add(new Renewal.Item(LockCodec.number(text, 0, 17), news(text.substring(17))));
       } catch (RuntimeException e) {
         // What somebody else wrote there must not end a session.
         log.debug("Passed over news that cannot be read (store={})", store, e);
@@ -151,6 +181,10 @@ final class RedisSession implements StoreSession {
   @Override
   public CompletionStage<Void> close() {
     closed = true;
+    Runnable told = doubt;
+    if (told != null) {
+      store.reconnects().remove(told);
+    }
     if (listening.compareAndSet(true, false)) {
       store.unsubscribe(spec.id());
     }

@@ -7,7 +7,8 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 
 /**
- * Opens stores in Redis: one server, 6.2 or later, that does not evict.
+ * Opens stores in Redis, 6.2 or later, that does not evict: one server, the master that Sentinels
+ * name, or a cluster.
  *
  * <p>What a Redis lock cannot promise: Redis answers before its replicas have written, so a
  * failover to a replica, or a restart from an old snapshot, can forget a lock that is held. The
@@ -22,7 +23,16 @@ public final class RedisStore {
    * TLS with a verified certificate. Parameters: {@code namespace}, {@code timeout}, {@code
    * retention}, {@code accept-eviction}, as in {@link Options}; {@code wire}, which is {@code
    * direct} (the default) or {@code lettuce}; and for TLS {@code ca}, a file of trusted
-   * certificates in PEM form. Blocks, for some seconds where nobody answers.
+   * certificates in PEM form.
+   *
+   * <p>Or to the master that Sentinels name: {@code
+   * redis-sentinel://[user:password@]host[:port],…/name}, with the parameters {@code database},
+   * {@code sentinel-user} and {@code sentinel-password} besides. Or to a cluster: {@code
+   * redis-cluster://[user:password@]host[:port],…}, any of its nodes; parameter {@code buckets}.
+   * For both, {@code rediss-…} for TLS.
+   *
+   * <p>Everywhere {@code wait-replicas}, a number or {@code all}, has grants and renewals wait for
+   * replicas, for {@code wait-timeout} at most. Blocks, for some seconds where nobody answers.
    *
    * <p>{@code redis-plain://…} and {@code rediss-plain://…} open locks that are nothing but a key
    * with an expiry, as clients in other languages write them, and can do little more than exclude:

@@ -13,15 +13,26 @@ public final class RedisStoreProvider implements LockStoreProvider {
 
   @Override
   public Set<String> schemes() {
-    Set<String> schemes = new HashSet<>(Set.of("redis", "rediss"));
+    Set<String> schemes =
+        new HashSet<>(
+            Set.of(
+                "redis",
+                "rediss",
+                "redis-sentinel",
+                "rediss-sentinel",
+                "redis-cluster",
+                "rediss-cluster"));
     schemes.addAll(PlainStores.SCHEMES);
     return schemes;
   }
 
   @Override
   public LockStore open(StoreUrl url) {
-    return PlainStores.SCHEMES.contains(url.scheme())
-        ? PlainStores.open(url)
+    if (PlainStores.SCHEMES.contains(url.scheme())) {
+      return PlainStores.open(url);
+    }
+    return url.scheme().endsWith("-cluster")
+        ? RedisClusterStore.connect(url)
         : RedisLockStore.connect(RedisTarget.parse(url));
   }
 }

@@ -4,23 +4,41 @@ import io.mortise.redis.wire.Endpoint;
 import io.mortise.spi.StoreUrl;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
-/** Where the Redis is, and how to use it. Never shows the password. */
-record RedisTarget(Endpoint endpoint, String display, RedisStore.Options options, Wire wire) {
-  private static final Set<String> PARAMETERS =
-      Set.of("namespace", "timeout", "retention", "accept-eviction", "wire");
+/**
+ * Where the Redis is, and how to use it. Never shows the password.
+ *
+ * @param endpoint how to get in; where, only if there is no Sentinel
+ * @param sentinel who knows where; null if that is fixed
+ */
+record RedisTarget(
+    Endpoint endpoint,
+    String display,
+    RedisStore.Options options,
+    Wire wire,
+    Replication replication,
+    @Nullable Sentinel sentinel) {
+  static final Set<String> PARAMETERS =
+      Set.of(
+          "namespace",
+          "timeout",
+          "retention",
+          "accept-eviction",
+          "wire",
+          "wait-replicas",
+          "wait-timeout");
 
   /** What a connection may cost at most before the server counts as unreachable. */
-  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+  static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
-  private static final int DEFAULT_PORT = 6379;
+  static final int DEFAULT_PORT = 6379;
 
   /** By what commands travel. */
   enum Wire {
@@ -28,24 +46,18 @@ record RedisTarget(Endpoint endpoint, String display, RedisStore.Options options
     LETTUCE
   }
 
+  /** Who knows where the master is. */
+  record Sentinel(List<Endpoint> servers, String name) {}
+
   static RedisTarget parse(StoreUrl url) {
-    return parse(url, PARAMETERS);
+    return url.scheme().endsWith("-sentinel") ? SentinelUrl.parse(url) : parse(url, PARAMETERS);
   }
 
   /** As {@link #parse(StoreUrl)}, where other parameters are known; TLS has one more. */
   static RedisTarget parse(StoreUrl url, Set<String> parameters) {
     boolean tls = url.scheme().startsWith("rediss");
-    Set<String> known = new TreeSet<>(parameters);
-    if (tls) {
-      known.add("ca");
-    }
-    url.allowOnly(known);
-    RedisStore.Options options =
-        RedisStore.Options.DEFAULT
-            .withNamespace(url.parameter("namespace", ""))
-            .withTimeout(url.duration("timeout", RedisStore.Options.DEFAULT.timeout()))
-            .withRetention(url.duration("retention", RedisStore.Options.DEFAULT.retention()))
-            .withAcceptEviction(url.flag("accept-eviction", false));
+    allowOnly(url, parameters);
+    RedisStore.Options options = options(url);
     URI uri;
     try {
       uri = new URI(url.base());
@@ -60,17 +72,13 @@ record RedisTarget(Endpoint endpoint, String display, RedisStore.Options options
     }
     int port = uri.getPort() < 0 ? DEFAULT_PORT : uri.getPort();
     int database = path.length() < 2 ? 0 : Integer.parseInt(path.substring(1));
-    String ca = url.parameter("ca");
-    Path trusted = ca == null ? null : Path.of(ca);
-    if (trusted != null && !Files.isReadable(trusted)) {
-      throw new IllegalArgumentException(
-          "Cannot read '" + ca + "', the parameter 'ca' of store URL '" + url + "'.");
-    }
     String userInfo = uri.getRawUserInfo();
     int colon = userInfo == null ? -1 : userInfo.indexOf(':');
-    String user = colon <= 0 ? null : decode(userInfo.substring(0, colon));
+    String user = colon <= 0 ? null : Authority.decode(userInfo.substring(0, colon));
     String password =
-        userInfo == null || userInfo.isEmpty() ? null : decode(userInfo.substring(colon + 1));
+        userInfo == null || userInfo.isEmpty()
+            ? null
+            : Authority.decode(userInfo.substring(colon + 1));
     Endpoint endpoint =
         new Endpoint(
             host.replaceAll("[\\[\\]]", ""),
@@ -79,10 +87,40 @@ record RedisTarget(Endpoint endpoint, String display, RedisStore.Options options
             user,
             password,
             tls,
-            trusted,
+            trusted(url),
             CONNECT_TIMEOUT);
     String display = url.scheme() + ":" + host + ":" + port + (database == 0 ? "" : "/" + database);
-    return new RedisTarget(endpoint, display, options, wire(url));
+    return new RedisTarget(
+        endpoint, display, options, wire(url), Replication.of(url, options.timeout()), null);
+  }
+
+  /** Refuses what is neither among these parameters nor among those; TLS has one more. */
+  static void allowOnly(StoreUrl url, Set<String> parameters, String... more) {
+    Set<String> known = new TreeSet<>(parameters);
+    known.addAll(List.of(more));
+    if (url.scheme().startsWith("rediss")) {
+      known.add("ca");
+    }
+    url.allowOnly(known);
+  }
+
+  static RedisStore.Options options(StoreUrl url) {
+    return RedisStore.Options.DEFAULT
+        .withNamespace(url.parameter("namespace", ""))
+        .withTimeout(url.duration("timeout", RedisStore.Options.DEFAULT.timeout()))
+        .withRetention(url.duration("retention", RedisStore.Options.DEFAULT.retention()))
+        .withAcceptEviction(url.flag("accept-eviction", false));
+  }
+
+  /** The file of the parameter {@code ca}. */
+  static @Nullable Path trusted(StoreUrl url) {
+    String ca = url.parameter("ca");
+    Path trusted = ca == null ? null : Path.of(ca);
+    if (trusted != null && !Files.isReadable(trusted)) {
+      throw new IllegalArgumentException(
+          "Cannot read '" + ca + "', the parameter 'ca' of store URL '" + url + "'.");
+    }
+    return trusted;
   }
 
   private static Wire wire(StoreUrl url) {
@@ -95,10 +133,6 @@ record RedisTarget(Endpoint endpoint, String display, RedisStore.Options options
               "Parameter 'wire' of store URL '%s' is '%s'. Expected direct or lettuce."
                   .formatted(url, name));
     };
-  }
-
-  private static String decode(String part) {
-    return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
   }
 
   private static IllegalArgumentException wrong(StoreUrl url) {

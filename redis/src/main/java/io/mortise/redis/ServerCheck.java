@@ -21,12 +21,28 @@ final class ServerCheck {
 
   private final RedisWire redis;
   private final RedisStore.Options options;
+  private final String prefix;
+  private final String mode;
   private final String store;
+  private String version = "0";
 
   ServerCheck(RedisWire redis, RedisStore.Options options, String store) {
+    this(redis, options, options.prefix(), "standalone", store);
+  }
+
+  /** A server that runs as {@code mode}, and may write keys with that prefix. */
+  ServerCheck(
+      RedisWire redis, RedisStore.Options options, String prefix, String mode, String store) {
     this.redis = redis;
     this.options = options;
+    this.prefix = prefix;
+    this.mode = mode;
     this.store = store;
+  }
+
+  /** The major version, once it has run. */
+  int majorVersion() {
+    return Integer.parseInt(version.split("\\.", 2)[0]);
   }
 
   /**
@@ -35,7 +51,7 @@ final class ServerCheck {
    * @return how its clock compares with ours
    */
   StoreClock run() {
-    look("SET", options.prefix() + "s:probe", "", "PX", "1");
+    look("SET", prefix + "s:probe", "", "PX", "1");
     for (Script script : Script.values()) {
       answer("SCRIPT LOAD", "SCRIPT", "LOAD", script.text);
     }
@@ -63,11 +79,12 @@ final class ServerCheck {
           .filter(pair -> pair.length == 2)
           .forEach(pair -> info.put(pair[0], pair[1].trim()));
     }
-    checkVersion(info.getOrDefault("redis_version", "0"));
-    if (!info.getOrDefault("redis_mode", "standalone").equals("standalone")) {
+    version = info.getOrDefault("redis_version", "0");
+    checkVersion(version);
+    if (!info.getOrDefault("redis_mode", "standalone").equals(mode)) {
       throw unfit(
-          "The server runs as " + info.get("redis_mode") + ", not standalone",
-          "Connect to the Redis server that holds the data; Redis Cluster is not supported yet.");
+          "The server runs as " + info.get("redis_mode") + ", not " + mode,
+          "Write redis:// for a server alone, redis-sentinel:// for one behind Sentinel, redis-cluster:// for a cluster.");
     }
     if (!info.getOrDefault("role", "master").equals("master")) {
       throw unfit("The server is a replica", "Connect to the primary.");
@@ -111,7 +128,7 @@ final class ServerCheck {
     }
   }
 
-  private @Nullable Object answer(String what, String... words) {
+  @Nullable Object answer(String what, String... words) {
     try {
       return redis
           .call(words)
@@ -147,6 +164,11 @@ final class ServerCheck {
                 .formatted(
                     store, String.valueOf(root(failure).getMessage()).replaceFirst("\\.+$", "")));
       }
+    }
+    if (isAbout(failure, "NOMASTER")) {
+      return new StoreUnfitException(
+          "No Sentinel knows a master of that name (store=%s). Check the name behind the last slash of the store URL."
+              .formatted(store));
     }
     if (isAbout(failure, "invalid DB index") || isAbout(failure, "DB index is out of range")) {
       return new StoreUnfitException(

@@ -9,6 +9,8 @@
 
 local session = redis.call('GET', KEYS[1])
 if not session then
+  -- Refused by a replica, which must not judge: renewals reach it late.
+  redis.call('DEL', KEYS[1])
   return false
 end
 return string.sub(session, 1, 16) .. math.max(1, redis.call('PTTL', KEYS[1]))

@@ -1,6 +1,7 @@
 -- Acquire, abandon, adjust, evict, open and sweep: one operation on each of the given locks, in order.
 --
--- KEYS[i]     = the record of the i-th operation's lock: <prefix>l:<name>; up to 64 of them
+-- KEYS[i]     = the record of the i-th operation's lock: <prefix>l:<name>; up to 64 of them, and in a cluster one more,
+--               which is never there: as long as the slot moves, the server then refuses the call instead of doing half
 -- ARGV[1]     = prefix of all keys
 -- ARGV[2]     = deadline (µs since 1970 by the server's clock): no acquire or adjust runs after it
 -- ARGV[3]     = how long the record of an idle lock is kept (ms)
@@ -82,6 +83,14 @@ local function machine()
 
   local function read(...)
     return sure(try(...))
+  end
+
+  -- In a cluster to those who listen at this slot, where the server knows that (7.0); else to all.
+  local function publish(channel, text)
+    local sent = #KEYS > #ARGV - 3 and try('SPUBLISH', channel, text)
+    if type(sent) ~= 'number' then
+      redis.call('PUBLISH', channel, text)
+    end
   end
 
   -- Milliseconds that a session lives yet, 0 if it has ended, nil if that cannot be known here.
@@ -526,7 +535,7 @@ local function machine()
       if type(try('ZADD', key, format('%.0f', place), told.news)) == 'number' then
         redis.call('PEXPIRE', key, life(session) + 60000)
       end
-      redis.call('PUBLISH', PREFIX .. 'i:' .. session, told.news)
+      publish(PREFIX .. 'i:' .. session, told.news)
     end
   end
 
@@ -928,7 +937,7 @@ end
 local general, wait, hand_over
 local mine, lives
 local answers = {}
-for i = 1, #KEYS do
+for i = 1, #ARGV - 3 do
   local key, arg = KEYS[i], ARGV[i + 3]
   local op, answer, text = byte(arg), nil, nil
   if op == 101 and #arg == 28 then

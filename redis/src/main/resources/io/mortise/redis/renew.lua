@@ -7,9 +7,12 @@
 -- ARGV[3] = TTL (ms, 16 digits)
 -- ARGV[4] = label of the client
 -- ARGV[5] = deadline (µs since 1970 by the server's clock): no session is created after it
--- ARGV[6…] = ids of news that was seen
+-- ARGV[6] = the beat that was confirmed before the previous one (16 digits, 0s if none)
+-- ARGV[7] = the id of what the server remembered with when it confirmed the previous one; may be empty
+-- ARGV[8…] = ids of news that was seen
 --
--- Returns a list. If renewed: the server's time (µs, text), then up to 65 texts <id, 17 with its sign><news> (see
+-- Returns a list. If renewed: the server's time (µs, text), the id of what it remembers with (its replication id, which
+-- changes when it restarts or takes over from another; '' if it does not tell), then up to 65 texts <id, 17 with its sign><news> (see
 -- lock.lua), in the order of ids, which puts what has gone first; the 65th only says that more is left. Else one text:
 -- 'E' if the session expired, 'O' if another process renews it; or 'L' and the server's time if it came too late to be
 -- created, since what has ended would come to life again.
@@ -18,25 +21,31 @@
 -- write after it: full memory must not end sessions. Nor must a key of news that is none: it is passed over.
 -- Expiry is by the server's clock (PX). Lowest server version: 6.2.
 
+-- In this step: what is renewed and what remembers must be the same.
+local info = redis.pcall('INFO', 'replication')
+local memory = type(info) == 'string' and string.match(info, 'master_replid:(%x+)') or ''
 local session = redis.call('GET', KEYS[1])
 local time = redis.call('TIME')
 if session then
   local beat = string.sub(session, 1, 16)
-  if beat ~= ARGV[1] and beat ~= ARGV[2] then
+  -- A server that took over may have missed the last renewal: then it has the beat before.
+  if beat ~= ARGV[1] and beat ~= ARGV[2] and not (beat == ARGV[6] and memory ~= ARGV[7]) then
     return { 'O' }
   end
   redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[3]))
 elseif ARGV[1] ~= '0000000000000000' then
+  -- Refused by a replica, which may know the session a little later.
+  redis.call('DEL', KEYS[1])
   return { 'E' }
 elseif time[1] * 1000000 + time[2] > tonumber(ARGV[5]) then
   return { 'L', string.format('%.0f', time[1] * 1000000 + time[2]) }
 end
 redis.call('SET', KEYS[1], ARGV[2] .. ARGV[3] .. ARGV[4], 'PX', tonumber(ARGV[3]))
 
-for i = 6, #ARGV do
+for i = 8, #ARGV do
   redis.pcall('ZREMRANGEBYSCORE', KEYS[2], ARGV[i], ARGV[i])
 end
-local answer = { string.format('%.0f', time[1] * 1000000 + time[2]) }
+local answer = { string.format('%.0f', time[1] * 1000000 + time[2]), memory }
 local told = redis.pcall('ZRANGE', KEYS[2], 0, 64, 'WITHSCORES')
 for i = 1, #told, 2 do
   answer[#answer + 1] = string.format('%+017.0f', told[i + 1]) .. told[i]

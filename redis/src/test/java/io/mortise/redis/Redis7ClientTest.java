@@ -3,8 +3,8 @@ package io.mortise.redis;
 import io.mortise.testkit.ContractFor;
 import io.mortise.testkit.LockClientContract;
 
-/** What users may take for granted, on a later server. */
-@ContractFor({"redis", "rediss"})
+/** What users may take for granted, on a later server; behind Sentinel it is the same one. */
+@ContractFor({"redis", "rediss", "redis-sentinel", "rediss-sentinel"})
 class Redis7ClientTest extends LockClientContract {
   Redis7ClientTest() {
     super(new RedisUnderTest(Servers.REDIS_7));

@@ -3,8 +3,8 @@ package io.mortise.redis;
 import io.mortise.testkit.ContractFor;
 import io.mortise.testkit.LockStoreContract;
 
-/** A later server keeps the contract just as well. */
-@ContractFor({"redis", "rediss"})
+/** A later server keeps the contract just as well; behind Sentinel it is the same one. */
+@ContractFor({"redis", "rediss", "redis-sentinel", "rediss-sentinel"})
 class Redis7ContractTest extends LockStoreContract {
   Redis7ContractTest() {
     super(new RedisUnderTest(Servers.REDIS_7));

@@ -3,8 +3,8 @@ package io.mortise.redis;
 import io.mortise.testkit.ContractFor;
 import io.mortise.testkit.DifferentialContract;
 
-/** A later server answers as the reference does. */
-@ContractFor({"redis", "rediss"})
+/** A later server answers as the reference does; behind Sentinel it is the same one. */
+@ContractFor({"redis", "rediss", "redis-sentinel", "rediss-sentinel"})
 class Redis7DifferentialTest extends DifferentialContract {
   Redis7DifferentialTest() {
     super(() -> new RedisUnderTest(Servers.REDIS_7));

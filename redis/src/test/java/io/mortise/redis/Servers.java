@@ -26,12 +26,17 @@ enum Servers {
 
   /** Starts one; where there is none, the test is skipped, or on CI fails. */
   RedisServer start(String... arguments) {
+    return RedisServer.start(binary(), arguments);
+  }
+
+  /** Its program; where there is none, the test is skipped, or on CI fails. */
+  Path binary() {
     Optional<Path> binary = find();
     if (binary.isEmpty() && Boolean.getBoolean("mortise.ci")) {
       Assertions.fail("There is no server for " + this + "; on CI that is a failure.");
     }
     Assumptions.assumeTrue(binary.isPresent(), "no server for " + this + " on this machine");
-    return RedisServer.start(binary.orElseThrow(), arguments);
+    return binary.orElseThrow();
   }
 
   /** The best that this machine has, for tests that do not depend on the version. */

@@ -5,13 +5,14 @@ import io.mortise.redis.wire.RespReader.ProtocolException;
 import io.mortise.redis.wire.RespReader.Push;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -40,13 +41,17 @@ public final class DirectWire implements RedisWire {
   /** A connection that lasted so long was a good one: the next is tried soon after it broke. */
   private static final long STEADY_NANOS = 1_000_000_000;
 
-  private final Endpoint endpoint;
+  private final Destination destination;
   private final ScheduledExecutorService timer;
   private final long stuckNanos;
   private final Thread reader;
   private final Turn turn;
-  private final CountDownLatch closing = new CountDownLatch(1);
-  private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
+
+  /** A permit ends a pause between two tries to connect. */
+  private final Semaphore hurry = new Semaphore(0);
+
+  private final Map<String, Subscription> subscriptions = new ConcurrentHashMap<>();
+  private final Runnable reconnected;
 
   /** Held while a command is written; the order of commands on the connection. */
   private final ReentrantLock writing = new ReentrantLock();
@@ -55,17 +60,30 @@ public final class DirectWire implements RedisWire {
   private volatile @Nullable Link current;
 
   /** The latest that was made or is being made. */
-  private volatile Link latest;
+  private volatile @Nullable Link latest;
 
   private volatile boolean closed;
 
+  /** Who listens, and by which of the two kinds of channels. */
+  private record Subscription(String prefix, Consumer<String> listener) {
+    String command(String verb) {
+      return prefix + verb;
+    }
+  }
+
   private DirectWire(
-      Endpoint endpoint, String name, ScheduledExecutorService timer, Duration stuck, Link first) {
-    this.endpoint = endpoint;
+      Destination destination,
+      String name,
+      ScheduledExecutorService timer,
+      Duration stuck,
+      @Nullable Link first,
+      Runnable reconnected) {
+    this.destination = destination;
     this.timer = timer;
     this.stuckNanos = stuck.toNanos();
     this.latest = first;
     this.current = first;
+    this.reconnected = reconnected;
     this.reader = new Thread(this::run, name);
     reader.setDaemon(true);
     this.turn = new Turn(reader);
@@ -83,17 +101,55 @@ public final class DirectWire implements RedisWire {
   public static DirectWire connect(
       Endpoint endpoint, String name, ScheduledExecutorService timer, Duration stuck)
       throws IOException {
-    Link first = new Link(endpoint);
+    return connect(Destination.fixed(endpoint), name, timer, stuck, () -> {});
+  }
+
+  /**
+   * As {@link #connect(Endpoint, String, ScheduledExecutorService, Duration)}, to wherever that is.
+   *
+   * @param reconnected called when the connection was made anew, on the thread that reads; must be
+   *     fast
+   */
+  public static DirectWire connect(
+      Destination destination,
+      String name,
+      ScheduledExecutorService timer,
+      Duration stuck,
+      Runnable reconnected)
+      throws IOException {
+    Link first = open(destination);
+    return new DirectWire(destination, name, timer, stuck, first, reconnected).started();
+  }
+
+  /** A wire without a connection yet: it makes one by itself, as it does after one broke. */
+  public static DirectWire connecting(
+      Destination destination,
+      String name,
+      ScheduledExecutorService timer,
+      Duration stuck,
+      Runnable reconnected) {
+    return new DirectWire(destination, name, timer, stuck, null, reconnected).started();
+  }
+
+  private DirectWire started() {
+    reader.start();
+    watch();
+    return this;
+  }
+
+  private static Link open(Destination destination) throws IOException {
+    return open(destination, new Link(destination.find()));
+  }
+
+  private static Link open(Destination destination, Link link) throws IOException {
     try {
-      first.open();
+      link.open();
+      destination.check(link.endpoint(), link.role());
+      return link;
     } catch (IOException | RuntimeException e) {
-      first.kill();
+      link.kill();
       throw e;
     }
-    DirectWire wire = new DirectWire(endpoint, name, timer, stuck, first);
-    wire.reader.start();
-    wire.watch();
-    return wire;
   }
 
   @Override
@@ -117,7 +173,7 @@ public final class DirectWire implements RedisWire {
 
   @Override
   public CompletionStage<@Nullable Object> call(String... words) {
-    Command command = new Command(false);
+    Command command = new Command();
     if (!send(command, words)) {
       command.completeExceptionally(new NotSentException("There is no connection."));
     }
@@ -136,7 +192,7 @@ public final class DirectWire implements RedisWire {
       try {
         link.write(words);
       } catch (IOException | RuntimeException e) {
-        log.debug("Could not write to Redis at {}", endpoint, e);
+        log.debug("Could not write to Redis at {}", link.endpoint(), e);
         link.kill();
       }
       return true;
@@ -147,30 +203,47 @@ public final class DirectWire implements RedisWire {
 
   @Override
   public void subscribe(String channel, Consumer<String> listener) {
-    listeners.put(channel, listener);
-    send(new Command(true), "SUBSCRIBE", channel);
+    subscribe(channel, new Subscription("", listener));
+  }
+
+  @Override
+  public void subscribeInShard(String channel, Consumer<String> listener) {
+    subscribe(channel, new Subscription("S", listener));
+  }
+
+  private void subscribe(String channel, Subscription subscription) {
+    subscriptions.put(channel, subscription);
+    String verb = subscription.command("SUBSCRIBE");
+    send(subscribing(verb, channel), verb, channel);
   }
 
   @Override
   public void unsubscribe(String channel) {
-    if (listeners.remove(channel) != null) {
-      send(new Command(true), "UNSUBSCRIBE", channel);
+    Subscription subscription = subscriptions.remove(channel);
+    if (subscription != null) {
+      String verb = subscription.command("UNSUBSCRIBE");
+      send(subscribing(verb, channel), verb, channel);
     }
+  }
+
+  private static Command subscribing(String verb, String channel) {
+    return new Command(verb.toLowerCase(Locale.ROOT), channel);
   }
 
   @Override
   public void lend(BooleanSupplier done, BooleanSupplier expected) {
-    if (endpoint.tls() || !turn.borrow()) {
+    Link link = current;
+    if (link == null || link.endpoint().tls() || !turn.borrow()) {
       // A read from a TLS socket cannot be given up half-way.
       return;
     }
-    Link link = current;
+    link = current;
     try {
       while (link != null && !done.getAsBoolean() && expected.getAsBoolean() && link.hasMore()) {
         readOne(link);
       }
     } catch (IOException | RuntimeException | Error e) {
-      log.debug("Could not read from Redis at {}", endpoint, e);
+      log.debug("Could not read from Redis at {}", this, e);
       reset();
     } finally {
       turn.giveBack();
@@ -194,11 +267,27 @@ public final class DirectWire implements RedisWire {
     }
   }
 
+  /** Where the connection leads that is in use; null if there is none. */
+  public @Nullable Endpoint peer() {
+    Link link = current;
+    return link == null ? null : link.endpoint();
+  }
+
+  /** If a connection is to be made, it is tried at once. */
+  public void retryNow() {
+    if (current == null) {
+      hurry.release();
+    }
+  }
+
   @Override
   public void close() {
     closed = true;
-    closing.countDown();
-    latest.kill();
+    hurry.release();
+    Link last = latest;
+    if (last != null) {
+      last.kill();
+    }
     try {
       if (Thread.currentThread() != reader) {
         reader.join(2_000);
@@ -283,13 +372,13 @@ public final class DirectWire implements RedisWire {
       throw new ProtocolException("an answer to nothing");
     }
     if (reply instanceof ErrorReplyException error) {
-      if (command.subscription) {
+      if (command.kind != null && !error.is("MOVED")) {
         log.warn(
             "Redis does not let this user subscribe: {}. Waiting for a lock takes longer.",
             error.getMessage());
       }
       command.completeExceptionally(error);
-    } else if (command.subscription) {
+    } else if (command.kind != null) {
       throw new ProtocolException("an answer to a subscription");
     } else {
       command.complete(reply);
@@ -297,17 +386,25 @@ public final class DirectWire implements RedisWire {
   }
 
   private void pushed(Link link, Push push) throws IOException {
-    if (push.is("message") && push.items().size() == 3) {
-      Consumer<String> listener = listeners.get(String.valueOf(push.items().get(1)));
-      if (listener != null) {
-        listener.accept(String.valueOf(push.items().get(2)));
+    if ((push.is("message") || push.is("smessage")) && push.items().size() == 3) {
+      Subscription subscription = subscriptions.get(String.valueOf(push.items().get(1)));
+      if (subscription != null) {
+        subscription.listener().accept(String.valueOf(push.items().get(2)));
       }
-    } else if (push.is("subscribe") || push.is("unsubscribe")) {
-      Command command = link.waiting.poll();
-      if (command == null || !command.subscription) {
+    } else if (push.items().size() == 3
+        && String.valueOf(push.items().get(0)).endsWith("subscribe")) {
+      Command command = link.waiting.peek();
+      if (command != null
+          && push.is(String.valueOf(command.kind))
+          && String.valueOf(push.items().get(1)).equals(command.channel)) {
+        link.waiting.poll();
+        command.complete(null);
+      } else if (!push.is("sunsubscribe")) {
         throw new ProtocolException("a subscription that nobody asked for");
+      } else {
+        // By itself, since the slot of the channel has moved.
+        reconnected.run();
       }
-      command.complete(null);
     }
   }
 
@@ -321,7 +418,7 @@ public final class DirectWire implements RedisWire {
       writing.unlock();
     }
     if (!closed) {
-      log.debug("Lost the connection to Redis at {}", endpoint, why);
+      log.debug("Lost the connection to Redis at {}", link.endpoint(), why);
     }
     IOException cause = new IOException("The connection broke: " + why, why);
     for (Command lost = link.waiting.poll(); lost != null; lost = link.waiting.poll()) {
@@ -334,41 +431,50 @@ public final class DirectWire implements RedisWire {
     long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures, 10));
     try {
       // Any time up to that: after an outage not everybody should come back at once.
-      return closing.await(ThreadLocalRandom.current().nextLong(longest), TimeUnit.NANOSECONDS);
+      if (hurry.tryAcquire(ThreadLocalRandom.current().nextLong(longest), TimeUnit.NANOSECONDS)) {
+        hurry.drainPermits();
+      }
+      return closed;
     } catch (InterruptedException e) {
       return closed;
     }
   }
 
   private @Nullable Link connectAnew(int failures) {
-    Link link = new Link(endpoint);
-    latest = link;
-    if (closed) {
-      return null;
-    }
+    Link link = null;
     try {
-      link.open();
+      link = new Link(destination.find());
+      latest = link;
+      if (closed) {
+        return null;
+      }
+      open(destination, link);
       writing.lock();
       try {
-        for (String channel : listeners.keySet()) {
-          link.waiting.add(new Command(true));
-          link.write("SUBSCRIBE", channel);
+        for (Map.Entry<String, Subscription> entry : subscriptions.entrySet()) {
+          String verb = entry.getValue().command("SUBSCRIBE");
+          link.waiting.add(subscribing(verb, entry.getKey()));
+          link.write(verb, entry.getKey());
         }
         current = link;
       } finally {
         writing.unlock();
       }
-      log.debug("Connected to Redis at {} again, try {}", endpoint, failures + 1);
+      log.debug("Connected to Redis at {} again, try {}", link.endpoint(), failures + 1);
+      reconnected.run();
       return link;
     } catch (IOException | RuntimeException e) {
-      log.debug("Could not connect to Redis at {} again, try {}", endpoint, failures + 1, e);
-      link.kill();
+      log.debug("Could not connect to Redis at {} again, try {}", destination, failures + 1, e);
+      if (link != null) {
+        link.kill();
+      }
       return null;
     }
   }
 
   @Override
   public String toString() {
-    return endpoint.toString();
+    Endpoint peer = peer();
+    return peer == null ? destination.toString() : peer.toString();
   }
 }

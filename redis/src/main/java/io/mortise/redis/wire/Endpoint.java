@@ -27,6 +27,16 @@ public record Endpoint(
   /** What the server shows of us in CLIENT LIST. */
   static final String CLIENT_NAME = "mortise";
 
+  /** The same way in, elsewhere. */
+  public Endpoint at(String otherHost, int otherPort) {
+    return new Endpoint(otherHost, otherPort, database, user, password, tls, trusted, timeout);
+  }
+
+  /** The same, with another patience. */
+  public Endpoint within(Duration otherTimeout) {
+    return new Endpoint(host, port, database, user, password, tls, trusted, otherTimeout);
+  }
+
   @Override
   public String toString() {
     return host + ":" + port;

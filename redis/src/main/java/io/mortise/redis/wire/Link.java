@@ -36,16 +36,26 @@ final class Link {
   private @Nullable RespReader in;
   private @Nullable OutputStream out;
 
+  private String role = "";
+
   /** When the write that is going on began; 0 while there is none. */
   private volatile long writingSince;
 
   /** A command that waits for its answer. */
   static final class Command extends CompletableFuture<@Nullable Object> {
-    /** Answered by a push, unless by an error. */
-    final boolean subscription;
+    /** What the push begins with that answers it; null for one that is answered by itself. */
+    final @Nullable String kind;
 
-    Command(boolean subscription) {
-      this.subscription = subscription;
+    /** Of a subscription. */
+    final @Nullable String channel;
+
+    Command() {
+      this(null, null);
+    }
+
+    Command(@Nullable String kind, @Nullable String channel) {
+      this.kind = kind;
+      this.channel = channel;
     }
   }
 
@@ -116,18 +126,50 @@ final class Link {
       hello.addAll(List.of("AUTH", user == null ? "default" : user, password));
     }
     hello.addAll(List.of("SETNAME", Endpoint.CLIENT_NAME));
-    write(hello.toArray(String[]::new));
-    refuseError(reader.read());
+    Object greeting = answer(reader, hello.toArray(String[]::new));
+    if (greeting instanceof List<?> fields) {
+      int at = fields.indexOf("role");
+      role = at < 0 ? "" : String.valueOf(fields.get(at + 1));
+    }
     if (endpoint.database() != 0) {
-      write("SELECT", Integer.toString(endpoint.database()));
-      refuseError(reader.read());
+      answer(reader, "SELECT", Integer.toString(endpoint.database()));
     }
   }
 
-  private static void refuseError(@Nullable Object reply) {
+  /** What the server said of itself when it was greeted: master, replica, or nothing. */
+  String role() {
+    return role;
+  }
+
+  Endpoint endpoint() {
+    return endpoint;
+  }
+
+  /**
+   * Asks something on a connection that nobody else uses. Blocks, for the endpoint's timeout at
+   * most.
+   *
+   * @throws ErrorReplyException if the server refuses
+   */
+  @Nullable Object ask(String... words) throws IOException {
+    Socket below = socket;
+    RespReader from = in;
+    if (below == null || from == null) {
+      throw new IOException("There is no connection yet.");
+    }
+    below.setSoTimeout((int) endpoint.timeout().toMillis());
+    Object answer = answer(from, words);
+    below.setSoTimeout(0);
+    return answer;
+  }
+
+  private @Nullable Object answer(RespReader reader, String... words) throws IOException {
+    write(words);
+    Object reply = reader.read();
     if (reply instanceof ErrorReplyException error) {
       throw error;
     }
+    return reply;
   }
 
   /** Sends a command, in one write. Blocks while the server takes nothing in. */

@@ -36,10 +36,29 @@ public interface RedisWire extends AutoCloseable {
   CompletionStage<@Nullable Object> call(String... words);
 
   /**
+   * Whether a command that was answered with this error was not executed but will be, if it is sent
+   * again, perhaps after a while.
+   *
+   * @return after how long; null if sending it again is of no use
+   */
+  default @Nullable Duration retryAfter(ErrorReplyException error) {
+    return null;
+  }
+
+  /**
    * Passes on what is published to the channel, also after a reconnect. The listener must be fast
    * and must not throw.
    */
   void subscribe(String channel, Consumer<String> listener);
+
+  /**
+   * As {@link #subscribe}, to a channel that belongs to a slot of a cluster.
+   *
+   * @throws UnsupportedOperationException if the wire knows no slots
+   */
+  default void subscribeInShard(String channel, Consumer<String> listener) {
+    throw new UnsupportedOperationException("This wire knows no slots.");
+  }
 
   /** Ends a subscription. */
   void unsubscribe(String channel);

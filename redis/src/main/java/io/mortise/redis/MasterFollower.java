@@ -1,0 +1,73 @@
+package io.mortise.redis;
+
+import io.mortise.redis.wire.DirectWire;
+import io.mortise.redis.wire.Endpoint;
+import io.mortise.redis.wire.SentinelMaster;
+import io.mortise.redis.wire.SentinelWatch;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ScheduledExecutorService;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sees to it that connections lead to the master that the Sentinels name, all of them to the same.
+ * A connection that breaks finds it by itself; one that goes on to a server which is master no
+ * longer is dropped here.
+ */
+final class MasterFollower implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(MasterFollower.class);
+
+  private final SentinelMaster master;
+  private final List<DirectWire> wires = new CopyOnWriteArrayList<>();
+  private @Nullable SentinelWatch watch;
+
+  MasterFollower(SentinelMaster master) {
+    this.master = master;
+  }
+
+  DirectWire following(DirectWire wire) {
+    wires.add(wire);
+    return wire;
+  }
+
+  void watch(RedisTarget.Sentinel sentinel, ScheduledExecutorService timer, Duration stuck) {
+    watch = new SentinelWatch(sentinel.servers(), sentinel.name(), timer, stuck, this::told);
+  }
+
+  /** On the thread that listens to Sentinels, which has nothing else to do. */
+  private void told(String address) {
+    if (wires.stream().allMatch(wire -> leadsTo(wire, address))) {
+      return;
+    }
+    Endpoint named;
+    try {
+      // One Sentinel may be behind the others; all together are asked before anything is dropped.
+      named = master.find();
+    } catch (IOException | RuntimeException e) {
+      log.debug("Sentinel named {} the master, which the others do not confirm.", address, e);
+      return;
+    }
+    for (DirectWire wire : wires) {
+      if (!leadsTo(wire, named.toString())) {
+        wire.reset();
+        wire.retryNow();
+      }
+    }
+  }
+
+  private static boolean leadsTo(DirectWire wire, String address) {
+    Endpoint peer = wire.peer();
+    return peer != null && peer.toString().equals(address);
+  }
+
+  @Override
+  public void close() {
+    if (watch != null) {
+      watch.close();
+    }
+  }
+}

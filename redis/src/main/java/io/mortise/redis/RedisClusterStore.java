@@ -1,0 +1,240 @@
+package io.mortise.redis;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.redis.cluster.ClusterNodes;
+import io.mortise.redis.cluster.ClusterNodes.Lane;
+import io.mortise.redis.cluster.SlotWire;
+import io.mortise.redis.cluster.Slots;
+import io.mortise.redis.wire.Endpoint;
+import io.mortise.redis.wire.ErrorReplyException;
+import io.mortise.redis.wire.RedisWire;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.PartitionedStore;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreUrl;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks in a Redis Cluster. Names are spread over buckets by their checksum; all keys of a bucket
+ * share a hash tag and with it a slot, so that every script finds what belongs together on one
+ * node. A bucket is a store of its own, with its own sessions; buckets share the connections to the
+ * node that serves them.
+ *
+ * <p>The number of buckets is written down in the cluster, for two clients that disagreed about it
+ * would not exclude each other.
+ *
+ * <p>Every script is called with one more key, which never exists. While a slot is on its way from
+ * one node to another, a server refuses calls some of whose keys it does not have; so no script
+ * runs on a bucket of which half is elsewhere.
+ */
+final class RedisClusterStore implements PartitionedStore {
+  private static final int DEFAULT_BUCKETS = 64;
+  private static final int MOST_BUCKETS = 1024;
+  private static final String EXAMPLE = "redis-cluster://user:password@host1:6379,host2:6379";
+
+  private final List<RedisLockStore> buckets;
+  private final Runnable closing;
+
+  private RedisClusterStore(List<RedisLockStore> buckets, Runnable closing) {
+    this.buckets = List.copyOf(buckets);
+    this.closing = closing;
+  }
+
+  static RedisClusterStore connect(StoreUrl url) {
+    boolean tls = url.scheme().startsWith("rediss");
+    RedisTarget.allowOnly(url, RedisTarget.PARAMETERS, "buckets");
+    Authority authority = Authority.parse(url, RedisTarget.DEFAULT_PORT, EXAMPLE);
+    if (!authority.path().isEmpty()) {
+      throw Authority.wrong(url, EXAMPLE);
+    }
+    if (!url.parameter("wire", "direct").equals("direct")) {
+      throw new IllegalArgumentException(
+          "Store URL '"
+              + url
+              + "' asks for another wire; only 'direct' finds its way in a cluster.");
+    }
+    Integer wanted = buckets(url);
+    RedisStore.Options options = RedisTarget.options(url);
+    Replication replication = Replication.of(url, options.timeout());
+    Path trusted = RedisTarget.trusted(url);
+    List<Endpoint> seeds =
+        authority.hosts().stream()
+            .map(
+                host ->
+                    new Endpoint(
+                        host.name(),
+                        host.port(),
+                        0,
+                        authority.user(),
+                        authority.password(),
+                        tls,
+                        trusted,
+                        RedisTarget.CONNECT_TIMEOUT))
+            .toList();
+    return new Opening(options, replication, url.scheme() + ":" + authority.shown())
+        .open(seeds, wanted);
+  }
+
+  private static @Nullable Integer buckets(StoreUrl url) {
+    String text = url.parameter("buckets");
+    if (text == null) {
+      return null;
+    }
+    int count = text.matches("\\d{1,4}") ? Integer.parseInt(text) : 0;
+    if (count < 1 || count > MOST_BUCKETS) {
+      throw new IllegalArgumentException(
+          "Parameter 'buckets' of store URL '%s' is '%s'. Expected 1 to %d."
+              .formatted(url, text, MOST_BUCKETS));
+    }
+    return count;
+  }
+
+  /** Makes a store, step by step. */
+  private record Opening(RedisStore.Options options, Replication replication, String display) {
+    RedisClusterStore open(List<Endpoint> seeds, @Nullable Integer wanted) {
+      ScheduledThreadPoolExecutor timer = Wires.timer();
+      Reconnects reconnects = new Reconnects();
+      ClusterNodes nodes;
+      try {
+        nodes = new ClusterNodes(seeds, timer, options.timeout(), reconnects);
+      } catch (IOException | ErrorReplyException e) {
+        timer.shutdownNow();
+        throw isNoCluster(e)
+            ? new StoreUnfitException(
+                "The server is no cluster (store=%s). Write redis:// for a server alone."
+                    .formatted(display))
+            : ServerCheck.cannotConnect(e, display);
+      }
+      Runnable closing =
+          () -> {
+            nodes.close();
+            timer.shutdownNow();
+          };
+      try {
+        int count = count(nodes, wanted);
+        List<RedisLockStore> buckets = new ArrayList<>();
+        Map<String, Looked> looked = new HashMap<>();
+        for (int i = 0; i < count; i++) {
+          buckets.add(bucket(nodes, reconnects, i, looked));
+        }
+        return new RedisClusterStore(buckets, closing);
+      } catch (RuntimeException e) {
+        closing.run();
+        throw e;
+      }
+    }
+
+    private static boolean isNoCluster(Throwable failure) {
+      return failure instanceof ErrorReplyException
+          && String.valueOf(failure.getMessage()).contains("cluster support disabled");
+    }
+
+    /** What was learnt of a node. */
+    private record Looked(StoreClock clock, int version) {}
+
+    private RedisLockStore bucket(
+        ClusterNodes nodes, Reconnects reconnects, int number, Map<String, Looked> looked) {
+      String prefix = "m:%s:{b%02d}:".formatted(options.namespace(), number);
+      int slot = Slots.of(prefix);
+      SlotWire operations = nodes.wire(slot, Lane.OPERATIONS);
+      SlotWire renewals = nodes.wire(slot, Lane.RENEWALS);
+      Endpoint owner = nodes.owner(slot);
+      Looked known = looked.get(String.valueOf(owner));
+      if (known == null) {
+        awaitOpen(renewals);
+        awaitOpen(operations);
+        ServerCheck check = new ServerCheck(renewals, options, prefix, "cluster", display);
+        known = new Looked(check.run(), check.majorVersion());
+        looked.put(String.valueOf(owner), known);
+      }
+      if (known.version() >= 7) {
+        operations.useShardChannels();
+      }
+      return new RedisLockStore(
+          new Wires(operations, renewals, reconnects, () -> {}),
+          options,
+          display,
+          replication,
+          new KeySpace(prefix, List.of(prefix + "-")),
+          known.clock());
+    }
+
+    private void awaitOpen(RedisWire wire) {
+      long end = System.nanoTime() + RedisTarget.CONNECT_TIMEOUT.toNanos();
+      while (!wire.isOpen()) {
+        if (System.nanoTime() - end > 0) {
+          throw new StoreUnavailableException(
+              "A part of the cluster has no node that can be reached (store=%s). Check that all slots are served."
+                  .formatted(display));
+        }
+        try {
+          TimeUnit.MILLISECONDS.sleep(5);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          throw new StoreUnavailableException(
+              "Interrupted while connecting (store=%s).".formatted(display), e);
+        }
+      }
+    }
+
+    /** Agrees with all who were here before. */
+    private int count(ClusterNodes nodes, @Nullable Integer wanted) {
+      String key = "m:%s:{buckets}".formatted(options.namespace());
+      SlotWire wire = nodes.wire(Slots.of(key), Lane.RENEWALS);
+      awaitOpen(wire);
+      int proposed = wanted == null ? DEFAULT_BUCKETS : wanted;
+      ServerCheck asking = new ServerCheck(wire, options, key, "cluster", display);
+      asking.answer("SET of the number of buckets", "SET", key, Integer.toString(proposed), "NX");
+      String stored = String.valueOf(asking.answer("GET", "GET", key));
+      wire.close();
+      int count = stored.matches("\\d{1,4}") ? Integer.parseInt(stored) : 0;
+      if (count < 1 || count > MOST_BUCKETS || (wanted != null && wanted != count)) {
+        throw new StoreUnfitException(
+            "Locks are kept in %s buckets here, as key '%s' says, not in %d (store=%s). Leave 'buckets' out, or choose another namespace."
+                .formatted(stored, key, proposed, display));
+      }
+      return count;
+    }
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return buckets.get(0).profile();
+  }
+
+  @Override
+  public int partitions() {
+    return buckets.size();
+  }
+
+  @Override
+  public int partitionOf(LockName name) {
+    return Slots.crc16(name.utf8()) % buckets.size();
+  }
+
+  @Override
+  public LockStore partition(int number) {
+    return buckets.get(number);
+  }
+
+  @Override
+  public void close() {
+    buckets.forEach(RedisLockStore::close);
+    closing.run();
+  }
+
+  @Override
+  public String toString() {
+    return profile().display();
+  }
+}

@@ -1,0 +1,178 @@
+package io.mortise.redis;
+
+import io.mortise.redis.wire.ErrorReplyException;
+import io.mortise.redis.wire.RedisWire;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A wire that waits, behind what grants and what renews, until enough replicas have it. What they
+ * do not acknowledge in time is not believed: a renewal fails, and a grant becomes an answer that
+ * says so (see {@link LockCodec}); the engine asks again, which waits again, since WAIT covers all
+ * that the server has written before it.
+ *
+ * <p>That too few acknowledged does not say that they do not have it. Nor does it help against a
+ * failover to one that has not.
+ */
+final class ReplicatedWire implements RedisWire {
+  /** What a grant becomes that too few replicas acknowledged. */
+  static final char UNSURE = 'U';
+
+  private static final Pattern IN_SYNC = Pattern.compile("(?m)^slave\\d+:.*state=online");
+
+  private final RedisWire wire;
+  private final Replication wanted;
+
+  /** How many were connected when they were last counted. */
+  private volatile int connected;
+
+  ReplicatedWire(RedisWire wire, Replication wanted) {
+    this.wire = wire;
+    this.wanted = wanted;
+  }
+
+  /** Too few replicas have it, as far as is known. */
+  static final class NotReplicatedException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    NotReplicatedException(String message) {
+      super(message, null, false, false);
+    }
+  }
+
+  /** How many acknowledged, and how many should have. */
+  private record Acknowledged(long replicas, int needed) {
+    boolean isEnough() {
+      return replicas >= needed;
+    }
+
+    @Override
+    public String toString() {
+      return replicas + " of " + needed + " replicas acknowledged it in time; more may have it";
+    }
+  }
+
+  @Override
+  public CompletionStage<@Nullable Object> call(String... words) {
+    boolean isScript = words[0].equals("EVALSHA");
+    if (isScript && words[1].equals(Script.LOCK.sha) && LockCodec.mayGrant(words)) {
+      return wire.call(words).thenCombine(acknowledged(), ReplicatedWire::marked);
+    } else if (isScript && words[1].equals(Script.RENEW.sha)) {
+      return wire.call(words)
+          .thenCombine(
+              acknowledged(),
+              (answer, acknowledged) -> {
+                if (acknowledged.isEnough()) {
+                  return answer;
+                }
+                throw new NotReplicatedException("Renewed, but " + acknowledged + ".");
+              });
+    }
+    return wire.call(words);
+  }
+
+  /** To be sent right behind what it is about. */
+  private CompletionStage<Acknowledged> acknowledged() {
+    boolean all = wanted.replicas() == Replication.ALL;
+    int needed = all ? connected : wanted.replicas();
+    CompletionStage<Long> replicas =
+        wire.call("WAIT", Integer.toString(needed), Long.toString(wanted.timeout().toMillis()))
+            .thenApply(answer -> answer instanceof Long count ? count : 0L);
+    if (!all) {
+      return replicas.thenApply(count -> new Acknowledged(count, needed));
+    }
+    // Counted afterwards: whoever has come meanwhile is one of all.
+    return wire.call("INFO", "replication")
+        .thenCombine(
+            replicas,
+            (info, count) -> {
+              connected = (int) IN_SYNC.matcher(String.valueOf(info)).results().count();
+              return new Acknowledged(count, connected);
+            });
+  }
+
+  /** Learns how many replicas there are now. */
+  CompletionStage<Integer> count() {
+    return wire.call("INFO", "replication")
+        .thenApply(
+            info -> {
+              connected = (int) IN_SYNC.matcher(String.valueOf(info)).results().count();
+              return connected;
+            });
+  }
+
+  private static @Nullable Object marked(@Nullable Object answers, Acknowledged acknowledged) {
+    if (acknowledged.isEnough() || !(answers instanceof List<?> texts)) {
+      return answers;
+    }
+    List<@Nullable Object> marked = new ArrayList<>(texts.size());
+    for (Object text : texts) {
+      boolean grant = text instanceof String one && one.startsWith("G");
+      marked.add(grant ? UNSURE + acknowledged.toString() : text);
+    }
+    return marked;
+  }
+
+  // ---- The rest goes through ----
+
+  @Override
+  public @Nullable Duration retryAfter(ErrorReplyException error) {
+    return wire.retryAfter(error);
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    wire.execute(task);
+  }
+
+  @Override
+  public void schedule(Runnable task, Duration delay) {
+    wire.schedule(task, delay);
+  }
+
+  @Override
+  public boolean isOpen() {
+    return wire.isOpen();
+  }
+
+  @Override
+  public void subscribe(String channel, Consumer<String> listener) {
+    wire.subscribe(channel, listener);
+  }
+
+  @Override
+  public void subscribeInShard(String channel, Consumer<String> listener) {
+    wire.subscribeInShard(channel, listener);
+  }
+
+  @Override
+  public void unsubscribe(String channel) {
+    wire.unsubscribe(channel);
+  }
+
+  @Override
+  public void lend(BooleanSupplier done, BooleanSupplier expected) {
+    wire.lend(done, expected);
+  }
+
+  @Override
+  public void needReader() {
+    wire.needReader();
+  }
+
+  @Override
+  public void reset() {
+    wire.reset();
+  }
+
+  @Override
+  public void close() {
+    wire.close();
+  }
+}

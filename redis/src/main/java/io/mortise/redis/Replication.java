@@ -1,0 +1,50 @@
+package io.mortise.redis;
+
+import io.mortise.spi.StoreUrl;
+import java.time.Duration;
+
+/**
+ * How many replicas have to have a grant, or a renewal, before it is believed.
+ *
+ * @param replicas so many; 0 for none, {@link #ALL} for those that are connected at that time
+ * @param timeout how long to wait for them
+ */
+record Replication(int replicas, Duration timeout) {
+  static final int ALL = -1;
+  static final Replication NONE = new Replication(0, Duration.ofMillis(500));
+
+  private static final int MOST = 100;
+
+  boolean isWanted() {
+    return replicas != 0;
+  }
+
+  /**
+   * Reads {@code wait-replicas} and {@code wait-timeout}.
+   *
+   * @param answer how long any answer may take
+   * @throws IllegalArgumentException if one of them is wrong
+   */
+  static Replication of(StoreUrl url, Duration answer) {
+    String text = url.parameter("wait-replicas", "0");
+    int replicas;
+    if (text.equals("all")) {
+      replicas = ALL;
+    } else if (text.matches("\\d{1,3}") && Integer.parseInt(text) <= MOST) {
+      replicas = Integer.parseInt(text);
+    } else {
+      throw new IllegalArgumentException(
+          "Parameter 'wait-replicas' of store URL '%s' is '%s'. Expected a number up to %d, or all."
+              .formatted(url, text, MOST));
+    }
+    Duration half = answer.dividedBy(2);
+    Duration usual = NONE.timeout().compareTo(half) < 0 ? NONE.timeout() : half;
+    Duration timeout = url.duration("wait-timeout", usual);
+    if (timeout.toMillis() < 1 || timeout.compareTo(half) > 0) {
+      throw new IllegalArgumentException(
+          "Parameter 'wait-timeout' of store URL '%s' is not within 1 ms and half of 'timeout', which is %d ms."
+              .formatted(url, answer.toMillis()));
+    }
+    return new Replication(replicas, timeout);
+  }
+}

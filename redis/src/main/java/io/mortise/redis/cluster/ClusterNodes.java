@@ -1,0 +1,253 @@
+package io.mortise.redis.cluster;
+
+import io.mortise.redis.wire.Destination;
+import io.mortise.redis.wire.DirectWire;
+import io.mortise.redis.wire.Endpoint;
+import io.mortise.redis.wire.ErrorReplyException;
+import io.mortise.redis.wire.Question;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The nodes of a cluster: which of them serves which slot, and two connections to each that serves
+ * any. A thread of its own asks them now and then, and soon after something went wrong; of what
+ * they say that of the latest epoch counts. Thread-safe.
+ *
+ * <p>A node that is gone keeps its connections trying until the others say that it serves nothing.
+ */
+public final class ClusterNodes implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(ClusterNodes.class);
+
+  private static final long LOOK_MILLIS = 5_000;
+
+  /** Between two looks, however much goes wrong. */
+  private static final long PAUSE_MILLIS = 100;
+
+  /** How long a node may take to tell. */
+  private static final Duration PATIENCE = Duration.ofMillis(500);
+
+  private final List<Endpoint> seeds;
+  private final ScheduledExecutorService timer;
+  private final Duration stuck;
+  private final Runnable reconnected;
+  private final Map<String, Pair> pairs = new ConcurrentHashMap<>();
+  private final List<SlotWire> followers = new CopyOnWriteArrayList<>();
+  private final Semaphore asked = new Semaphore(0);
+  private final Thread looking;
+  private volatile SlotMap map = SlotMap.EMPTY;
+  private volatile boolean closed;
+
+  /** The connections to a node: for operations, and for renewals and all else. */
+  private record Pair(DirectWire operations, DirectWire renewals) {
+    void close() {
+      operations.close();
+      renewals.close();
+    }
+  }
+
+  /** Which of the two connections. */
+  public enum Lane {
+    /** For operations on locks. */
+    OPERATIONS,
+    /** For renewals and everything that looks around. */
+    RENEWALS
+  }
+
+  /**
+   * Asks the nodes. Blocks.
+   *
+   * @param seeds some nodes, and how to get in; their timeout bounds connecting to any
+   * @param reconnected called when a connection to a node was made anew, or a slot has moved
+   * @throws ErrorReplyException if those that answer refuse
+   * @throws IOException if none answers
+   */
+  public ClusterNodes(
+      List<Endpoint> seeds, ScheduledExecutorService timer, Duration stuck, Runnable reconnected)
+      throws IOException {
+    this.seeds = List.copyOf(seeds);
+    this.timer = timer;
+    this.stuck = stuck;
+    this.reconnected = reconnected;
+    this.map = ask();
+    this.looking = new Thread(this::look, "mortise-redis-cluster");
+    looking.setDaemon(true);
+    looking.start();
+  }
+
+  /** A wire that leads to whoever serves the slot. */
+  public SlotWire wire(int slot, Lane lane) {
+    SlotWire wire = new SlotWire(this, slot, lane);
+    followers.add(wire);
+    return wire;
+  }
+
+  /** Which node serves a slot; null if none is known. */
+  public @Nullable Endpoint owner(int slot) {
+    return map.owner(slot);
+  }
+
+  /** The connection to whoever serves the slot; null if nobody is known to. */
+  @Nullable DirectWire connection(int slot, Lane lane) {
+    Endpoint owner = map.owner(slot);
+    if (owner == null || closed) {
+      return null;
+    }
+    Pair pair = pairs.computeIfAbsent(owner.toString(), unused -> connect(owner));
+    return lane == Lane.OPERATIONS ? pair.operations() : pair.renewals();
+  }
+
+  private Pair connect(Endpoint node) {
+    Destination there = Destination.fixed(node);
+    return new Pair(
+        DirectWire.connecting(
+            there, "mortise-redis-operations-" + node.port(), timer, stuck, this::reconnected),
+        DirectWire.connecting(
+            there, "mortise-redis-renewals-" + node.port(), timer, stuck, this::reconnected));
+  }
+
+  private void reconnected() {
+    lookSoon();
+    reconnected.run();
+  }
+
+  ScheduledExecutorService timer() {
+    return timer;
+  }
+
+  void forget(SlotWire wire) {
+    followers.remove(wire);
+  }
+
+  /** A node said that another serves the slot. */
+  void moved(int slot, String address) {
+    int colon = address.lastIndexOf(':');
+    Endpoint before = map.owner(slot);
+    if (colon > 0) {
+      String host = address.substring(0, colon);
+      Endpoint known = before == null ? seeds.get(0) : before;
+      Endpoint owner =
+          known.at(
+              host.isEmpty() ? known.host() : host, Integer.parseInt(address.substring(colon + 1)));
+      if (before == null || !before.toString().equals(owner.toString())) {
+        take(map.with(slot, owner));
+      }
+    }
+    lookSoon();
+  }
+
+  /** Something went wrong: the nodes are asked as soon as they were not just asked. */
+  void lookSoon() {
+    if (asked.availablePermits() == 0) {
+      asked.release();
+    }
+  }
+
+  private void look() {
+    while (!closed) {
+      try {
+        if (asked.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+          asked.drainPermits();
+        }
+        if (!closed) {
+          take(ask());
+          retire();
+          Thread.sleep(PAUSE_MILLIS);
+        }
+      } catch (InterruptedException e) {
+        return;
+      } catch (IOException | RuntimeException e) {
+        log.debug("No node of the cluster tells who serves what.", e);
+        lookSoon();
+        try {
+          Thread.sleep(PAUSE_MILLIS);
+        } catch (InterruptedException interrupted) {
+          return;
+        }
+      }
+    }
+  }
+
+  private synchronized void take(SlotMap next) {
+    map = next;
+    followers.forEach(SlotWire::follow);
+  }
+
+  /** Nodes that serve nothing are left in peace. */
+  private void retire() {
+    for (Map.Entry<String, Pair> entry : Map.copyOf(pairs).entrySet()) {
+      if (!map.masters().containsKey(entry.getKey())) {
+        log.debug("Node {} serves no slot any more.", entry.getKey());
+        pairs.remove(entry.getKey(), entry.getValue());
+        entry.getValue().close();
+      }
+    }
+  }
+
+  /** What a node says, and how much it knows. */
+  private record Opinion(SlotMap map, boolean whole, long epoch) {
+    boolean isBetterThan(@Nullable Opinion other) {
+      return other == null || (whole != other.whole ? whole : epoch > other.epoch);
+    }
+  }
+
+  private SlotMap ask() throws IOException {
+    Map<String, Endpoint> nodes = new LinkedHashMap<>(map.masters());
+    seeds.forEach(seed -> nodes.putIfAbsent(seed.toString(), seed));
+    Opinion best = null;
+    List<Throwable> failures = new ArrayList<>();
+    for (Endpoint node : nodes.values()) {
+      try (Question question = Question.to(node.within(PATIENCE))) {
+        String info = String.valueOf(question.ask("CLUSTER", "INFO"));
+        Object slots = question.ask("CLUSTER", "SLOTS");
+        Opinion opinion =
+            new Opinion(
+                SlotMap.parse(slots instanceof List<?> list ? list : List.of(), node),
+                info.contains("cluster_state:ok"),
+                epoch(info));
+        best = opinion.isBetterThan(best) ? opinion : best;
+      } catch (IOException | RuntimeException e) {
+        failures.add(e);
+      }
+    }
+    if (best != null) {
+      return best.map();
+    }
+    for (Throwable failure : failures) {
+      if (failure instanceof ErrorReplyException refusal) {
+        throw refusal;
+      }
+    }
+    IOException silence =
+        new IOException("No node of the cluster answers: " + nodes.keySet() + ".");
+    failures.forEach(silence::addSuppressed);
+    throw silence;
+  }
+
+  private static long epoch(String info) {
+    return info.lines()
+        .filter(line -> line.startsWith("cluster_current_epoch:"))
+        .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1).trim()))
+        .findFirst()
+        .orElse(0);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    looking.interrupt();
+    pairs.values().forEach(Pair::close);
+    pairs.clear();
+  }
+}

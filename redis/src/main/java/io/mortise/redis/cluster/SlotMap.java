@@ -1,0 +1,71 @@
+package io.mortise.redis.cluster;
+
+import io.mortise.redis.wire.Endpoint;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Which node serves which slot, as one node told. Immutable. */
+final class SlotMap {
+  /** Nothing is known. */
+  static final SlotMap EMPTY = new SlotMap(new Endpoint[0], Map.of());
+
+  private final @Nullable Endpoint[] owners;
+  private final Map<String, Endpoint> masters;
+
+  private SlotMap(@Nullable Endpoint[] owners, Map<String, Endpoint> masters) {
+    this.owners = owners;
+    this.masters = masters;
+  }
+
+  /**
+   * Reads the answer to CLUSTER SLOTS.
+   *
+   * @param asked who gave it: the way in, and its host where it does not know its own
+   * @throws RuntimeException if the answer has another form
+   */
+  static SlotMap parse(List<?> ranges, Endpoint asked) {
+    @Nullable Endpoint[] owners = new @Nullable Endpoint[Slots.COUNT];
+    Map<String, Endpoint> masters = new LinkedHashMap<>();
+    for (Object one : ranges) {
+      List<?> range = (List<?>) one;
+      List<?> master = (List<?>) range.get(2);
+      Object host = master.get(0);
+      boolean known = host instanceof String name && !name.isEmpty() && !name.equals("?");
+      Endpoint told =
+          asked.at(
+              known ? String.valueOf(host) : asked.host(),
+              Integer.parseInt(String.valueOf(master.get(1))));
+      Endpoint node = masters.computeIfAbsent(told.toString(), unused -> told);
+      Arrays.fill(
+          owners,
+          Integer.parseInt(String.valueOf(range.get(0))),
+          Integer.parseInt(String.valueOf(range.get(1))) + 1,
+          node);
+    }
+    return new SlotMap(owners, masters);
+  }
+
+  /** Who serves the slot; null if nobody does. */
+  @Nullable Endpoint owner(int slot) {
+    return owners.length == 0 ? null : owners[slot];
+  }
+
+  /** All nodes that serve slots, by {@code host:port}. */
+  Map<String, Endpoint> masters() {
+    return masters;
+  }
+
+  /** The same, with one slot served by another node. */
+  SlotMap with(int slot, Endpoint owner) {
+    @Nullable Endpoint[] changed =
+        owners.length == 0 ? new @Nullable Endpoint[Slots.COUNT] : owners.clone();
+    changed[slot] = owner;
+    Map<String, Endpoint> more = new HashMap<>(masters);
+    more.put(owner.toString(), owner);
+    return new SlotMap(changed, more);
+  }
+}

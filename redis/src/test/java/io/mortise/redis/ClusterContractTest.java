@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.LockStoreContract;
+
+/** A bucket of a cluster keeps the contract. */
+@ContractFor({"redis-cluster", "rediss-cluster"})
+class ClusterContractTest extends LockStoreContract {
+  ClusterContractTest() {
+    super(new ClusterUnderTest(true));
+  }
+}

@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.DifferentialContract;
+
+/** A bucket of a cluster answers as the reference does. */
+@ContractFor({"redis-cluster", "rediss-cluster"})
+class ClusterDifferentialTest extends DifferentialContract {
+  ClusterDifferentialTest() {
+    super(() -> new ClusterUnderTest(true));
+  }
+}

@@ -1,0 +1,288 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.redis.cluster.Slots;
+import io.mortise.testkit.server.RedisCluster;
+import io.mortise.testkit.server.RedisServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+
+/** Three masters with a replica each; one cluster for all tests here, each with a namespace. */
+@Timeout(120)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class ClusterTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final int BUCKETS = 16;
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
+  private static RedisCluster cluster;
+
+  private final String namespace = "n" + NAMESPACES.incrementAndGet();
+  private final List<LockClient> clients = new ArrayList<>();
+
+  @BeforeAll
+  static void start() {
+    cluster = RedisCluster.start(Servers.REDIS_7.binary(), 3, true, Duration.ofSeconds(2));
+  }
+
+  @AfterAll
+  static void stop() {
+    cluster.close();
+  }
+
+  @AfterEach
+  void closeAll() {
+    clients.forEach(LockClient::close);
+  }
+
+  private LockClient client() {
+    LockClient client =
+        LockClient.connect(
+            cluster.url() + "?buckets=" + BUCKETS + "&timeout=2s&namespace=" + namespace);
+    clients.add(client);
+    return client;
+  }
+
+  private static int bucketOf(String name) {
+    return Slots.crc16(name.getBytes(StandardCharsets.UTF_8)) % BUCKETS;
+  }
+
+  private int slotOf(String name) {
+    return Slots.of("m:%s:{b%02d}:".formatted(namespace, bucketOf(name)));
+  }
+
+  /** A name whose lock that node keeps, or one that it does not keep. */
+  private String nameAt(RedisServer node, boolean there) {
+    return IntStream.range(0, 1000)
+        .mapToObj(i -> "lock/" + i)
+        .filter(name -> (cluster.masterOf(slotOf(name)) == node) == there)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  @Order(1)
+  void givenKeys_thenTheirSlotsAreThoseOfTheServer() {
+    for (String key : List.of("", "foo", "m:x:{b07}:l:{other}y", "a{}b", "{", "ä{ö}ü")) {
+      assertThat(Slots.of(key)).as(key).isEqualTo(cluster.slotOf(key));
+    }
+  }
+
+  @Test
+  @Order(2)
+  void givenAnotherNumberOfBuckets_thenItIsRefused_andWithoutOneThatOfTheClusterIsTaken()
+      throws Exception {
+    Lease lease = client().lock("x").acquire();
+    assertThatThrownBy(
+            () -> LockClient.connect(cluster.url() + "?buckets=8&namespace=" + namespace))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("16 buckets");
+    try (LockClient other = LockClient.connect(cluster.url() + "?namespace=" + namespace)) {
+      assertThat(other.lock("x").tryAcquire()).isEmpty();
+    }
+    lease.close();
+  }
+
+  @Test
+  @Order(3)
+  void givenServerAlone_thenItIsNoCluster_andAClusterIsNoServerAlone() {
+    assertThatThrownBy(
+            () -> LockClient.connect("redis://127.0.0.1:" + cluster.nodes().get(0).port()))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("redis-cluster://");
+    try (RedisServer alone = Servers.REDIS_7.start()) {
+      assertThatThrownBy(() -> LockClient.connect("redis-cluster://127.0.0.1:" + alone.port()))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("no cluster");
+    }
+  }
+
+  /** Counts without a lock of its own: what two do at a time is counted once. */
+  private static final class Counter {
+    private volatile int value;
+    final AtomicInteger rounds = new AtomicInteger();
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // a lost update is what the test looks for
+    void add() {
+      int seen = value;
+      LockSupport.parkNanos(1_000);
+      value = seen + 1;
+      rounds.incrementAndGet();
+    }
+  }
+
+  @Test
+  @Order(4)
+  void givenLocksInUse_whenTheirSlotMoves_thenNobodyIsLetInTwice_andLeasesStayValid()
+      throws Exception {
+    LockClient a = client();
+    LockClient b = client();
+    String busy = "busy";
+    String held =
+        IntStream.range(0, 1000)
+            .mapToObj(i -> "held/" + i)
+            .filter(name -> bucketOf(name) == bucketOf(busy))
+            .findFirst()
+            .orElseThrow();
+    Lease lease = a.lock(held).acquire();
+    Counter counter = new Counter();
+    AtomicBoolean stop = new AtomicBoolean();
+    List<CompletableFuture<Void>> workers = new ArrayList<>();
+    for (LockClient client : List.of(a, b, a, b)) {
+      workers.add(
+          CompletableFuture.runAsync(
+              () -> {
+                while (!stop.get()) {
+                  try (Lease mine = client.lock(busy).acquireWithin(LONG)) {
+                    mine.ensureValid();
+                    counter.add();
+                  } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                  }
+                }
+              }));
+    }
+    int slot = slotOf(busy);
+    RedisServer home = cluster.masterOf(slot);
+    RedisServer other =
+        cluster.nodes().stream().limit(3).filter(node -> node != home).findFirst().orElseThrow();
+    for (int round = 0; round < 3; round++) {
+      for (RedisServer to : List.of(other, home)) {
+        int before = counter.rounds.get();
+        await().atMost(LONG).until(() -> counter.rounds.get() > before + 20);
+        cluster.moveSlot(slot, to);
+        int moved = counter.rounds.get();
+        await().atMost(LONG).until(() -> counter.rounds.get() > moved + 20);
+      }
+    }
+    stop.set(true);
+    for (CompletableFuture<Void> worker : workers) {
+      worker.get(60, TimeUnit.SECONDS);
+    }
+    assertThat(counter.value).isEqualTo(counter.rounds.get());
+    assertThat(lease.isValid()).isTrue();
+    lease.close();
+  }
+
+  @Test
+  @Order(8)
+  void givenMasterThatDies_thenItsReplicaTakesOver_andOnlyItsSlotsHaveToWait() throws Exception {
+    LockClient a = client();
+    LockClient b = client();
+    RedisServer dying = cluster.nodes().get(0);
+    String there = nameAt(dying, true);
+    String elsewhere = nameAt(dying, false);
+    Lease held = a.lock(there).acquire();
+    Lease other = a.lock(elsewhere).acquire();
+    ConcurrentLinkedQueue<LeaseLostException> lost = new ConcurrentLinkedQueue<>();
+    held.onLost(lost::add);
+    other.onLost(lost::add);
+    long token = held.token();
+    CompletableFuture<Lease> waiting = b.lock(there).acquireAsync();
+    await().atMost(LONG).until(() -> a.inspect(there).orElseThrow().waiters().size() == 1);
+    assertThat(dying.ask("WAIT", "1", "10000")).containsExactly("1");
+
+    dying.kill();
+    // Meanwhile the others serve.
+    for (int i = 0; i < 20; i++) {
+      String name = elsewhere;
+      try (Lease next = b.lock(name + "/" + i).tryAcquire(Duration.ofSeconds(5)).orElse(null)) {
+        boolean served = next != null && next.isValid();
+        assertThat(served || bucketIsAt(dying, name + "/" + i)).isTrue();
+      } catch (StoreUnavailableException e) {
+        assertThat(bucketIsAt(dying, name + "/" + i)).isTrue();
+      }
+    }
+    RedisServer replica = cluster.nodes().get(3);
+    await()
+        .atMost(LONG)
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> replica.info("role").equals("master"));
+    long promoted = System.nanoTime();
+    String fresh =
+        IntStream.range(0, 1000)
+            .mapToObj(i -> "fresh/" + i)
+            .filter(name -> bucketOf(name) == bucketOf(there))
+            .findFirst()
+            .orElseThrow();
+    Lease first = null;
+    while (first == null) {
+      try {
+        first = b.lock(fresh).acquireWithin(LONG);
+      } catch (StoreUnavailableException e) {
+        assertThat(Duration.ofNanos(System.nanoTime() - promoted)).isLessThan(LONG);
+      }
+    }
+    Duration usable = Duration.ofNanos(System.nanoTime() - promoted);
+    System.out.println("Cluster: locks usable " + usable.toMillis() + " ms after the promotion");
+    assertThat(usable).isLessThan(Duration.ofSeconds(10));
+    first.close();
+    await().atMost(LONG).until(held::isValid);
+    assertThat(other.isValid()).isTrue();
+    assertThat(lost).isEmpty();
+    held.close();
+    try (Lease next = waiting.get(30, TimeUnit.SECONDS)) {
+      assertThat(next.token()).isGreaterThan(token);
+    }
+    other.close();
+  }
+
+  private boolean bucketIsAt(RedisServer node, String name) {
+    int index = cluster.nodes().indexOf(node);
+    int slot = slotOf(name);
+    return slot >= RedisCluster.SLOTS * index / 3 && slot < RedisCluster.SLOTS * (index + 1) / 3;
+  }
+
+  @Test
+  @Order(9)
+  void givenNodeWithoutReplica_whenItDies_thenOnlyItsLeasesAreLost() throws Exception {
+    // The replica that took over has none itself.
+    RedisServer dying = cluster.nodes().get(3);
+    try (LockClient mortal =
+        LockClient.builder()
+            .url(
+                cluster.url()
+                    + ","
+                    + "127.0.0.1:"
+                    + dying.port()
+                    + "?buckets="
+                    + BUCKETS
+                    + "&timeout=1s&namespace="
+                    + namespace)
+            .ttl(Duration.ofSeconds(3))
+            .build()) {
+      Lease there = mortal.lock(nameAt(dying, true)).acquire();
+      Lease elsewhere = mortal.lock(nameAt(dying, false)).acquire();
+      dying.kill();
+      await().atMost(LONG).until(() -> there.state() == Lease.State.LOST);
+      assertThat(elsewhere.isValid()).isTrue();
+      elsewhere.close();
+      assertThatThrownBy(there::close).isInstanceOf(LeaseLostException.class);
+    }
+  }
+}

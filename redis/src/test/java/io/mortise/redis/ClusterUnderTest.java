@@ -1,0 +1,60 @@
+package io.mortise.redis;
+
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.PartitionedStore;
+import io.mortise.testkit.StoreUnderTest;
+import io.mortise.testkit.server.RedisCluster;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** One cluster serves all tests of the JVM; each has a namespace of its own. */
+final class ClusterUnderTest implements StoreUnderTest {
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+  private static @Nullable RedisCluster cluster;
+
+  private final String namespace = "contract" + NAMESPACES.incrementAndGet();
+  private final boolean onePart;
+  private @Nullable LockStore whole;
+
+  /**
+   * @param onePart whether what is tested is a bucket, which is what keeps sessions
+   */
+  ClusterUnderTest(boolean onePart) {
+    this.onePart = onePart;
+  }
+
+  private static synchronized RedisCluster cluster() {
+    if (cluster == null) {
+      cluster = RedisCluster.start(Servers.REDIS_7.binary(), 3, false, Duration.ofSeconds(10));
+    }
+    return cluster;
+  }
+
+  @Override
+  public LockStore open() {
+    LockStore opened = RedisStore.open(cluster().url() + "?buckets=16&namespace=" + namespace);
+    whole = opened;
+    return onePart ? ((PartitionedStore) opened).partition(5) : opened;
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return EnumSet.allOf(Capability.class);
+  }
+
+  @Override
+  public Duration shortTtl() {
+    return Duration.ofMillis(400);
+  }
+
+  @Override
+  public void close() {
+    if (whole != null) {
+      whole.close();
+    }
+  }
+}

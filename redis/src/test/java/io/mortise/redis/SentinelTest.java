@@ -1,0 +1,195 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.testkit.server.RedisSentinels;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A master, two replicas and three Sentinels; one set for all tests here, each with a namespace.
+ */
+@Timeout(120)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class SentinelTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
+  private static RedisSentinels set;
+
+  private final String namespace = "n" + NAMESPACES.incrementAndGet();
+  private final List<LockClient> clients = new ArrayList<>();
+
+  @BeforeAll
+  static void start() {
+    set = RedisSentinels.start(Servers.REDIS_7.binary(), Duration.ofSeconds(2));
+  }
+
+  @AfterAll
+  static void stop() {
+    set.close();
+  }
+
+  @AfterEach
+  void closeAll() {
+    clients.forEach(LockClient::close);
+  }
+
+  private LockClient client(String... parameters) {
+    String url = set.url() + "?namespace=" + namespace;
+    LockClient client =
+        LockClient.connect(parameters.length == 0 ? url : url + "&" + String.join("&", parameters));
+    clients.add(client);
+    return client;
+  }
+
+  /** Until the clients' last words have reached the replicas. */
+  private static void awaitReplication() {
+    assertThat(set.master().ask("WAIT", "2", "10000")).containsExactly("2");
+  }
+
+  private static void awaitReplicas() {
+    await()
+        .atMost(LONG)
+        .until(
+            () ->
+                set.replicas().stream()
+                    .allMatch(
+                        replica ->
+                            replica.info("master_link_status").equals("up")
+                                && replica
+                                    .info("master_port")
+                                    .equals(Integer.toString(set.master().port()))));
+  }
+
+  @Test
+  @Order(1)
+  void givenHeldLock_whenAReplicaTakesOver_thenTheLeaseIsConfirmedThere_andLocksWorkAtOnce()
+      throws Exception {
+    LockClient a = client();
+    LockClient b = client();
+    Lease held = a.lock("held").acquire();
+    ConcurrentLinkedQueue<LeaseLostException> lost = new ConcurrentLinkedQueue<>();
+    held.onLost(lost::add);
+    CompletableFuture<Lease> waiting = b.lock("held").acquireAsync();
+    await().atMost(LONG).until(() -> a.inspect("held").orElseThrow().waiters().size() == 1);
+    awaitReplicas();
+    awaitReplication();
+
+    RedisServer old = set.master();
+    set.failOver();
+    set.awaitMasterOtherThan(old);
+    long promoted = System.nanoTime();
+    Lease fresh = null;
+    while (fresh == null) {
+      try {
+        fresh = a.lock("fresh").acquireWithin(LONG);
+      } catch (StoreUnavailableException e) {
+        assertThat(Duration.ofNanos(System.nanoTime() - promoted)).isLessThan(LONG);
+      }
+    }
+    Duration usable = Duration.ofNanos(System.nanoTime() - promoted);
+    System.out.println("Sentinel: locks usable " + usable.toMillis() + " ms after the promotion");
+    assertThat(usable).isLessThan(Duration.ofSeconds(10));
+
+    await().atMost(LONG).until(held::isValid);
+    assertThat(lost).isEmpty();
+    assertThat(waiting).isNotDone();
+    long token = held.token();
+    held.close();
+    try (Lease next = waiting.get(30, java.util.concurrent.TimeUnit.SECONDS)) {
+      assertThat(next.token()).isGreaterThan(token);
+    }
+    fresh.close();
+    awaitReplicas();
+  }
+
+  /** The last, for it leaves a server dead. */
+  @Test
+  @Order(9)
+  void
+      givenLockThatNoReplicaHasHeardOf_whenTheMasterDies_thenItsLeaseIsLost_andTheNextTokenIsGreater()
+          throws Exception {
+    LockClient a = client();
+    LockClient b = client();
+    try (Lease known = a.lock("known").acquire()) {
+      awaitReplicas();
+      awaitReplication();
+      RedisServer old = set.master();
+      List<RedisServer> replicas = set.replicas();
+      replicas.forEach(RedisServer::pause);
+      old.ask("CLIENT", "KILL", "TYPE", "replica");
+      Lease forgotten = a.lock("forgotten").acquire();
+      long token = forgotten.token();
+      ConcurrentLinkedQueue<LeaseLostException> lost = new ConcurrentLinkedQueue<>();
+      forgotten.onLost(lost::add);
+      old.kill();
+      replicas.forEach(RedisServer::resume);
+
+      set.awaitMasterOtherThan(old);
+      await().atMost(LONG).until(() -> !lost.isEmpty());
+      assertThat(forgotten.isValid()).isFalse();
+      assertThat(lost.peek()).hasMessageContaining("forgot it when another server took over");
+      try (Lease next = b.lock("forgotten").acquireWithin(LONG)) {
+        assertThat(next.token()).isGreaterThan(token);
+      }
+      await().atMost(LONG).until(known::isValid);
+      assertThatThrownBy(forgotten::close).isInstanceOf(LeaseLostException.class);
+    }
+  }
+
+  @Test
+  @Order(2)
+  void givenReplicasThatDoNotAnswer_thenAGrantIsRefusedThatWaitsForThem_andSaysSo()
+      throws Exception {
+    awaitReplicas();
+    LockClient patient = client("wait-replicas=2", "wait-timeout=100ms");
+    LockClient all = client("wait-replicas=all", "wait-timeout=100ms");
+    LockClient one = client("wait-replicas=1");
+    patient.lock("replicated").acquireWithin(LONG).close();
+    all.lock("replicated").acquireWithin(LONG).close();
+    RedisServer silent = set.replicas().get(0);
+    silent.pause();
+    try {
+      assertThatThrownBy(() -> patient.lock("replicated").tryAcquire())
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("1 of 2 replicas acknowledged");
+      assertThatThrownBy(() -> all.lock("by all").tryAcquire())
+          .isInstanceOf(StoreUnavailableException.class);
+      // What was not believed was given back.
+      one.lock("replicated").acquireWithin(LONG).close();
+    } finally {
+      silent.resume();
+    }
+    patient.lock("replicated").acquireWithin(LONG).close();
+  }
+
+  @Test
+  @Order(3)
+  void givenNameThatNoSentinelKnows_thenItIsRefused() {
+    String url = set.url().replace("mymaster", "nosuch");
+    assertThatThrownBy(() -> LockClient.connect(url))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("nosuch");
+  }
+}
