@@ -55,7 +55,8 @@ final class LockPaths {
             + " leading slash.";
   }
 
-  private static @Nullable String trouble(String path) {
+  /** Why this is no path below a root; null if it is. */
+  static @Nullable String trouble(String path) {
     for (String part : path.split("/", -1)) {
       if (part.isEmpty()) {
         return "has an empty part (a slash at an end, or two in a row)";

@@ -10,6 +10,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.testkit.Waits;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -19,9 +20,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.retry.RetryForever;
+import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -359,5 +363,28 @@ class CuratorMixTest {
         .containsExactly("job/a");
     lease.close();
     assertThat(Fleet.get(waiting)).isTrue();
+  }
+
+  @Test
+  void givenUser_thenTheNodesAreItsOwn_asOfACuratorClientOfThatUser() throws Exception {
+    String url = fleet.url("mutex").replace("//", "//me:p%40ss@");
+    LockClient client = fleet.closedLater(LockClient.builder().url(url).ttl(Fleet.TTL).build());
+    Lease lease = client.lock("job/a").acquireWithin(Fleet.LONG);
+    CuratorFramework same =
+        fleet.closedLater(
+            CuratorFrameworkFactory.builder()
+                .connectString(Fleet.server().address())
+                .retryPolicy(new RetryForever(50))
+                .authorization("digest", "me:p@ss".getBytes(StandardCharsets.UTF_8))
+                .build());
+    same.start();
+
+    assertThatThrownBy(() -> acquired(mutex())).isInstanceOf(KeeperException.NoAuthException.class);
+    InterProcessMutex curator = new InterProcessMutex(same, fleet.path("job/a"));
+    assertThat(acquired(curator)).isFalse();
+    lease.close();
+    assertThat(acquired(curator)).isTrue();
+    curator.release();
+    assertThat(client.profile().display()).doesNotContain("me:").contains("/fleet");
   }
 }
