@@ -15,6 +15,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -323,6 +325,87 @@ class CuratorMixTest {
     next.close();
     assertThat(fleet.nodes(fleet.path("pool/leases"))).isEmpty();
     assertThat(fleet.nodes(fleet.path("pool/locks"))).isEmpty();
+  }
+
+  @Test
+  void givenReadersWritersAndPermitsInUseByBothSides_thenNoneIsInsideWhoMustNotBe()
+      throws Exception {
+    int rounds = 12;
+    AtomicInteger readers = new AtomicInteger();
+    AtomicInteger writers = new AtomicInteger();
+    AtomicInteger permits = new AtomicInteger();
+    Queue<String> wrong = new ConcurrentLinkedQueue<>();
+    Runnable read =
+        () -> {
+          readers.incrementAndGet();
+          Waits.pass(Duration.ofMillis(1));
+          if (writers.get() > 0) {
+            wrong.add("a reader beside a writer");
+          }
+          readers.decrementAndGet();
+        };
+    Runnable write =
+        () -> {
+          if (writers.incrementAndGet() > 1 || readers.get() > 0) {
+            wrong.add("a writer beside another, or a reader");
+          }
+          Waits.pass(Duration.ofMillis(1));
+          writers.decrementAndGet();
+        };
+    Runnable use =
+        () -> {
+          if (permits.incrementAndGet() > 2) {
+            wrong.add("too many permits");
+          }
+          Waits.pass(Duration.ofMillis(1));
+          permits.decrementAndGet();
+        };
+    List<Future<?>> users = new ArrayList<>();
+    for (int user = 0; user < 2; user++) {
+      LockClient mortise = fleet.mortise("readwrite");
+      CuratorFramework client = fleet.curator();
+      InterProcessReadWriteLock curator = new InterProcessReadWriteLock(client, fleet.path("doc"));
+      InterProcessSemaphoreV2 pool = new InterProcessSemaphoreV2(client, fleet.path("pool"), 2);
+      users.add(
+          fleet.start(
+              () -> {
+                for (int i = 0; i < rounds; i++) {
+                  curator.readLock().acquire();
+                  read.run();
+                  curator.readLock().release();
+                  curator.writeLock().acquire();
+                  write.run();
+                  curator.writeLock().release();
+                  var lease = pool.acquire();
+                  use.run();
+                  pool.returnLease(lease);
+                }
+                return null;
+              }));
+      users.add(
+          fleet.start(
+              () -> {
+                for (int i = 0; i < rounds; i++) {
+                  inside(mortise.readWriteLock("doc").readLock(), read);
+                  inside(mortise.readWriteLock("doc").writeLock(), write);
+                  inside(mortise.semaphore("pool", 2).permits(1), use);
+                }
+                return null;
+              }));
+    }
+    for (Future<?> user : users) {
+      Fleet.get(user);
+    }
+    assertThat(wrong).isEmpty();
+    assertThat(fleet.nodes(fleet.path("doc"))).isEmpty();
+    assertThat(fleet.nodes(fleet.path("pool/leases"))).isEmpty();
+    assertThat(fleet.nodes(fleet.path("pool/locks"))).isEmpty();
+  }
+
+  private static void inside(DistributedLock lock, Runnable task) throws InterruptedException {
+    try (Lease lease = lock.acquireWithin(Fleet.LONG)) {
+      task.run();
+    }
   }
 
   @Test
