@@ -31,7 +31,9 @@ final class Baton {
     NOT,
     /** For the thread that laid it down, or for the lane's a moment later. */
     FOR_LATER,
-    DOWN
+    DOWN,
+    /** For the lane's thread. */
+    GIVEN
   }
 
   /** What the lane's thread does. */
@@ -77,9 +79,9 @@ final class Baton {
     taken.set(false);
   }
 
-  /** Gives it to the lane's thread. */
+  /** Gives it to the lane's thread, and to nobody else. */
   void handOver() {
-    laid.set(Laid.DOWN);
+    laid.set(Laid.GIVEN);
     wake();
   }
 
@@ -112,7 +114,8 @@ final class Baton {
 
   /** Picks it up if it lies there. Who gets it must {@link #giveBack}, and drop or lay it down. */
   boolean borrow() {
-    return laid.get() != Laid.NOT && laid.getAndSet(Laid.NOT) != Laid.NOT;
+    Laid now = laid.get();
+    return (now == Laid.DOWN || now == Laid.FOR_LATER) && laid.compareAndSet(now, Laid.NOT);
   }
 
   /** The borrower has worked; it has the baton still. */
@@ -152,7 +155,7 @@ final class Baton {
     boolean waited = false;
     while (true) {
       Laid now = laid.get();
-      if (now == Laid.DOWN || (now == Laid.FOR_LATER && waited)) {
+      if (now == Laid.DOWN || now == Laid.GIVEN || (now == Laid.FOR_LATER && waited)) {
         waited = false;
         if (laid.compareAndSet(now, Laid.NOT)) {
           duty.work();

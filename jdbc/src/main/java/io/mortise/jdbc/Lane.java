@@ -11,11 +11,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
@@ -23,7 +21,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,8 +75,11 @@ final class Lane implements AutoCloseable {
   /** Whether that is a thread that waits for its own answer. */
   private boolean lent;
 
-  /** How many were served last: where many gather, it is worth the wait for the lane's thread. */
-  private int lastServed;
+  /**
+   * How many were served at a time lately. While the lane's thread wakes, others gather: who serves
+   * himself at once makes batches smaller, and pays more than he gains.
+   */
+  private volatile int crowd;
 
   private final SetAside aside = new SetAside();
 
@@ -103,6 +103,8 @@ final class Lane implements AutoCloseable {
       baton.hurry();
     } else if (isForCaller()) {
       drain(true);
+    } else if (crowd > FEW) {
+      baton.handOver();
     } else {
       baton.layDown();
     }
@@ -114,6 +116,8 @@ final class Lane implements AutoCloseable {
     if (baton.take()) {
       if (isForCaller()) {
         drain(true);
+      } else if (crowd > FEW) {
+        baton.handOver();
       } else {
         baton.layDownForLater();
       }
@@ -158,10 +162,7 @@ final class Lane implements AutoCloseable {
   }
 
   private boolean isQuick() {
-    if (closed || link == null || isLinkStale() || lastServed > FEW) {
-      return false;
-    }
-    if (!aside.isEmpty() || !batch.isEmpty()) {
+    if (closed || link == null || isLinkStale() || !aside.isEmpty() || !batch.isEmpty()) {
       return false;
     }
     Work next;
@@ -211,7 +212,7 @@ final class Lane implements AutoCloseable {
   private void serveAll() {
     List<Work> works = batch;
     batch = new ArrayList<>();
-    lastServed = works.size();
+    crowd = Math.max(works.size(), crowd / 2);
     boolean restedBefore = !aside.isEmpty();
     outage = null;
     while (!works.isEmpty()) {
@@ -222,25 +223,37 @@ final class Lane implements AutoCloseable {
     aside.roundEnds(restedBefore);
   }
 
-  /**
-   * What is asked of one lock at a time.
-   *
-   * @param given a release of the same lock that goes before it, in the same step if possible
-   */
-  private record Step(Work work, @Nullable Work given) {
-    Stream<Work> works() {
-      return given == null ? Stream.of(work) : Stream.of(given, work);
+  /** What is asked of one lock at a time. */
+  private static final class Step {
+    Work work;
+
+    /** A release of the same lock that goes before it, in the same step if possible. */
+    @Nullable Work given;
+
+    final boolean hasFastPath;
+    boolean answered;
+
+    /** Something of the same lock waits behind it already: what comes next must not overtake. */
+    boolean isFollowed;
+
+    Step(Work work) {
+      this.work = work;
+      this.hasFastPath = work.hasFastPath();
     }
 
-    /** One after another of the same lock; null if they cannot go together. */
-    @Nullable Step and(Work next) {
-      return given == null
-              && work.request() instanceof Request.Abandon
-              && next.request() instanceof Request.Acquire
-              && work.hasFastPath()
-              && next.hasFastPath()
-          ? new Step(next, work)
-          : null;
+    /** Takes in what comes after it; false if the two cannot go together. */
+    boolean takesIn(Work next) {
+      if (given == null
+          && !isFollowed
+          && hasFastPath
+          && work.request() instanceof Request.Abandon
+          && next.request() instanceof Request.Acquire
+          && next.hasFastPath()) {
+        given = work;
+        work = next;
+        return true;
+      }
+      return false;
     }
 
     Rows.Ask ask() {
@@ -256,24 +269,31 @@ final class Lane implements AutoCloseable {
    * @param behind gets the others, which may depend on it
    */
   private void serveFirst(List<Work> works, List<Work> behind) {
-    List<Step> first = new ArrayList<>();
-    Map<LockName, Integer> places = new HashMap<>();
+    List<Step> first = new ArrayList<>(works.size());
+    Map<LockName, Step> last = new HashMap<>();
     for (Work work : works) {
       Request request = work.request();
-      Integer place = request == null ? null : places.putIfAbsent(request.name(), first.size());
-      Step both = place == null || place < 0 ? null : first.get(place).and(work);
-      if (place == null) {
-        first.add(new Step(work, null));
-      } else if (both != null) {
-        first.set(place, both);
-      } else {
-        // Nor may any that follow it go before it.
-        places.put(Objects.requireNonNull(request).name(), -1);
+      Step before = request == null ? null : last.get(request.name());
+      if (before == null) {
+        Step step = new Step(work);
+        first.add(step);
+        if (request != null) {
+          last.put(request.name(), step);
+        }
+      } else if (!before.takesIn(work)) {
+        before.isFollowed = true;
         behind.add(work);
       }
     }
-    Set<Work> left = together(first);
-    first.stream().flatMap(Step::works).filter(left::contains).forEach(this::serve);
+    together(first);
+    for (Step step : first) {
+      if (!step.answered) {
+        if (step.given != null) {
+          serve(step.given);
+        }
+        serve(step.work);
+      }
+    }
   }
 
   private void serve(Work work) {
@@ -296,45 +316,56 @@ final class Lane implements AutoCloseable {
         && System.nanoTime() - work.since < database.patience().toNanos()) {
       aside.add(work);
     } else {
-      safely(() -> work.failed(failure.trouble(), failure.mayHaveRun(), failure.cause()));
+      fail(work, failure);
     }
   }
 
-  /** Answers by one statement whom it can; returns those that are left. */
-  private Set<Work> together(List<Step> steps) {
-    Set<Work> left = new HashSet<>();
-    steps.forEach(step -> step.works().forEach(left::add));
-    List<Step> asked = steps.stream().filter(step -> step.work().hasFastPath()).toList();
-    if (closed || asked.isEmpty() || (asked.size() == 1 && asked.get(0).given() == null)) {
-      return left;
+  /** Answers by one statement whom it can. */
+  private void together(List<Step> steps) {
+    List<Step> asked = new ArrayList<>(steps.size());
+    List<Rows.Ask> asks = new ArrayList<>(steps.size());
+    for (Step step : steps) {
+      if (step.hasFastPath) {
+        asked.add(step);
+        asks.add(step.ask());
+      }
+    }
+    if (closed || asked.isEmpty() || (asked.size() == 1 && asked.get(0).given == null)) {
+      return;
     }
     List<@Nullable Reply> replies = new ArrayList<>();
     Failure failure =
-        attempt(
-            link -> replies.addAll(link.locks.together(asked.stream().map(Step::ask).toList())),
-            new boolean[] {true});
+        attempt(link -> replies.addAll(link.locks.together(asks)), new boolean[] {true});
     List<Work> answered = new ArrayList<>();
     for (int i = 0; i < asked.size(); i++) {
       Step step = asked.get(i);
-      if (failure != null && failure.mayHaveRun()) {
-        step.works()
-            .forEach(
-                work -> {
-                  left.remove(work);
-                  safely(() -> work.failed(failure.trouble(), true, failure.cause()));
-                });
-      } else if (failure == null && replies.get(i) != null) {
-        step.work().take(Objects.requireNonNull(replies.get(i)));
-        if (step.given() != null) {
-          step.given()
-              .take(LockSteps.released(Objects.requireNonNull(step.given().request()).attempt()));
+      Work given = step.given;
+      if (failure != null) {
+        step.answered = failure.mayHaveRun();
+        if (step.answered && given != null) {
+          fail(given, failure);
         }
-        step.works().forEach(answered::add);
+        if (step.answered) {
+          fail(step.work, failure);
+        }
+        continue;
+      }
+      Reply reply = replies.get(i);
+      if (reply != null) {
+        step.answered = true;
+        if (given != null) {
+          given.take(LockSteps.released(asks.get(i).releasing()));
+          answered.add(given);
+        }
+        step.work.take(reply);
+        answered.add(step.work);
       }
     }
-    answered.forEach(left::remove);
     finish(answered);
-    return left;
+  }
+
+  private static void fail(Work work, Failure failure) {
+    safely(() -> work.failed(failure.trouble(), failure.mayHaveRun(), failure.cause()));
   }
 
   /** Does the batch; false if a caller should not wait for the others that are in the way. */
@@ -389,13 +420,13 @@ final class Lane implements AutoCloseable {
         if (own == null) {
           finish(List.of(work));
         } else {
-          safely(() -> work.failed(own.trouble(), own.mayHaveRun(), own.cause()));
+          fail(work, own);
         }
       }
       return;
     }
     for (Work work : failed) {
-      safely(() -> work.failed(failure.trouble(), failure.mayHaveRun(), failure.cause()));
+      fail(work, failure);
     }
   }
 

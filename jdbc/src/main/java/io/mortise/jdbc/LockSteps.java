@@ -18,7 +18,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -95,7 +94,7 @@ final class LockSteps {
   List<@Nullable Reply> together(List<Rows.Ask> asks) throws SQLException {
     List<@Nullable Reply> replies = new ArrayList<>();
     if (asks.size() == 1 && asks.get(0).request() instanceof Request.Acquire acquire) {
-      Rows.Block block = rows.exchange(Objects.requireNonNull(asks.get(0).old()), acquire);
+      Rows.Block block = rows.exchange(asks.get(0).releasing(), acquire);
       replies.add(block == null ? null : fastReply(acquire, block));
       return replies;
     }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -482,7 +483,12 @@ class Rows {
    * @param old the attempt that gives the lock back in the same step, before the other takes it;
    *     null if it is just one
    */
-  record Ask(Request request, @Nullable AttemptId old) {}
+  record Ask(Request request, @Nullable AttemptId old) {
+    /** The same, where there is one. */
+    AttemptId releasing() {
+      return Objects.requireNonNull(old);
+    }
+  }
 
   /**
    * Takes and releases many locks by one statement, those that are in no one's way.
