@@ -59,6 +59,14 @@ local function clock()
   return now
 end
 
+-- In a cluster to those who listen at this slot, where the server knows that (7.0); else to all.
+local function publish(channel, text)
+  local sent = #KEYS > #ARGV - 3 and try('SPUBLISH', channel, text)
+  if type(sent) ~= 'number' then
+    redis.call('PUBLISH', channel, text)
+  end
+end
+
 -- All but the commonest paths. Made only when first needed: each closure costs time in every call.
 local function machine()
   local SHARERS, STEPS, LEAD = 1000000, 64, 1000000
@@ -83,14 +91,6 @@ local function machine()
 
   local function read(...)
     return sure(try(...))
-  end
-
-  -- In a cluster to those who listen at this slot, where the server knows that (7.0); else to all.
-  local function publish(channel, text)
-    local sent = #KEYS > #ARGV - 3 and try('SPUBLISH', channel, text)
-    if type(sent) ~= 'number' then
-      redis.call('PUBLISH', channel, text)
-    end
   end
 
   -- Milliseconds that a session lives yet, 0 if it has ended, nil if that cannot be known here.
@@ -843,7 +843,7 @@ local function contended()
     if type(try('ZADD', key, format('%.0f', id), news)) == 'number' then
       redis.call('PEXPIRE', key, life(attempt) + 60000)
     end
-    redis.call('PUBLISH', PREFIX .. 'i:' .. session, news)
+    publish(PREFIX .. 'i:' .. session, news)
   end
 
   -- Queues behind a living holder, or is told that the lock is busy.
