@@ -23,6 +23,7 @@ public final class RedisStoreProvider implements LockStoreProvider {
                 "redis-cluster",
                 "rediss-cluster"));
     schemes.addAll(PlainStores.SCHEMES);
+    schemes.addAll(ShardedStores.SCHEMES);
     return schemes;
   }
 
@@ -30,9 +31,11 @@ public final class RedisStoreProvider implements LockStoreProvider {
   public LockStore open(StoreUrl url) {
     if (PlainStores.SCHEMES.contains(url.scheme())) {
       return PlainStores.open(url);
+    } else if (ShardedStores.SCHEMES.contains(url.scheme())) {
+      return ShardedStores.open(url);
     }
     return url.scheme().endsWith("-cluster")
         ? RedisClusterStore.connect(url)
-        : RedisLockStore.connect(RedisTarget.parse(url));
+        : StrictExpiry.asWanted(RedisLockStore.connect(RedisTarget.parse(url)));
   }
 }

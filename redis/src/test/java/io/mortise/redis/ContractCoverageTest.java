@@ -8,6 +8,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ContractCoverageTest {
+  /** Each part of a sharded store is a store of one server. */
   @Test
   void givenEverySchemeOfTheModule_thenItRunsEveryContract() {
     ContractCoverage.verify(Set.of("redis", "rediss"), getClass());

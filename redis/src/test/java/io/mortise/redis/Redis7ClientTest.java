@@ -4,7 +4,14 @@ import io.mortise.testkit.ContractFor;
 import io.mortise.testkit.LockClientContract;
 
 /** What users may take for granted, on a later server; behind Sentinel it is the same one. */
-@ContractFor({"redis", "rediss", "redis-sentinel", "rediss-sentinel"})
+@ContractFor({
+  "redis",
+  "rediss",
+  "redis-sentinel",
+  "rediss-sentinel",
+  "redis-sharded",
+  "rediss-sharded"
+})
 class Redis7ClientTest extends LockClientContract {
   Redis7ClientTest() {
     super(new RedisUnderTest(Servers.REDIS_7));

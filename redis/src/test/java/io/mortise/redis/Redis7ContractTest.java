@@ -4,7 +4,14 @@ import io.mortise.testkit.ContractFor;
 import io.mortise.testkit.LockStoreContract;
 
 /** A later server keeps the contract just as well; behind Sentinel it is the same one. */
-@ContractFor({"redis", "rediss", "redis-sentinel", "rediss-sentinel"})
+@ContractFor({
+  "redis",
+  "rediss",
+  "redis-sentinel",
+  "rediss-sentinel",
+  "redis-sharded",
+  "rediss-sharded"
+})
 class Redis7ContractTest extends LockStoreContract {
   Redis7ContractTest() {
     super(new RedisUnderTest(Servers.REDIS_7));

@@ -4,7 +4,14 @@ import io.mortise.testkit.ContractFor;
 import io.mortise.testkit.DifferentialContract;
 
 /** A later server answers as the reference does; behind Sentinel it is the same one. */
-@ContractFor({"redis", "rediss", "redis-sentinel", "rediss-sentinel"})
+@ContractFor({
+  "redis",
+  "rediss",
+  "redis-sentinel",
+  "rediss-sentinel",
+  "redis-sharded",
+  "rediss-sharded"
+})
 class Redis7DifferentialTest extends DifferentialContract {
   Redis7DifferentialTest() {
     super(() -> new RedisUnderTest(Servers.REDIS_7));

@@ -1,0 +1,33 @@
+package io.mortise.redis.sharded;
+
+import io.mortise.redis.wire.RedisWire;
+import io.mortise.spi.LockStore;
+
+/**
+ * One of the servers.
+ *
+ * @param id decides which names it has; stays the same when the server moves to another address
+ * @param display what to call it in messages
+ * @param connector connects to it
+ */
+public record Shard(String id, String display, Connector connector) {
+  /** Connects, and looks whether the server is fit. */
+  @FunctionalInterface
+  public interface Connector {
+    /**
+     * Blocks.
+     *
+     * @throws io.mortise.StoreUnavailableException if the server cannot be reached
+     * @throws io.mortise.StoreUnfitException if it can, but must not be used
+     */
+    Server connect();
+  }
+
+  /**
+   * A server that is connected.
+   *
+   * @param store what keeps the locks; closed by its user
+   * @param control a connection of it that may be used besides
+   */
+  public record Server(LockStore store, RedisWire control) {}
+}

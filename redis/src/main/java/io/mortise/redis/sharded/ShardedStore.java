@@ -1,0 +1,128 @@
+package io.mortise.redis.sharded;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.PartitionedStore;
+import io.mortise.spi.StoreProfile;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+
+/**
+ * Locks spread over independent servers by {@link Rendezvous}: each name lives on one server, which
+ * knows nothing of the others.
+ *
+ * <p><b>A server that dies takes its names with it.</b> They cannot be locked until it is back; the
+ * others go on. To let another server have them at once would give a lock to a second holder while
+ * the first still believes in it, and for ever if the server is only out of sight. So the list of
+ * servers is written down on each of them, a client with another list is refused, and a list is
+ * changed by saying so ({@code move}), whereupon the names that move are shut for that long.
+ */
+public final class ShardedStore implements PartitionedStore {
+  private final Rendezvous rendezvous;
+  private final List<Part> parts;
+  private final StoreProfile profile;
+  private final ScheduledExecutorService reconnecting;
+
+  /**
+   * Connects to all servers at once. Blocks. A server that cannot be reached is tried again and
+   * again, and its names fail until then.
+   *
+   * @param profile what the servers can do
+   * @throws StoreUnavailableException if none can be reached
+   * @throws StoreUnfitException if one must not be used, or has another list of servers
+   */
+  public ShardedStore(List<Shard> shards, ShardList list, StoreProfile profile) {
+    this.profile = profile;
+    this.rendezvous = new Rendezvous(shards.stream().map(Shard::id).toList());
+    this.reconnecting =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread thread = new Thread(task, "mortise-redis-shards");
+              thread.setDaemon(true);
+              return thread;
+            });
+    this.parts =
+        shards.stream().map(shard -> new Part(shard, list, profile, reconnecting)).toList();
+    try {
+      connectAll();
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  private void connectAll() {
+    List<CompletableFuture<Void>> connecting = new ArrayList<>();
+    for (Part part : parts) {
+      CompletableFuture<Void> connected = new CompletableFuture<>();
+      connecting.add(connected);
+      Thread thread =
+          new Thread(
+              () -> {
+                try {
+                  part.connect();
+                  connected.complete(null);
+                } catch (RuntimeException e) {
+                  connected.completeExceptionally(e);
+                }
+              },
+              "mortise-redis-connect");
+      thread.setDaemon(true);
+      thread.start();
+    }
+    StoreUnavailableException unreachable = null;
+    int reached = 0;
+    for (int i = 0; i < parts.size(); i++) {
+      try {
+        connecting.get(i).join();
+        reached++;
+      } catch (CompletionException e) {
+        if (!(e.getCause() instanceof StoreUnavailableException unavailable)) {
+          throw e.getCause() instanceof RuntimeException cause ? cause : e;
+        }
+        unreachable = unavailable;
+      }
+    }
+    if (reached == 0 && unreachable != null) {
+      throw unreachable;
+    }
+    parts.forEach(Part::keepConnecting);
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public int partitions() {
+    return parts.size();
+  }
+
+  @Override
+  public int partitionOf(LockName name) {
+    return rendezvous.of(name);
+  }
+
+  @Override
+  public LockStore partition(int number) {
+    return parts.get(number);
+  }
+
+  @Override
+  public void close() {
+    reconnecting.shutdownNow();
+    parts.forEach(Part::close);
+  }
+
+  @Override
+  public String toString() {
+    return profile.display();
+  }
+}
