@@ -30,6 +30,16 @@ record KeySpace(String prefix, List<String> guards) {
     return prefix + "s:" + session.value();
   }
 
+  /** What decides whether the session lives, with strict expiry. */
+  String beat(SessionId session) {
+    return prefix + "b:" + session.value();
+  }
+
+  /** Says that sessions end by their beats, if they do. */
+  String mode() {
+    return prefix + "mode";
+  }
+
   String news(SessionId session) {
     return prefix + "n:" + session.value();
   }

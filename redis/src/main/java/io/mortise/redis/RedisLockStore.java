@@ -40,10 +40,10 @@ import org.jspecify.annotations.Nullable;
  * scripts; what is decided here is only how they travel.
  */
 final class RedisLockStore implements LockStore {
-  private static final Duration MIN_TTL = Duration.ofMillis(100);
+  static final Duration MIN_TTL = Duration.ofMillis(100);
 
   /** A key whose time has come is gone from the next millisecond on. */
-  private static final Duration EXPIRY_LAG = Duration.ofMillis(2);
+  static final Duration EXPIRY_LAG = Duration.ofMillis(2);
 
   private final Wires wires;
   private final boolean replicated;
@@ -100,6 +100,15 @@ final class RedisLockStore implements LockStore {
   @Override
   public StoreProfile profile() {
     return profile;
+  }
+
+  boolean isStrict() {
+    return options.strictExpiry();
+  }
+
+  /** For questions besides. */
+  RedisWire control() {
+    return wires.control();
   }
 
   KeySpace keys() {

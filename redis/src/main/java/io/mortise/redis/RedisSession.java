@@ -124,6 +124,7 @@ final class RedisSession implements StoreSession {
     Confirmed last = confirmed;
     args.add(LockCodec.digits(last.beat() == previous ? last.before() : 0, 16));
     args.add(last.memory());
+    args.add(store.isStrict() ? store.keys().beat(spec.id()) : "");
     seen.forEach(id -> args.add(Long.toString(id)));
     return store
         .call(
@@ -193,8 +194,18 @@ final class RedisSession implements StoreSession {
             Script.CLOSE,
             List.of(store.keys().session(spec.id()), store.keys().news(spec.id())),
             List.of())
+        .thenCompose(closed -> store.isStrict() ? closeBeat() : done())
         .handle((answer, failure) -> (Void) null)
         .toCompletableFuture()
         .thenCompose(CompletableFuture::completedFuture);
+  }
+
+  private CompletionStage<@Nullable Object> closeBeat() {
+    String beat = store.keys().beat(spec.id());
+    return store.call(Script.CLOSE, List.of(beat, beat), List.of());
+  }
+
+  private static CompletionStage<@Nullable Object> done() {
+    return CompletableFuture.completedFuture(null);
   }
 }

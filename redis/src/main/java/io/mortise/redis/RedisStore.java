@@ -34,6 +34,9 @@ public final class RedisStore {
    * <p>Everywhere {@code wait-replicas}, a number or {@code all}, has grants and renewals wait for
    * replicas, for {@code wait-timeout} at most. Blocks, for some seconds where nobody answers.
    *
+   * <p>{@code redis-sharded://host1,host2,…} spreads names over independent servers, one of which
+   * must answer. More parameters: {@code ids}, one for each server; {@code move}.
+   *
    * <p>{@code redis-plain://…} and {@code rediss-plain://…} open locks that are nothing but a key
    * with an expiry, as clients in other languages write them, and can do little more than exclude:
    * see {@link io.mortise.spi.Capability#SESSION}. Parameters: {@code layout}, which is {@code
@@ -59,7 +62,7 @@ public final class RedisStore {
    * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
    */
   public static LockStore over(RedisClient client, Options options) {
-    return RedisLockStore.over(client, options);
+    return StrictExpiry.asWanted(RedisLockStore.over(client, options));
   }
 
   /**
@@ -73,14 +76,22 @@ public final class RedisStore {
    *     last end; at least one minute
    * @param acceptEviction whether a server that evicts keys, and so may forget locks, is used all
    *     the same
+   * @param strictExpiry whether the server's clock ends no session: that takes somebody who saw its
+   *     beat stand still for a whole TTL on his own clock. Then a crashed holder's lock is free
+   *     after up to two TTLs, and there are no at-most and at-least times. For all clients of a
+   *     namespace or none
    */
   public record Options(
-      String namespace, Duration timeout, Duration retention, boolean acceptEviction) {
+      String namespace,
+      Duration timeout,
+      Duration retention,
+      boolean acceptEviction,
+      boolean strictExpiry) {
     private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9._-]{0,64}");
 
     /** No namespace, 3 s, 10 min, no eviction. */
     public static final Options DEFAULT =
-        new Options("", Duration.ofSeconds(3), Duration.ofMinutes(10), false);
+        new Options("", Duration.ofSeconds(3), Duration.ofMinutes(10), false, false);
 
     /**
      * Checks the values.
@@ -106,22 +117,27 @@ public final class RedisStore {
 
     /** The same with this namespace. */
     public Options withNamespace(String other) {
-      return new Options(other, timeout, retention, acceptEviction);
+      return new Options(other, timeout, retention, acceptEviction, strictExpiry);
     }
 
     /** The same with this timeout. */
     public Options withTimeout(Duration other) {
-      return new Options(namespace, other, retention, acceptEviction);
+      return new Options(namespace, other, retention, acceptEviction, strictExpiry);
     }
 
     /** The same with this retention. */
     public Options withRetention(Duration other) {
-      return new Options(namespace, timeout, other, acceptEviction);
+      return new Options(namespace, timeout, other, acceptEviction, strictExpiry);
     }
 
     /** The same, with eviction accepted or not. */
     public Options withAcceptEviction(boolean other) {
-      return new Options(namespace, timeout, retention, other);
+      return new Options(namespace, timeout, retention, other, strictExpiry);
+    }
+
+    /** The same, with strict expiry or not. */
+    public Options withStrictExpiry(boolean other) {
+      return new Options(namespace, timeout, retention, acceptEviction, other);
     }
 
     /** What every key begins with. A namespace has no colon, so no two of them share keys. */

@@ -50,7 +50,12 @@ record RedisTarget(
   record Sentinel(List<Endpoint> servers, String name) {}
 
   static RedisTarget parse(StoreUrl url) {
-    return url.scheme().endsWith("-sentinel") ? SentinelUrl.parse(url) : parse(url, PARAMETERS);
+    if (url.scheme().endsWith("-sentinel")) {
+      return SentinelUrl.parse(url);
+    }
+    Set<String> parameters = new TreeSet<>(PARAMETERS);
+    parameters.add("strict-expiry");
+    return parse(url, parameters);
   }
 
   /** As {@link #parse(StoreUrl)}, where other parameters are known; TLS has one more. */
@@ -109,7 +114,8 @@ record RedisTarget(
         .withNamespace(url.parameter("namespace", ""))
         .withTimeout(url.duration("timeout", RedisStore.Options.DEFAULT.timeout()))
         .withRetention(url.duration("retention", RedisStore.Options.DEFAULT.retention()))
-        .withAcceptEviction(url.flag("accept-eviction", false));
+        .withAcceptEviction(url.flag("accept-eviction", false))
+        .withStrictExpiry(url.flag("strict-expiry", false));
   }
 
   /** The file of the parameter {@code ca}. */
@@ -123,7 +129,7 @@ record RedisTarget(
     return trusted;
   }
 
-  private static Wire wire(StoreUrl url) {
+  static Wire wire(StoreUrl url) {
     String name = url.parameter("wire", "direct");
     return switch (name) {
       case "direct" -> Wire.DIRECT;

@@ -8,7 +8,10 @@ enum Script {
   RENEW("renew.lua"),
   JUDGE("judge.lua"),
   CLOSE("close.lua"),
-  INSPECT("inspect.lua");
+  INSPECT("inspect.lua"),
+  STRICT_END("strict_end.lua"),
+  STRICT_REVIVE("strict_revive.lua"),
+  STRICT_MODE("strict_mode.lua");
 
   final String text;
   final String sha;

@@ -9,7 +9,8 @@
 -- ARGV[5] = deadline (µs since 1970 by the server's clock): no session is created after it
 -- ARGV[6] = the beat that was confirmed before the previous one (16 digits, 0s if none)
 -- ARGV[7] = the id of what the server remembered with when it confirmed the previous one; may be empty
--- ARGV[8…] = ids of news that was seen
+-- ARGV[8] = where strict expiry is wanted, the session's beat, which never expires: <prefix>b:<session>; else empty
+-- ARGV[9…] = ids of news that was seen
 --
 -- Returns a list. If renewed: the server's time (µs, text), the id of what it remembers with (its replication id, which
 -- changes when it restarts or takes over from another; '' if it does not tell), then up to 65 texts <id, 17 with its sign><news> (see
@@ -24,7 +25,8 @@
 -- In this step: what is renewed and what remembers must be the same.
 local info = redis.pcall('INFO', 'replication')
 local memory = type(info) == 'string' and string.match(info, 'master_replid:(%x+)') or ''
-local session = redis.call('GET', KEYS[1])
+local truth = ARGV[8] ~= '' and ARGV[8] or KEYS[1]
+local session = redis.call('GET', truth)
 local time = redis.call('TIME')
 if session then
   local beat = string.sub(session, 1, 16)
@@ -41,8 +43,11 @@ elseif time[1] * 1000000 + time[2] > tonumber(ARGV[5]) then
   return { 'L', string.format('%.0f', time[1] * 1000000 + time[2]) }
 end
 redis.call('SET', KEYS[1], ARGV[2] .. ARGV[3] .. ARGV[4], 'PX', tonumber(ARGV[3]))
+if truth ~= KEYS[1] then
+  redis.call('SET', truth, ARGV[2] .. ARGV[3] .. ARGV[4])
+end
 
-for i = 8, #ARGV do
+for i = 9, #ARGV do
   redis.pcall('ZREMRANGEBYSCORE', KEYS[2], ARGV[i], ARGV[i])
 end
 local answer = { string.format('%.0f', time[1] * 1000000 + time[2]), memory }

@@ -261,6 +261,11 @@ public final class StrictStore implements LockStore {
     }
 
     @Override
+    public void whenInDoubt(Runnable renewNow) {
+      session.whenInDoubt(renewNow);
+    }
+
+    @Override
     public CompletionStage<Void> close() {
       return session.close();
     }

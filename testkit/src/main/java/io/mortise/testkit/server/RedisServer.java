@@ -92,10 +92,24 @@ public final class RedisServer implements AutoCloseable {
     return start(binary, freePort(), arguments);
   }
 
+  /**
+   * Starts a server that sees this clock, and waits until it answers.
+   *
+   * @throws IllegalStateException if it does not come up; the message has what it said
+   */
+  public static RedisServer start(FakeClock clock, Path binary, String... arguments) {
+    return start(clock.prefix(), binary, freePort(), arguments);
+  }
+
   static RedisServer start(Path binary, int port, String... arguments) {
+    return start(List.of(), binary, port, arguments);
+  }
+
+  private static RedisServer start(
+      List<String> before, Path binary, int port, String... arguments) {
     try {
       Path folder = Files.createTempDirectory("mortise-redis");
-      List<String> command = new ArrayList<>();
+      List<String> command = new ArrayList<>(before);
       command.addAll(List.of(binary.toString(), "--port", Integer.toString(port)));
       command.addAll(List.of("--bind", "127.0.0.1", "--save", "", "--dir", folder.toString()));
       command.addAll(List.of(arguments));

@@ -1,0 +1,18 @@
+-- Ends a session whose beat somebody saw stand still for its whole TTL, unless it has moved since.
+--
+-- KEYS[1] = the session's beat: <prefix>b:<session>
+-- KEYS[2] = the session: <prefix>s:<session>
+-- KEYS[3] = its news: <prefix>n:<session>
+-- ARGV[1] = that beat (16 digits)
+--
+-- Returns 1 if the session has ended, now or before; 0 if its beat is another one.
+--
+-- Atomic because Redis runs one script at a time: a renewal comes before, and is another beat, or after, and finds no session.
+-- No clock is asked. DEL is allowed on a full server. Lowest server version: 6.2.
+
+local session = redis.call('GET', KEYS[1])
+if session and string.sub(session, 1, 16) ~= ARGV[1] then
+  return 0
+end
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+return 1

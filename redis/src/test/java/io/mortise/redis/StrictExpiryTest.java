@@ -1,0 +1,140 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import io.mortise.StoreUnfitException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.testkit.server.FakeClock;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of locks when the server's clock is set, with and without strict expiry. */
+class StrictExpiryTest {
+  private static final Duration TTL = Duration.ofSeconds(2);
+  private static final Duration HOUR = Duration.ofHours(1);
+  private static final String STRICT = "?namespace=strict&strict-expiry=true";
+
+  private static FakeClock clock;
+  private static RedisServer server;
+
+  @BeforeAll
+  static void start() {
+    Optional<FakeClock> installed = FakeClock.installed();
+    if (installed.isEmpty() && Boolean.getBoolean("mortise.ci")) {
+      throw new AssertionError("libfaketime is missing, and CI may not skip it.");
+    }
+    Assumptions.assumeTrue(installed.isPresent(), "SKIPPED: libfaketime is not installed.");
+    clock = installed.orElseThrow();
+    // Of Debian's own, the allocator asks for the time before the library is ready.
+    server = RedisServer.start(clock, Servers.REDIS_6.binary());
+  }
+
+  @AfterAll
+  static void stop() {
+    if (server != null) {
+      server.close();
+    }
+    if (clock != null) {
+      clock.close();
+    }
+  }
+
+  @BeforeEach
+  void setRight() {
+    clock.set(Duration.ZERO);
+  }
+
+  private static LockClient client(String parameters, Duration ttl) {
+    return LockClient.builder().url(server.url() + parameters).ttl(ttl).build();
+  }
+
+  @Test
+  void givenNoStrictExpiry_whenTheClockIsSetForward_thenTwoBelieveThatTheyHold() throws Exception {
+    try (LockClient first = client("?namespace=clock", Duration.ofSeconds(30));
+        LockClient second = client("?namespace=clock", Duration.ofSeconds(30));
+        Lease lease = first.lock("x").acquire()) {
+      second.lock("warm").acquire().close();
+      clock.set(HOUR);
+      Lease next = second.lock("x").acquireWithin(Duration.ofSeconds(20));
+      assertThat(next.isValid()).isTrue();
+      assertThat(lease.isValid()).as("until its next renewal, seconds later").isTrue();
+      next.close();
+    } catch (io.mortise.LeaseLostException e) {
+      // Told when it is closed.
+    }
+  }
+
+  @Test
+  void givenStrictExpiry_whenTheClockIsSetForwardAndBack_thenALiveHolderKeepsTheLock()
+      throws Exception {
+    try (LockClient holder = client(STRICT, TTL);
+        LockClient other = client(STRICT, TTL);
+        Lease lease = holder.lock("x").acquire()) {
+      for (Duration jump : List.of(HOUR, HOUR.negated())) {
+        clock.set(jump);
+        assertThat(other.lock("x").tryAcquire(TTL.plus(TTL.dividedBy(2)))).isEmpty();
+        lease.ensureValid();
+        holder.lock("another").acquireWithin(TTL.multipliedBy(2)).close();
+      }
+    }
+  }
+
+  @Test
+  void givenStrictExpiry_whenAHolderDiesAndTheClockJumps_thenItsLockIsFreeAfterTwoTtls_notSooner()
+      throws Exception {
+    LockName name = LockName.of("dies");
+    for (Duration jump : List.of(HOUR, HOUR.negated())) {
+      clock.set(Duration.ZERO);
+      try (LockStore crashed = RedisStore.open(server.url() + STRICT);
+          LockClient other = client(STRICT, TTL)) {
+        Party dead = new Party(crashed, TTL);
+        assertThat(dead.acquire(name, dead.attempt(), false)).isInstanceOf(Reply.Granted.class);
+        clock.set(jump);
+        long began = System.nanoTime();
+        try (Lease lease = other.lock("dies").acquireWithin(TTL.multipliedBy(8))) {
+          lease.ensureValid();
+          assertThat(Duration.ofNanos(System.nanoTime() - began))
+              .as("as long as it may believe")
+              .isGreaterThanOrEqualTo(TTL);
+        }
+        assertThat(dead.renew()).isInstanceOf(Renewal.Lost.class);
+      }
+    }
+  }
+
+  @Test
+  void givenStrictExpiry_thenWhatTheClockWouldDecideIsRefused_andClosingLeavesNoSession()
+      throws Exception {
+    try (OtherClient admin = new OtherClient(server.port())) {
+      try (LockClient client = client("?namespace=left&strict-expiry=true", TTL)) {
+        LockOptions atMost = LockOptions.DEFAULTS.withAtMost(TTL);
+        assertThatThrownBy(() -> client.lock("x", atMost).acquire())
+            .isInstanceOf(UnsupportedByStoreException.class)
+            .hasMessageContaining("AT_MOST");
+        client.lock("x").acquire().close();
+        assertThat((List<?>) admin.call("KEYS", "m:left:b:*")).hasSize(1);
+      }
+      assertThat((List<?>) admin.call("KEYS", "m:left:[bs]:*")).isEmpty();
+      assertThatThrownBy(() -> RedisStore.open(server.url() + "?namespace=left"))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("strict-expiry=true");
+      assertThatThrownBy(() -> RedisStore.open("redis-cluster://127.0.0.1:1?strict-expiry=true"))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+}
