@@ -206,10 +206,11 @@ final class CuratorSession implements StoreSession {
     Stand stand = stands.get(request.attempt());
     Stand before = inLine.get(request.name());
     if (over || wire == null) {
+      Reply.Ended end = request instanceof Request.Abandon ? ended.get(request.attempt()) : null;
       Reply gone =
           new Reply.Refused(
               request.attempt(), Why.SESSION_GONE, "The session of this request is over.");
-      after(() -> sink.accept(gone));
+      after(() -> sink.accept(end == null ? gone : end));
     } else if (before != null && before != stand) {
       before.later(() -> dispatch(request, sink, illegal));
     } else if (stand != null) {
@@ -375,14 +376,23 @@ final class CuratorSession implements StoreSession {
     if (left > 0) {
       watchEngine(left);
     } else {
+      end();
       close();
     }
   }
 
+  /** The server has deleted the session's nodes, or is going to; others may hold. */
   private void end() {
     guard.lock();
     try {
       over = true;
+      stands
+          .values()
+          .forEach(
+              stand ->
+                  ended.put(
+                      stand.attempt,
+                      new Reply.Ended(stand.attempt, stand.present(), How.TAKEN, false)));
       stands.clear();
       inLine.clear();
     } finally {
@@ -394,7 +404,12 @@ final class CuratorSession implements StoreSession {
   public CompletionStage<Void> close() {
     guard.lock();
     try {
-      end();
+      if (!over) {
+        // Of its own will: nobody has taken anything.
+        stands.clear();
+        ended.clear();
+        end();
+      }
       if (closing == null) {
         Wire open = wire;
         closing =

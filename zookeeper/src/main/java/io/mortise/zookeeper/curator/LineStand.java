@@ -546,6 +546,11 @@ class LineStand extends Stand implements Watcher {
   }
 
   @Override
+  Was present() {
+    return phase == Phase.HELD ? Was.HELD : phase == Phase.NEW ? Was.ABSENT : Was.WAITING;
+  }
+
+  @Override
   boolean isBlank() {
     return phase == Phase.NEW;
   }

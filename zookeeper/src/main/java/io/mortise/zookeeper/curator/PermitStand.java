@@ -390,7 +390,7 @@ final class PermitStand extends Stand implements Watcher {
 
   @Override
   void abandon(Turn turn) {
-    Was was = phase == Phase.HELD ? Was.HELD : phase == Phase.NEW ? Was.ABSENT : Was.WAITING;
+    Was was = present();
     giveBack(turn, () -> turn.ended(was, was == Was.ABSENT ? How.UNKNOWN : How.RELEASED));
   }
 
@@ -445,6 +445,11 @@ final class PermitStand extends Stand implements Watcher {
                         }
                       }));
     }
+  }
+
+  @Override
+  Was present() {
+    return phase == Phase.HELD ? Was.HELD : phase == Phase.NEW ? Was.ABSENT : Was.WAITING;
   }
 
   @Override

@@ -111,6 +111,9 @@ abstract class Stand {
     return true;
   }
 
+  /** What the attempt does now. */
+  abstract Was present();
+
   abstract void acquire(Request.Acquire request, Turn turn);
 
   abstract void adjust(Request.Adjust request, Turn turn);

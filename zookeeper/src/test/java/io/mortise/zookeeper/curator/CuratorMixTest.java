@@ -414,7 +414,7 @@ class CuratorMixTest {
         new InterProcessReadWriteLock(fleet.curator(), fleet.path("job/a"));
     curator.readLock().acquire();
     DistributedLock mortise = fleet.mortise().lock("job/a");
-    assertThatThrownBy(() -> mortise.tryAcquire(BRIEF))
+    assertThatThrownBy(() -> mortise.tryAcquire(Fleet.LONG))
         .isInstanceOf(LockException.class)
         .hasMessageContaining("recipe=readwrite");
     assertThat(fleet.nodes(fleet.path("job/a"))).hasSize(1);
