@@ -45,6 +45,11 @@ final class RedisLockStore implements LockStore {
   /** A key whose time has come is gone from the next millisecond on. */
   static final Duration EXPIRY_LAG = Duration.ofMillis(2);
 
+  private static final Duration SWEEP_EVERY = Duration.ofMinutes(1);
+
+  /** Records that are looked at in one go: some ten milliseconds of the server, in small steps. */
+  private static final int SWEEP_BUDGET = 1_000;
+
   private final Wires wires;
   private final boolean replicated;
   private final OpLane lane;
@@ -53,6 +58,7 @@ final class RedisLockStore implements LockStore {
   private final RedisStore.Options options;
   private final KeySpace keys;
   private final LockScan scan;
+  private volatile boolean closed;
 
   /** Over servers that were looked at, see {@link ServerCheck}. */
   RedisLockStore(
@@ -88,7 +94,11 @@ final class RedisLockStore implements LockStore {
     try {
       StoreClock clock = new ServerCheck(wires.control(), options, display).run();
       KeySpace keys = new KeySpace(options.prefix());
-      return new RedisLockStore(wires, options, display, replication, keys, clock);
+      RedisLockStore store = new RedisLockStore(wires, options, display, replication, keys, clock);
+      if (!options.strictExpiry()) {
+        store.keepSwept();
+      }
+      return store;
     } catch (RuntimeException e) {
       wires.ops().close();
       wires.control().close();
@@ -227,6 +237,33 @@ final class RedisLockStore implements LockStore {
   @Override
   public CompletionStage<Integer> sweep(int budget) {
     return scan.sweep(budget);
+  }
+
+  private void keepSwept() {
+    wires.control().schedule(this::sweepInTurn, SWEEP_EVERY);
+  }
+
+  private void sweepInTurn() {
+    if (!closed) {
+      var unused = sweepIfDue().whenComplete((removed, failure) -> keepSwept());
+    }
+  }
+
+  /**
+   * What a process that died had held is found by whoever wants it next; what nobody wants any
+   * more, by this. One process of all does it, once a minute.
+   *
+   * @return how many holds of dead sessions were ended
+   */
+  CompletionStage<Integer> sweepIfDue() {
+    String pause = Long.toString(SWEEP_EVERY.toMillis() - 1_000);
+    return bounded(
+            () -> wires.control().call("SET", keys.prefix() + "sweep", "", "NX", "PX", pause))
+        .thenCompose(
+            answer ->
+                "OK".equals(answer)
+                    ? scan.sweep(SWEEP_BUDGET)
+                    : CompletableFuture.completedFuture(0));
   }
 
   /** Ends what dead sessions hold on the locks, each in a step of its own. */
@@ -397,6 +434,7 @@ final class RedisLockStore implements LockStore {
 
   @Override
   public void close() {
+    closed = true;
     wires.ops().close();
     lane.close();
     wires.control().close();

@@ -4,21 +4,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import io.mortise.internal.engine.Engine;
+import io.mortise.internal.engine.EngineClient;
 import io.mortise.spi.LockName;
+import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What many held locks cost the server. */
 class FootprintTest {
   private static final int LOCKS = 10_000;
+  private static final Duration TTL = Duration.ofSeconds(20);
 
   @ParameterizedTest
   @EnumSource(Servers.class)
@@ -39,6 +51,9 @@ class FootprintTest {
         replies.forEach(reply -> assertThat(Party.join(reply)).isInstanceOf(Reply.Granted.class));
         long bytes = number(admin.info("memory"), "used_memory:") - before;
         assertThat(bytes / LOCKS).isLessThanOrEqualTo(150);
+        assertThat((double) bytes)
+            .as("no more than a fifth above the re-entrant hash of the widespread client")
+            .isLessThanOrEqualTo(1.2 * bytesOfHashes(server, admin));
 
         long requests = number(admin.info("commandstats"), "cmdstat_evalsha:calls=");
         assertThat(requests).isLessThan(LOCKS / 2);
@@ -48,6 +63,77 @@ class FootprintTest {
       } finally {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
       }
+    }
+  }
+
+  /** As that client writes them: one field, the id of a client and the number of a thread. */
+  private static long bytesOfHashes(RedisServer server, RedisCommands<String, String> admin) {
+    long before = number(admin.info("memory"), "used_memory:");
+    try (OtherClient other = new OtherClient(server.port())) {
+      for (int i = 0; i < LOCKS; i++) {
+        other.enter("theirs_/" + i, "8743c9c0-0795-4907-87fd-6c719a6b4586:1", 600_000);
+      }
+    }
+    return number(admin.info("memory"), "used_memory:") - before;
+  }
+
+  /** {@code -Dmortise.names=1000000} for the whole of it. */
+  @Test
+  @Timeout(900)
+  void givenNamesUsedOnce_thenNothingIsLeftInTheClientAtOnce_norInTheServerAfterTheRetention()
+      throws Exception {
+    Optional<FakeClock> installed = FakeClock.installed();
+    Assumptions.assumeTrue(
+        installed.isPresent() || Boolean.getBoolean("mortise.ci"),
+        "SKIPPED: libfaketime is not installed.");
+    int names = Integer.getInteger("mortise.names", 20_000);
+    try (FakeClock clock = installed.orElseThrow();
+        RedisServer server = RedisServer.start(clock, Servers.REDIS_6.binary());
+        OtherClient admin = new OtherClient(server.port())) {
+      LockOptions quietly = LockOptions.DEFAULTS.withReleaseAsync(true);
+      try (LockClient client =
+          LockClient.builder().url(server.url() + "?retention=1m").ttl(TTL).build()) {
+        for (int i = 0; i < names; i++) {
+          client.lock("once/" + i, quietly).acquireWithin(TTL).close();
+        }
+        Engine engine = ((EngineClient) client).engine();
+        Waits.until(TTL, "the client had forgotten all", () -> engine.footprint() == 0);
+      }
+      assertThat((Long) admin.call("DBSIZE")).isGreaterThan(names / 2);
+      clock.set(Duration.ofSeconds(61));
+      Waits.until(
+          Duration.ofMinutes(3),
+          "the server had forgotten all",
+          () -> Long.valueOf(0).equals(admin.call("DBSIZE")));
+    }
+  }
+
+  @Test
+  void givenProcessThatWasKilled_thenWhatNobodyWantsAnyMoreVanishesToo() {
+    try (RedisServer server = Servers.any();
+        OtherClient admin = new OtherClient(server.port());
+        RedisLockStore other = (RedisLockStore) RedisStore.open(server.url())) {
+      Party living = new Party(other);
+      var kept = living.attempt();
+      assertThat(living.acquire(LockName.of("kept"), kept, false))
+          .isInstanceOf(Reply.Granted.class);
+      try (LockStore killed = RedisStore.open(server.url())) {
+        Party dead = new Party(killed, Duration.ofMillis(300));
+        for (int i = 0; i < 30; i++) {
+          assertThat(dead.acquire(LockName.of("n" + i), dead.attempt(), false))
+              .isInstanceOf(Reply.Granted.class);
+        }
+      }
+      Waits.until(
+          TTL, "its session ended", () -> ((List<?>) admin.call("KEYS", "m::s:*")).size() == 1);
+      assertThat(Party.join(other.sweepIfDue())).isEqualTo(30);
+      assertThat(Party.join(other.sweepIfDue())).as("one process, once a minute").isZero();
+      assertThat(Party.join(other.inspect(LockQuery.all())).locks())
+          .extracting(view -> view.name().value())
+          .containsExactly("kept");
+      assertThat((Long) admin.call("PTTL", "m::l:n0"))
+          .as("its record is that of an idle lock")
+          .isBetween(1L, Duration.ofMinutes(10).toMillis());
     }
   }
 
