@@ -8,6 +8,7 @@ module io.mortise.core {
   requires static transitive org.jspecify;
 
   exports io.mortise;
+  exports io.mortise.guarantee;
   exports io.mortise.spi;
   exports io.mortise.internal.engine to
       io.mortise.testkit;
