@@ -2,17 +2,13 @@ package io.mortise;
 
 import io.mortise.internal.engine.EngineClient;
 import io.mortise.internal.engine.SystemEnv;
-import io.mortise.internal.table.MemStore;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
-import java.util.ServiceLoader;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a {@link LockClient}. Not thread-safe. */
@@ -82,7 +78,7 @@ public final class LockClientBuilder {
     if ((url == null) == (store == null)) {
       throw new IllegalStateException("Give either the URL of a store or a store.");
     }
-    LockStore opened = store == null ? open(java.util.Objects.requireNonNull(url)) : store;
+    LockStore opened = store == null ? LockStore.connect(Objects.requireNonNull(url)) : store;
     boolean own = store == null;
     SystemEnv system = new SystemEnv();
     try {
@@ -102,26 +98,6 @@ public final class LockClientBuilder {
       }
       throw e;
     }
-  }
-
-  private static LockStore open(StoreUrl url) {
-    if (url.scheme().equals("mem")) {
-      url.allowOnly(Set.of());
-      return new MemStore();
-    }
-    TreeSet<String> known = new TreeSet<>(Set.of("mem"));
-    for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class)) {
-      if (provider.schemes().contains(url.scheme())) {
-        return provider.open(url);
-      }
-      known.addAll(provider.schemes());
-    }
-    throw new IllegalArgumentException(
-        "No store for '"
-            + url
-            + "'. On the class path are: "
-            + String.join(", ", known)
-            + ". Add the module of the store (mortise-redis, mortise-jdbc, …), or correct the scheme.");
   }
 
   private static String host() {

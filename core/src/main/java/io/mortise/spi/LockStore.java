@@ -1,7 +1,12 @@
 package io.mortise.spi;
 
+import io.mortise.Beta;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.internal.table.MemStore;
 import java.time.Duration;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
@@ -17,6 +22,36 @@ import java.util.function.Consumer;
  * io.mortise.StoreUnavailableException} if the store does not answer.
  */
 public interface LockStore extends AutoCloseable {
+  /**
+   * Opens the store of a URL: that of the provider which knows its scheme. For tools that look at a
+   * store; who wants locks takes {@link io.mortise.LockClient#connect}. Blocks.
+   *
+   * @throws IllegalArgumentException if no store knows the URL's scheme, or a parameter of it is
+   *     unknown or wrong
+   * @throws io.mortise.StoreUnavailableException if the store cannot be reached
+   * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
+   */
+  @Beta
+  static LockStore connect(StoreUrl url) {
+    if (url.scheme().equals("mem")) {
+      url.allowOnly(Set.of());
+      return new MemStore();
+    }
+    TreeSet<String> known = new TreeSet<>(Set.of("mem"));
+    for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class)) {
+      if (provider.schemes().contains(url.scheme())) {
+        return provider.open(url);
+      }
+      known.addAll(provider.schemes());
+    }
+    throw new IllegalArgumentException(
+        "No store for '"
+            + url
+            + "'. On the class path are: "
+            + String.join(", ", known)
+            + ". Add the module of the store (mortise-redis, mortise-jdbc, …), or correct the scheme.");
+  }
+
   /** What it is and can do. */
   StoreProfile profile();
 
@@ -68,6 +103,16 @@ public interface LockStore extends AutoCloseable {
    * @return how many were removed
    */
   CompletionStage<Integer> sweep(int budget);
+
+  /**
+   * Looks at the server's own settings, as far as they change what its locks guarantee. Changes
+   * nothing, and shows no secret; what may not be read is {@link StoreReport.Grade#UNKNOWN}. The
+   * default knows nothing.
+   */
+  @Beta
+  default CompletionStage<StoreReport> examine() {
+    return CompletableFuture.completedFuture(StoreReport.about("").build());
+  }
 
   /**
    * Called by a thread that has asked for something and is about to park until it is answered.

@@ -1,6 +1,8 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 
@@ -14,6 +16,9 @@ interface Database extends AutoCloseable {
 
   /** A new connection, set up; blocks. */
   Link connect() throws SQLException;
+
+  /** Reads the settings that change what its locks guarantee. */
+  StoreReport examine(Connection connection) throws SQLException;
 
   /** What an error means for those who wait for the answer. */
   Trouble trouble(SQLException error);

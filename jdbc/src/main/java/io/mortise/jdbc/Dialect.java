@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -112,6 +113,9 @@ interface Dialect {
   default Duration idleLimit() {
     return Database.NEVER;
   }
+
+  /** Reads the settings that change what locks guarantee there. */
+  StoreReport examine(Connection connection) throws SQLException;
 
   /** What an error means for those who wait for an answer. */
   Trouble trouble(SQLException error);

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -81,6 +82,11 @@ final class H2Dialect implements Dialect {
       statement.execute("SET LOCK_TIMEOUT " + half);
       statement.execute("SET QUERY_TIMEOUT " + half);
     }
+  }
+
+  @Override
+  public StoreReport examine(Connection connection) throws SQLException {
+    return H2Exam.of(connection);
   }
 
   @Override

@@ -30,6 +30,11 @@ final class HostClock {
     this.offset = offset;
   }
 
+  /** Whether setting the time of day leaves it alone. */
+  boolean isMonotonic() {
+    return monotonic;
+  }
+
   long micros() {
     return monotonic ? offset + System.nanoTime() / 1000 : wall();
   }

@@ -13,6 +13,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Ticker;
 import io.mortise.spi.Verdict;
@@ -173,6 +174,11 @@ final class JdbcLockStore implements LockStore {
                     ? CompletableFuture.completedFuture(ended)
                     : call(requests, link -> sweepLocks(link, bounded - ended))
                         .thenApply(removed -> ended + removed));
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return call(renewals, link -> link.examine(database));
   }
 
   void submit(Work work) {

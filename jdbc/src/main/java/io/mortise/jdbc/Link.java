@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.News;
 import io.mortise.spi.Request;
+import io.mortise.spi.StoreReport;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -67,6 +68,11 @@ final class Link implements AutoCloseable {
 
   long now() throws SQLException {
     return transactions.now();
+  }
+
+  /** See {@link Database#examine}. */
+  StoreReport examine(Database database) throws SQLException {
+    return database.examine(connection);
   }
 
   /** The news that the transaction which has just committed left for sessions. */

@@ -3,6 +3,7 @@ package io.mortise.jdbc;
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -214,6 +215,11 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
       LOG.debug("One statement at a time", e);
       return false;
     }
+  }
+
+  @Override
+  public StoreReport examine(Connection connection) throws SQLException {
+    return new MySqlExam(folder(), text()).of(connection);
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.Trouble;
 import io.mortise.jdbc.driver.EagerSocketFactory;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -174,6 +175,11 @@ final class PostgresDialect implements Dialect {
   @Override
   public int batch() {
     return 128;
+  }
+
+  @Override
+  public StoreReport examine(Connection connection) throws SQLException {
+    return PostgresExam.of(connection);
   }
 
   @Override

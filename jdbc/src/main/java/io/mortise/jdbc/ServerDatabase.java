@@ -5,6 +5,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.spi.Capability;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -252,6 +253,11 @@ final class ServerDatabase implements Database {
         throw new StoreUnavailableException(store + " could not be closed: " + e.getMessage(), e);
       }
     }
+  }
+
+  @Override
+  public StoreReport examine(Connection connection) throws SQLException {
+    return dialect.examine(connection);
   }
 
   @Override

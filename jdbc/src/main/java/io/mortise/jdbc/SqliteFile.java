@@ -6,6 +6,7 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -342,6 +343,11 @@ final class SqliteFile implements Database {
     public long now() {
       return clock.micros();
     }
+  }
+
+  @Override
+  public StoreReport examine(Connection connection) throws SQLException {
+    return SqliteExam.of(connection, file, clock.isMonotonic());
   }
 
   @Override

@@ -3,6 +3,8 @@ package io.mortise.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -162,6 +164,11 @@ class LaneTest {
     @Override
     public Link connect() throws SQLException {
       return database.connect();
+    }
+
+    @Override
+    public StoreReport examine(Connection connection) throws SQLException {
+      return database.examine(connection);
     }
 
     @Override

@@ -18,6 +18,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
 import java.time.Duration;
@@ -357,6 +358,11 @@ final class RedisLockStore implements LockStore {
               }
               return CompletableFuture.failedStage(failure);
             });
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return new ServerExam(words -> bounded(() -> wires.control().call(words))).report();
   }
 
   /** Keys found, and where to go on; "0" at the end. */

@@ -14,6 +14,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
 import java.time.Duration;
@@ -140,6 +141,11 @@ public final class StoreLink implements PartitionedStore {
   @Override
   public CompletionStage<Integer> sweep(int budget) {
     return stage(() -> store.sweep(budget), CompletableFuture::failedFuture);
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return stage(store::examine, CompletableFuture::failedFuture);
   }
 
   @Override

@@ -14,6 +14,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Ticker;
 import io.mortise.spi.Verdict;
@@ -114,6 +115,15 @@ public final class MemStore implements LockStore {
   @Override
   public CompletionStage<Integer> sweep(int budget) {
     return CompletableFuture.completedFuture(step(now -> table.sweep(budget, now)));
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return CompletableFuture.completedFuture(
+        StoreReport.about("mem")
+            .fine(
+                "process", "this one", "The locks are seen in this process only, and end with it.")
+            .build());
   }
 
   @Override
