@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A wall clock for a server of its own, which a test can set forward and back while it runs
+ * A wall clock for a process of its own, which a test can set forward and back while it runs
  * (libfaketime, Debian: {@code faketime}). Thread-safe.
  */
 public final class FakeClock implements AutoCloseable {
@@ -56,7 +56,7 @@ public final class FakeClock implements AutoCloseable {
   }
 
   /** What stands before a command whose program shall see this clock. */
-  List<String> prefix() {
+  public List<String> prefix() {
     return List.of(
         "env",
         "LD_PRELOAD=" + library,

@@ -1,0 +1,111 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.testkit.server.FakeClock;
+import io.mortise.testkit.server.RedisServer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of locks when the clock of the server is set. */
+class RedisClockTest {
+  private static final Duration TTL = Duration.ofSeconds(2);
+  private static final Duration HOUR = Duration.ofHours(1);
+  private static final String LOCK = "invoice/42";
+  private static final LockName LOCK_NAME = LockName.of(LOCK);
+
+  private FakeClock clock;
+  private RedisServer server;
+
+  @BeforeEach
+  void start() {
+    Optional<FakeClock> installed = FakeClock.installed();
+    // The one without jemalloc, which reads the clock before libfaketime is ready.
+    Optional<Path> binary = RedisServer.bundled();
+    if ((installed.isEmpty() || binary.isEmpty()) && Boolean.getBoolean("mortise.ci")) {
+      throw new AssertionError(
+          "libfaketime or the Redis server is missing, and CI may not skip it.");
+    }
+    Assumptions.assumeTrue(installed.isPresent(), "SKIPPED: libfaketime is not installed.");
+    clock = installed.orElseThrow();
+    Assumptions.assumeTrue(binary.isPresent(), "SKIPPED: no Redis server for this machine.");
+    server = RedisServer.start(clock, binary.orElseThrow());
+  }
+
+  @AfterEach
+  void stop() {
+    if (server != null) {
+      server.close();
+    }
+    if (clock != null) {
+      clock.close();
+    }
+  }
+
+  private LockClient client() {
+    return LockClient.builder().url(server.url()).ttl(TTL).build();
+  }
+
+  @Test
+  void givenHolder_whenTheClockIsSetForward_thenAnotherMayHoldToo_butTheFirstIsToldAndFenced()
+      throws Exception {
+    try (LockStore paused = RedisStore.open(server.url());
+        LockClient other = client()) {
+      // Its next renewal is not due yet: as far as it can know it holds for a TTL.
+      Party first = new Party(paused);
+      long token = ((Reply.Granted) first.acquire(LOCK_NAME, first.attempt(), false)).token();
+      clock.set(HOUR);
+      try (Lease second = other.lock(LOCK).acquireWithin(Duration.ofSeconds(20))) {
+        assertThat(second.token()).isGreaterThan(token);
+        assertThat(first.renew()).isInstanceOf(Renewal.Lost.class);
+      }
+    }
+  }
+
+  @Test
+  void givenHolder_whenTheClockIsSetBack_thenItKeepsTheLock_andTokensGoOnRising() throws Exception {
+    try (LockClient holder = client();
+        LockClient other = client()) {
+      long token;
+      try (Lease lease = holder.lock(LOCK).acquire()) {
+        token = lease.token();
+        clock.set(HOUR.negated());
+        assertThat(other.lock(LOCK).tryAcquire(TTL.multipliedBy(2))).isEmpty();
+        lease.ensureValid();
+      }
+      try (Lease next = other.lock(LOCK).acquireWithin(Duration.ofSeconds(20))) {
+        assertThat(next.token()).isGreaterThan(token);
+      }
+    }
+  }
+
+  @Test
+  void givenDeadHolder_whenTheClockIsSetBack_thenItsLockStaysShut_untilTheClockIsRightAgain()
+      throws Exception {
+    try (LockStore crashed = RedisStore.open(server.url());
+        LockClient other = client()) {
+      Party dead = new Party(crashed, TTL);
+      dead.acquire(LOCK_NAME, dead.attempt(), false);
+      clock.set(HOUR.negated());
+      assertThat(other.lock(LOCK).tryAcquire(TTL.multipliedBy(2))).isEmpty();
+      clock.set(Duration.ZERO);
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> other.lock(LOCK).tryAcquire(), Optional::isPresent)
+          .orElseThrow()
+          .close();
+    }
+  }
+}
