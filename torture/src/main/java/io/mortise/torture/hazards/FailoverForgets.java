@@ -1,0 +1,159 @@
+package io.mortise.torture.hazards;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.StoreUnavailableException;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An asynchronous failover: the replica that is promoted has not seen the lock. Both servers stand
+ * behind one address, as with a floating address or a name that is moved.
+ */
+final class FailoverForgets implements Hazard.Story {
+  private static final Duration TTL = Duration.ofSeconds(3);
+  private static final Duration LONG_TTL = Duration.ofSeconds(30);
+  private static final String LOCK = "mortise-hazard/invoice";
+
+  /** Two servers behind one address; the cable between them can be cut. */
+  private record Pair(
+      Stage stage,
+      RedisServer primary,
+      RedisServer replica,
+      Switchboard address,
+      Switchboard cable,
+      RedisConnection toReplica) {
+
+    static Pair start(Stage stage) {
+      // Else a replica waits five seconds for others to copy along with.
+      RedisServer primary = stage.redis("--repl-diskless-sync-delay", "0");
+      RedisServer replica = stage.redis();
+      Switchboard address = stage.open(new Switchboard(primary.port()));
+      Switchboard cable = stage.open(new Switchboard(primary.port()));
+      RedisConnection toReplica = stage.connect(replica.port());
+      toReplica.call("REPLICAOF", "127.0.0.1", Integer.toString(cable.port()));
+      Pair pair = new Pair(stage, primary, replica, address, cable, toReplica);
+      stage.await("the replica follows", pair::follows);
+      return pair;
+    }
+
+    private boolean follows() {
+      return String.valueOf(toReplica.call("INFO", "replication"))
+          .contains("master_link_status:up");
+    }
+
+    String url() {
+      return "redis://127.0.0.1:" + address.port();
+    }
+
+    void fail() {
+      primary.kill();
+      toReplica.call("REPLICAOF", "NO", "ONE");
+      address.lead(replica.port());
+      stage.say("servers", "the primary is killed, the replica promoted; the address leads to it");
+    }
+  }
+
+  @Override
+  public void play(Stage stage) throws Exception {
+    naive(stage);
+    told(stage);
+    fencedOnly(stage);
+  }
+
+  private static void naive(Stage stage) {
+    stage.chapter("The naive lock: SET invoice A NX PX 30000, with INCR as its token");
+    Pair pair = Pair.start(stage);
+    RedisConnection a = stage.connect(pair.address().port());
+    pair.cable().cut();
+    stage.expect(a.lock(LOCK, "A", 30_000), "A gets the naive lock");
+    Object first = a.call("INCR", "token");
+    stage.say("A", "has the lock, token " + first + "; the replica lags and does not know");
+    pair.fail();
+    RedisConnection b = stage.connect(pair.address().port());
+    stage.expect(b.lock(LOCK, "B", 30_000), "B gets the naive lock while A holds it");
+    Object second = b.call("INCR", "token");
+    stage.say("B", "gets the lock too, token " + second);
+    stage.expect(first != null && first.equals(second), "both tokens are the same");
+    stage.say("invoice", "takes the writes of both: nothing tells them apart");
+    stage.conclude("broke, as told");
+  }
+
+  private static void told(Stage stage) throws Exception {
+    stage.chapter("Mortise, TTL 3 s: a failover that lost a renewal, too");
+    Pair pair = Pair.start(stage);
+    LockClient a = stage.client(pair.url(), "A", TTL);
+    LockClient b = stage.client(pair.url(), "B", TTL);
+    a.lock("mortise-hazard/warm-up").acquire().close();
+    pair.cable().cut();
+    stage.pass(TTL.dividedBy(2));
+    Lease lease = a.lock(LOCK).acquire();
+    AtomicReference<@Nullable String> loss = new AtomicReference<>();
+    lease.onLost(lost -> loss.set(lost.getMessage()));
+    long first = lease.token();
+    Account invoice = new Account(0);
+    stage.expect(invoice.write(1, first), "the invoice takes the write of A");
+    stage.say("A", "has the lock, token " + first + "; the replica lags and does not know");
+    pair.fail();
+    Lease next = granted(stage, b);
+    long second = next.token();
+    stage.say("B", "gets the lock too, token " + second);
+    stage.expect(second > first, "the token rises though the counter was lost");
+    stage.await("A is told", () -> loss.get() != null);
+    stage.say("A", "is told: " + loss.get());
+    stage.expect(invoice.write(2, second), "the invoice takes the write of B");
+    stage.expect(!invoice.write(3, first), "the invoice refuses the write of A");
+    stage.say("invoice", "takes the write of B, and would refuse one of A");
+    next.close();
+    stage.conclude("detected, as told: the holder was told, and fenced");
+  }
+
+  private static void fencedOnly(Stage stage) throws Exception {
+    stage.chapter(
+        "Mortise, TTL 30 s: a failover quicker than a renewal, of which nobody can tell A");
+    Pair pair = Pair.start(stage);
+    LockClient a = stage.client(pair.url(), "A", LONG_TTL);
+    LockClient b = stage.client(pair.url(), "B", LONG_TTL);
+    a.lock("mortise-hazard/warm-up").acquire().close();
+    stage.pass(Duration.ofMillis(300));
+    pair.cable().cut();
+    Lease lease = a.lock(LOCK).acquire();
+    long first = lease.token();
+    stage.say("A", "has the lock, token " + first + "; the replica lags by this grant only");
+    pair.fail();
+    Lease next = granted(stage, b);
+    long second = next.token();
+    stage.say("B", "gets the lock too, token " + second + "; A's isValid() is " + lease.isValid());
+    stage.expect(second > first, "the token rises though the counter was lost");
+    Account invoice = new Account(0);
+    stage.expect(invoice.write(2, second), "the invoice takes the write of B");
+    stage.expect(!invoice.write(3, first), "the invoice refuses the write of A");
+    stage.say("invoice", "takes the write of B, and refuses that of A");
+    next.close();
+    stage.conclude("detected by token, as told: this is what the token is for");
+  }
+
+  private static Lease granted(Stage stage, LockClient client) {
+    AtomicReference<@Nullable Lease> granted = new AtomicReference<>();
+    stage.await(
+        "B gets the lock",
+        () -> {
+          try {
+            Optional<Lease> lease = client.lock(LOCK).tryAcquire();
+            lease.ifPresent(granted::set);
+            return lease.isPresent();
+          } catch (StoreUnavailableException e) {
+            // The connection to the new primary is not there yet.
+            return false;
+          }
+        });
+    Lease lease = granted.get();
+    if (lease == null) {
+      throw new NotAsToldException("B gets the lock");
+    }
+    return lease;
+  }
+}

@@ -1,0 +1,117 @@
+package io.mortise.torture.hazards;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.testkit.server.RedisServer;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Many wait for one lock. The naive ones all try whenever it is released. */
+final class ThunderingHerd implements Hazard.Story {
+  private static final int WAITERS = 20;
+  private static final Duration TTL = Duration.ofSeconds(30);
+  private static final String LOCK = "mortise-hazard/gate";
+  private static final String CHANNEL = LOCK + "/released";
+
+  @Override
+  public void play(Stage stage) throws Exception {
+    double naive = naive(stage);
+    double mortise = mortise(stage);
+    stage.expect(naive > 4 * mortise, "the naive lock asks at least four times as much");
+  }
+
+  private static double naive(Stage stage) throws Exception {
+    stage.chapter(
+        "The naive lock: SET gate … NX, and PUBLISH when it is released; " + WAITERS + " wait");
+    RedisServer server = stage.redis();
+    RedisConnection first = stage.connect(server.port());
+    stage.expect(first.lock(LOCK, "first", 60_000), "the first gets the naive lock");
+    AtomicInteger listening = new AtomicInteger();
+    AtomicInteger served = new AtomicInteger();
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < WAITERS; i++) {
+      RedisConnection own = stage.connect(server.port());
+      RedisConnection ears = stage.connect(server.port());
+      Thread thread =
+          new Thread(
+              () -> {
+                ears.call("SUBSCRIBE", CHANNEL);
+                listening.incrementAndGet();
+                wait(own, ears);
+                served.incrementAndGet();
+                release(own);
+              });
+      thread.setDaemon(true);
+      thread.start();
+      threads.add(thread);
+    }
+    stage.await("all listen", () -> listening.get() == WAITERS);
+    stage.await("all have tried once", () -> first.executed("set") > WAITERS);
+    long before = first.executed("set");
+    stage.say("first", "releases");
+    release(first);
+    stage.await("all were served", () -> served.get() == WAITERS);
+    for (Thread thread : threads) {
+      thread.join(10_000);
+    }
+    long tries = first.executed("set") - before;
+    double each = (double) tries / WAITERS;
+    stage.say(
+        "server",
+        "%d were served one after the other, by %d tries: %.1f each"
+            .formatted(WAITERS, tries, each));
+    stage.conclude("a herd, as told: the work grows with the square of those who wait");
+    return each;
+  }
+
+  private static void wait(RedisConnection own, RedisConnection ears) {
+    ears.patience(1000);
+    while (!own.lock(LOCK, "waiter", 60_000)) {
+      try {
+        ears.receive();
+      } catch (UncheckedIOException e) {
+        // A message was missed: try again.
+      }
+    }
+  }
+
+  private static void release(RedisConnection holder) {
+    holder.call("DEL", LOCK);
+    holder.call("PUBLISH", CHANNEL, "");
+  }
+
+  private static double mortise(Stage stage) throws Exception {
+    stage.chapter("Mortise: " + WAITERS + " processes' worth of clients wait");
+    RedisServer server = stage.redis();
+    RedisConnection watch = stage.connect(server.port());
+    LockClient first = stage.client(server.url(), "first", TTL);
+    Lease held = first.lock(LOCK).acquire();
+    List<CompletableFuture<Void>> waits = new ArrayList<>();
+    for (int i = 0; i < WAITERS; i++) {
+      LockClient client = stage.client(server.url(), "waiter" + i, TTL);
+      waits.add(client.lock(LOCK).acquireAsync().thenCompose(Lease::releaseAsync));
+    }
+    stage.await(
+        "all wait in the queue",
+        () -> first.inspect(LOCK).map(view -> view.waiters().size()).orElse(0) == WAITERS);
+    long before = watch.executed("evalsha");
+    stage.say("first", "releases");
+    held.close();
+    for (CompletableFuture<Void> wait : waits) {
+      wait.get(20, TimeUnit.SECONDS);
+    }
+    long scripts = watch.executed("evalsha") - before;
+    double each = (double) scripts / WAITERS;
+    stage.say(
+        "server",
+        "%d were served in their order, by %d scripts: %.1f each"
+            .formatted(WAITERS, scripts, each));
+    stage.conclude("no herd, as told: a release hands over to the one whose turn it is");
+    return each;
+  }
+}
