@@ -62,6 +62,9 @@ public final class Main implements Runnable {
             .addSubcommand(new ListCommand(surroundings))
             .addSubcommand(new ShowCommand(surroundings))
             .addSubcommand(new EvictCommand(surroundings))
+            .addSubcommand(new DoctorCommand(surroundings))
+            .addSubcommand(new GuaranteesCommand(surroundings))
+            .addSubcommand(new HazardsCommand(surroundings))
             .addSubcommand(new CommandLine.HelpCommand())
             .addSubcommand(new AutoComplete.GenerateCompletion());
     line.setExpandAtFiles(false)

@@ -2,12 +2,15 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the stores that are on the class path. */
@@ -20,8 +23,17 @@ final class StoreConnector implements Surroundings.Connector {
     if (ttl != null) {
       builder.ttl(ttl);
     }
+    return withDriver(url, builder::build);
+  }
+
+  @Override
+  public LockStore open(String url) {
+    return withDriver(url, () -> LockStore.connect(StoreUrl.parse(url)));
+  }
+
+  private static <T> T withDriver(String url, Supplier<T> opening) {
     boolean unpacks = url.startsWith("jdbc:sqlite:") && System.getProperty(SQLITE_FOLDER) == null;
-    return unpacks ? buildWithOwnFolder(builder) : builder.build();
+    return unpacks ? withOwnFolder(opening) : opening.get();
   }
 
   /**
@@ -30,7 +42,7 @@ final class StoreConnector implements Surroundings.Connector {
    * that is killed leaves a megabyte behind; so each gets a folder, needed only until the library
    * is loaded.
    */
-  private static LockClient buildWithOwnFolder(LockClientBuilder builder) {
+  private static <T> T withOwnFolder(Supplier<T> opening) {
     Path folder;
     try {
       folder = Files.createTempDirectory("mortise-sqlite-");
@@ -39,7 +51,7 @@ final class StoreConnector implements Surroundings.Connector {
     }
     System.setProperty(SQLITE_FOLDER, folder.toString());
     try {
-      return builder.build();
+      return opening.get();
     } finally {
       try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
         for (Path file : files) {

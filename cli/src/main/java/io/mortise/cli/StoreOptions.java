@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
+import io.mortise.spi.LockStore;
 import java.io.IOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -68,6 +69,17 @@ final class StoreOptions {
 
   /** Connects, and says so if the store is one that other hosts do not see. Blocks. */
   LockClient connect(String url, @Nullable Duration ttl) {
+    prepare(url);
+    return surroundings.connector().connect(url, ttl);
+  }
+
+  /** The same with the store itself. Blocks. */
+  LockStore open(String url) {
+    prepare(url);
+    return surroundings.connector().open(url);
+  }
+
+  private void prepare(String url) {
     // Read when the first logger is made, which is later than this.
     if (verbose) {
       System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "info");
@@ -81,7 +93,6 @@ final class StoreOptions {
                   + Safe.text(url.substring("jdbc:sqlite:".length()))
                   + "'. Other hosts do not see them; name a common store with --store or MORTISE_STORE.");
     }
-    return surroundings.connector().connect(url, ttl);
   }
 
   private boolean isEmbeddedDefault() {

@@ -1,6 +1,8 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.time.Duration;
@@ -29,5 +31,10 @@ record Surroundings(
      * @param ttl of the session; null for the default
      */
     LockClient connect(String url, @Nullable Duration ttl);
+
+    /** Opens the store itself, to look at it. Blocks. */
+    default LockStore open(String url) {
+      return LockStore.connect(StoreUrl.parse(url));
+    }
   }
 }

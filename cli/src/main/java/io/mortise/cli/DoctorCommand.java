@@ -1,0 +1,149 @@
+package io.mortise.cli;
+
+import io.mortise.guarantee.Fault;
+import io.mortise.guarantee.GuaranteeTable;
+import io.mortise.guarantee.StoreMode;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreReport.Finding;
+import io.mortise.spi.StoreReport.Grade;
+import java.io.PrintStream;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code mortise doctor}: what a user's own servers guarantee. */
+@Command(
+    name = "doctor",
+    description = "Look at the settings of the store's server, and say what locks on it guarantee.",
+    footer = {
+      "",
+      "It takes one lock with a name of its own and gives it back; it changes nothing else. Exit status: 0 if nothing"
+          + " takes away a guarantee that this store can give; 1 if something does, or could not be found out; 69 if the"
+          + " store cannot be reached or must not be used as it is."
+    })
+final class DoctorCommand implements Callable<Integer> {
+  private final Surroundings surroundings;
+  private final GuaranteeTable table = GuaranteeTable.load();
+
+  @Mixin private StoreOptions store;
+
+  @Option(names = "--json", description = "Write a JSON object.")
+  private boolean json;
+
+  DoctorCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+    this.store = new StoreOptions(surroundings);
+  }
+
+  @Override
+  public Integer call() {
+    StoreReport report;
+    String display;
+    try (LockStore opened = store.open(store.url())) {
+      display = opened.profile().display();
+      report = new Checkup(opened).run();
+    }
+    Optional<StoreMode> mode =
+        Optional.of(report.mode()).filter(id -> !id.isEmpty()).map(table::mode);
+    boolean healthy =
+        report.findings().stream()
+            .noneMatch(
+                finding -> finding.grade() == Grade.WEAK || finding.grade() == Grade.UNKNOWN);
+    if (json) {
+      surroundings.out().println(Safe.hide(Json.write(json(display, report, mode, healthy))));
+    } else {
+      print(display, report, mode);
+    }
+    return healthy ? ExitStatus.OK : ExitStatus.FAILED;
+  }
+
+  private void print(String display, StoreReport report, Optional<StoreMode> mode) {
+    PrintStream out = surroundings.out();
+    out.println("Store " + shown(display));
+    out.println();
+    report.findings().forEach(finding -> print(out, finding));
+    out.println();
+    if (mode.isEmpty()) {
+      out.println("The guarantee table has no row for this kind of store yet.");
+      return;
+    }
+    out.println(
+        "It is in mode " + mode.get().id() + ": " + GuaranteeViews.plain(mode.get().title()) + ".");
+    out.println("What becomes of exclusive locks when something goes wrong:");
+    GuaranteeViews.summary(table.row(mode.get().id())).forEach(line -> out.println("  " + line));
+    out.println();
+    out.println("Why, and which test shows it: mortise guarantees " + mode.get().id());
+  }
+
+  private void print(PrintStream out, Finding finding) {
+    String head = finding.id() + (finding.value().isEmpty() ? "" : ": " + finding.value());
+    out.println(sign(finding.grade()) + shown(head));
+    if (finding.grade() == Grade.FINE && !store.verbose) {
+      return;
+    }
+    String concerns =
+        finding.faults().stream()
+            .sorted()
+            .map(fault -> table.fault(fault).title())
+            .collect(Collectors.joining(", "));
+    String text = finding.meaning() + (concerns.isEmpty() ? "" : " Decides: " + concerns + ".");
+    GuaranteeViews.wrap(shown(text), 90).forEach(line -> out.println("        " + line));
+    if (!finding.remedy().isEmpty()) {
+      GuaranteeViews.wrap("For more: " + shown(finding.remedy()), 90)
+          .forEach(line -> out.println("        " + line));
+    }
+  }
+
+  private static String sign(Grade grade) {
+    return switch (grade) {
+      case FINE -> "  ok    ";
+      case NOTE -> "  note  ";
+      case WEAK -> "  WEAK  ";
+      case UNKNOWN -> "  ?     ";
+    };
+  }
+
+  /** Values come from a server: they neither obey nor betray. */
+  private static String shown(String text) {
+    return Safe.text(Safe.hide(text));
+  }
+
+  private Map<String, Object> json(
+      String display, StoreReport report, Optional<StoreMode> mode, boolean healthy) {
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put("store", display);
+    object.put("healthy", healthy);
+    object.put("mode", mode.map(StoreMode::id).orElse(null));
+    object.put("findings", report.findings().stream().map(DoctorCommand::json).toList());
+    object.put("guarantees", mode.map(row -> (Object) answers(row.id())).orElse(List.of()));
+    return object;
+  }
+
+  private Map<String, String> answers(String mode) {
+    Map<String, String> answers = new LinkedHashMap<>();
+    for (Fault fault : table.faults()) {
+      answers.put(
+          fault.id(), table.cell(mode, fault.id()).answer().name().toLowerCase(Locale.ROOT));
+    }
+    return answers;
+  }
+
+  private static Map<String, Object> json(Finding finding) {
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put("id", finding.id());
+    object.put("grade", finding.grade().name().toLowerCase(Locale.ROOT));
+    object.put("value", finding.value());
+    object.put("meaning", finding.meaning());
+    object.put("remedy", finding.remedy());
+    object.put("decides", finding.faults().stream().sorted().toList());
+    return object;
+  }
+}

@@ -1,0 +1,88 @@
+package io.mortise.cli;
+
+import io.mortise.guarantee.GuaranteeTable;
+import io.mortise.guarantee.StoreMode;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code mortise guarantees}: the guarantee table. */
+@Command(
+    name = "guarantees",
+    description = "Print what becomes of locks when something goes wrong, store by store.",
+    footer = {
+      "",
+      "It is said of exclusive locks. 'Detected by token' helps only where the resource compares tokens; shared holds"
+          + " and permits have none that could be compared. 'mortise doctor' says which of these modes your store is in."
+    })
+final class GuaranteesCommand implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "STORE",
+      description = "One kind of store, or one of its modes: redis, redis/everysec. Says why, too.")
+  private String wanted = "";
+
+  @Option(names = "--json", description = "Write a JSON array of modes with their cells.")
+  private boolean json;
+
+  @Option(names = "--markdown", description = "Write the page docs/guarantees.md.")
+  private boolean markdown;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this help.")
+  boolean help; // read by the parser
+
+  GuaranteesCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    GuaranteeTable table = GuaranteeTable.load();
+    PrintStream out = surroundings.out();
+    if (markdown) {
+      new GuaranteePage(table).lines().forEach(out::println);
+      return ExitStatus.OK;
+    }
+    List<StoreMode> modes =
+        table.modes().stream()
+            .filter(
+                mode -> wanted.isEmpty() || mode.id().equals(wanted) || mode.store().equals(wanted))
+            .toList();
+    if (modes.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "There is no store '"
+              + wanted
+              + "' in the table. Known: "
+              + String.join(", ", table.modes().stream().map(StoreMode::id).toList())
+              + ".");
+    }
+    if (json) {
+      out.println(
+          Json.write(modes.stream().map(mode -> GuaranteeViews.json(table, mode)).toList()));
+      return ExitStatus.OK;
+    }
+    for (StoreMode mode : modes) {
+      out.println(mode.id() + ": " + GuaranteeViews.plain(mode.title()));
+      (wanted.isEmpty()
+              ? GuaranteeViews.summary(table.row(mode.id()))
+              : GuaranteeViews.details(table.row(mode.id())))
+          .forEach(line -> out.println("  " + line));
+      out.println();
+    }
+    return ExitStatus.OK;
+  }
+}

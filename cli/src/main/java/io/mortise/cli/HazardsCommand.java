@@ -1,0 +1,105 @@
+package io.mortise.cli;
+
+import io.mortise.torture.hazards.Hazard;
+import io.mortise.torture.hazards.Hazards;
+import io.mortise.torture.hazards.MissingProgramException;
+import io.mortise.torture.hazards.NotAsToldException;
+import io.mortise.torture.hazards.Stage;
+import java.io.PrintStream;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code mortise hazards}: what goes wrong with locks, as stories to run. */
+@Command(
+    name = "hazards",
+    description = "Show on real servers how locks break, and what Mortise does then.",
+    synopsisSubcommandLabel = "COMMAND",
+    footer = {
+      "",
+      "Each story is played first with the lock that everybody writes first, which breaks, then with Mortise. Servers are"
+          + " started from the PATH, on free ports of this host, and are gone afterwards."
+    })
+final class HazardsCommand implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this help.")
+  boolean help; // read by the parser
+
+  HazardsCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(spec.commandLine(), "Say list, or run NAME.");
+  }
+
+  /** Their names. */
+  @Command(name = "list", description = "List the stories.")
+  int list() {
+    for (Hazard hazard : Hazards.all()) {
+      surroundings
+          .out()
+          .println(String.format(Locale.ROOT, "%-18s %s", hazard.name(), hazard.title()));
+    }
+    return ExitStatus.OK;
+  }
+
+  /** Plays one. */
+  @Command(
+      name = "run",
+      description = "Play a story. Takes less than a minute.",
+      footer = {
+        "",
+        "Exit status: 0 if it happened as told, 1 if not, 69 if a server is not installed or cannot be reached."
+      })
+  int run(
+      @Parameters(paramLabel = "NAME", description = "As 'mortise hazards list' says.") String name,
+      @Option(
+              names = "--store",
+              paramLabel = "URL",
+              description = "Play Mortise's half on this store; not every story can.")
+          @Nullable String store) {
+    Hazard hazard =
+        Hazards.find(name)
+            .orElseThrow(
+                () ->
+                    new ParameterException(
+                        spec.commandLine(),
+                        "There is no story '" + name + "'. See: mortise hazards list"));
+    if (store != null && !hazard.takesStore()) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "Story '" + name + "' ends servers, so it starts its own. Leave --store out.");
+    }
+    // What would be logged is the story itself. Read when the first logger is made, which is later.
+    System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
+    PrintStream out = surroundings.out();
+    out.println(hazard.name() + ": " + hazard.title());
+    out.println("Told by: " + hazard.source());
+    try (Stage stage = new Stage(out, store)) {
+      hazard.story().play(stage);
+      return ExitStatus.OK;
+    } catch (NotAsToldException e) {
+      throw new Failure(ExitStatus.FAILED, String.valueOf(e.getMessage()), e);
+    } catch (MissingProgramException e) {
+      throw new Failure(ExitStatus.STORE, String.valueOf(e.getMessage()), e);
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package io.mortise.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.jr.ob.JSON;
+import io.mortise.testkit.server.RedisServer;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the tool says of real servers, good and bad. */
+class DoctorTest {
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  private int doctor(String url, String... more) {
+    out.reset();
+    err.reset();
+    String[] words = new String[1 + more.length];
+    words[0] = "doctor";
+    System.arraycopy(more, 0, words, 1, more.length);
+    return Main.execute(
+        new Surroundings(
+            Map.of("MORTISE_STORE", url),
+            new StoreConnector(),
+            InputStream.nullInputStream(),
+            new PrintStream(out, true, UTF_8),
+            new PrintStream(err, true, UTF_8)),
+        words);
+  }
+
+  private String said() {
+    return out.toString(UTF_8);
+  }
+
+  private static RedisServer redis(String... arguments) {
+    Optional<Path> binary = RedisServer.bundled();
+    if (binary.isEmpty() && Boolean.getBoolean("mortise.ci")) {
+      throw new IllegalStateException("There is no Redis server for this machine.");
+    }
+    Assumptions.assumeTrue(binary.isPresent(), "no Redis server for this machine");
+    return RedisServer.start(binary.get(), arguments);
+  }
+
+  @Test
+  void givenServerThatForgets_whenLookedAt_thenStatusIs1AndTheRemedyIsTold() {
+    try (RedisServer server = redis()) {
+      assertThat(doctor(server.url())).as(err.toString(UTF_8)).isEqualTo(ExitStatus.FAILED);
+      assertThat(said())
+          .contains("Store redis:127.0.0.1:" + server.port())
+          .contains("  WEAK  appendonly: no", "For more: Set appendonly yes")
+          .contains("Decides: Power loss, Server crash.")
+          .contains("  ok    a lock: token ", "  ok    round trip: ", "  ok    clock rate: ")
+          .contains("It is in mode redis/forgets: Redis, one server")
+          .contains("  detected by token  client pause, server crash, power loss");
+    }
+  }
+
+  @Test
+  void givenServerThatForcesItsLog_whenLookedAt_thenStatusIs0() throws Exception {
+    try (RedisServer server = redis("--appendonly", "yes", "--appendfsync", "always")) {
+      assertThat(doctor(server.url(), "--json")).as(said()).isZero();
+      Map<String, Object> object = JSON.std.mapFrom(said());
+      assertThat(object).containsEntry("mode", "redis/always").containsEntry("healthy", true);
+      Map<?, ?> guarantees = (Map<?, ?>) object.get("guarantees");
+      assertThat(guarantees.get("server-crash")).isEqualTo("delayed");
+      assertThat(guarantees.get("client-pause")).isEqualTo("detected");
+      assertThat((List<?>) object.get("findings")).hasSizeGreaterThan(7);
+    }
+  }
+
+  @Test
+  void givenServerThatEvicts_whenLookedAt_thenItIsRefused_orTheRiskIsTold() {
+    try (RedisServer server = redis("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")) {
+      assertThat(doctor(server.url())).isEqualTo(ExitStatus.STORE);
+      assertThat(err.toString(UTF_8)).contains("may evict locks", "noeviction");
+      assertThat(doctor(server.url() + "?accept-eviction=true")).isEqualTo(ExitStatus.FAILED);
+      assertThat(said()).contains("  WEAK  maxmemory-policy: allkeys-lru");
+    }
+  }
+
+  @Test
+  void givenWrongPasswordOrNoServer_whenLookedAt_thenStatusIs69AndNoSecretIsShown() {
+    try (RedisServer server = redis("--requirepass", "s3cret")) {
+      assertThat(doctor("redis://:hunter2@127.0.0.1:" + server.port())).isEqualTo(ExitStatus.STORE);
+      assertThat(err.toString(UTF_8)).contains("refused the credentials").doesNotContain("hunter2");
+      assertThat(doctor("redis://:s3cret@127.0.0.1:" + server.port(), "--verbose"))
+          .isEqualTo(ExitStatus.FAILED);
+      assertThat(said() + err.toString(UTF_8)).doesNotContain("s3cret");
+    }
+    assertThat(doctor("redis://127.0.0.1:" + RedisServer.freePort())).isEqualTo(ExitStatus.STORE);
+    assertThat(err.toString(UTF_8)).contains("Cannot reach Redis");
+    assertThat(said()).isEmpty();
+  }
+
+  @Test
+  void givenFileOfThisHost_whenLookedAt_thenItsReachIsToldAndNothingIsLeft(@TempDir Path folder)
+      throws Exception {
+    Path file = folder.resolve("locks.db");
+    assertThat(doctor("jdbc:sqlite:" + file, "--verbose")).as(err.toString(UTF_8)).isZero();
+    assertThat(said())
+        .contains("those of other hosts do not", "It is in mode sqlite: SQLite on Linux");
+    assertThat(doctor("mem:")).isZero();
+    assertThat(said()).contains("It is in mode mem");
+    assertThat(Files.exists(file)).isTrue();
+  }
+}

@@ -1,0 +1,185 @@
+package io.mortise.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.guarantee.Answer;
+import io.mortise.guarantee.Guarantee;
+import io.mortise.guarantee.GuaranteeTable;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The guarantee table, the page that is made from it, and the tests that it names. */
+class GuaranteesTest {
+  private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+  private static final Path PAGE = ROOT.resolve("docs/guarantees.md");
+  private static final Pattern EXTENDS = Pattern.compile("\\bextends (\\w+)");
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+  private final Map<String, Map<String, Path>> sources = new HashMap<>();
+
+  @Test
+  void givenTable_whenItsPageIsMade_thenItIsTheOneInTheDocs() throws IOException {
+    assertThat(execute("guarantees", "--markdown")).isZero();
+    if (Boolean.getBoolean("mortise.docs.update")) {
+      Files.writeString(PAGE, out.toString(UTF_8));
+    }
+    List<String> made = out.toString(UTF_8).lines().toList();
+    List<String> there = Files.readAllLines(PAGE);
+    int same = 0;
+    while (same < Math.min(made.size(), there.size()) && made.get(same).equals(there.get(same))) {
+      same++;
+    }
+    assertThat(made.size() == there.size() && same == made.size())
+        .as(
+            "docs/guarantees.md is what guarantees.ini makes, up to line %d. Make it anew by"
+                + " -Dmortise.docs.update=true, see CONTRIBUTING.md, 'The guarantee table'",
+            same + 1)
+        .isTrue();
+  }
+
+  @Test
+  void givenTestsThatTheTableNames_whenLookedUp_thenEachIsThere() {
+    Set<String> missing = new TreeSet<>();
+    Set<String> named = new TreeSet<>();
+    GuaranteeTable table = GuaranteeTable.load();
+    table.modes().stream()
+        .flatMap(mode -> table.row(mode.id()).stream())
+        .flatMap(cell -> cell.tests().stream())
+        .filter(named::add)
+        .filter(test -> !isThere(test))
+        .forEach(missing::add);
+    assertThat(missing).as("tests that guarantees.ini names and nobody has").isEmpty();
+    assertThat(named).hasSizeGreaterThan(50);
+  }
+
+  @Test
+  void givenTestThatNobodyHas_whenLookedUp_thenItIsNoticed() {
+    assertThat(
+            isThere(
+                "redis:FaultTest#givenServerIsKilledWithRequestsUnderWay_thenEachIsAnsweredOnce"))
+        .isTrue();
+    assertThat(isThere("redis:FaultTest#givenNothing_thenNothing")).isFalse();
+    assertThat(isThere("redis:NoSuchTest#givenNothing_thenNothing")).isFalse();
+    String method = "#givenThousandHoldsOneAfterTheOther_thenBlocksOfTokensRiseAndDoNotOverlap";
+    assertThat(isThere("redis:Redis7ContractTest>TokenSuite" + method)).isTrue();
+    assertThat(isThere("redis:Redis7ClientTest>TokenSuite" + method))
+        .as("a contract that does not run that suite")
+        .isFalse();
+    assertThat(isThere("redis:FaultTest>TokenSuite" + method)).isFalse();
+  }
+
+  @Test
+  void givenStore_whenItsGuaranteesAreAsked_thenEachHasItsReason() {
+    assertThat(execute("guarantees", "redis/forgets")).isZero();
+    assertThat(out.toString(UTF_8))
+        .startsWith("redis/forgets: Redis, one server")
+        .contains("Client pause: detected by token", "  Server crash: ")
+        .doesNotContain("redis/always");
+    assertThat(execute("guarantees")).isZero();
+    assertThat(out.toString(UTF_8))
+        .contains("postgresql/unsafe: ", "may go unnoticed   power loss");
+    assertThat(execute("guarantees", "--json", "mysql")).isZero();
+    assertThat(out.toString(UTF_8))
+        .contains("\"mode\" : \"mysql/lazy\"", "\"fault\" : \"power-loss\"")
+        .doesNotContain("mariadb");
+    assertThat(execute("guarantees", "papyrus")).isEqualTo(ExitStatus.USAGE);
+    assertThat(err.toString(UTF_8)).contains("no store 'papyrus'", "redis/always");
+  }
+
+  @Test
+  void givenWorstAnswer_thenItIsRare() {
+    GuaranteeTable table = GuaranteeTable.load();
+    List<Guarantee> worst = new ArrayList<>();
+    table.modes().forEach(mode -> worst.addAll(table.row(mode.id())));
+    worst.removeIf(cell -> cell.answer() != Answer.UNNOTICED);
+    assertThat(worst).extracting(cell -> cell.mode().id()).containsOnly("postgresql/unsafe");
+  }
+
+  private int execute(String... words) {
+    out.reset();
+    err.reset();
+    return Main.execute(
+        new Surroundings(
+            Map.of(),
+            (url, ttl) -> new FakeClient(),
+            InputStream.nullInputStream(),
+            new PrintStream(out, true, UTF_8),
+            new PrintStream(err, true, UTF_8)),
+        words);
+  }
+
+  /** {@code module:Class#method} or {@code module:Class>Suite#method}. */
+  private boolean isThere(String test) {
+    int colon = test.indexOf(':');
+    int hash = test.indexOf('#');
+    String module = test.substring(0, colon);
+    String[] classes = test.substring(colon + 1, hash).split(">", -1);
+    Optional<String> runner = source(module, classes[0]);
+    if (classes.length == 1) {
+      return runner.filter(text -> declares(text, test.substring(hash + 1))).isPresent();
+    }
+    Optional<String> suite = source(module, classes[1]).or(() -> source("testkit", classes[1]));
+    return runner.filter(text -> runs(text, classes[1])).isPresent()
+        && suite.filter(text -> declares(text, test.substring(hash + 1))).isPresent();
+  }
+
+  private static boolean declares(String source, String method) {
+    return source.contains("void " + method + "(");
+  }
+
+  /** By extending it, or a contract with a nested class that does. */
+  private boolean runs(String source, String suite) {
+    return EXTENDS
+        .matcher(source)
+        .results()
+        .map(found -> found.group(1))
+        .anyMatch(
+            parent ->
+                parent.equals(suite)
+                    || source("testkit", parent)
+                        .filter(text -> text.contains("extends " + suite + " {"))
+                        .isPresent());
+  }
+
+  private Optional<String> source(String module, String type) {
+    return Optional.ofNullable(
+            sources.computeIfAbsent(module, GuaranteesTest::files).get(type + ".java"))
+        .map(GuaranteesTest::read);
+  }
+
+  private static Map<String, Path> files(String module) {
+    Map<String, Path> found = new HashMap<>();
+    try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src"))) {
+      files
+          .filter(file -> file.toString().endsWith(".java"))
+          .forEach(file -> found.put(file.getFileName().toString(), file));
+    } catch (IOException e) {
+      throw new AssertionError("There is no module '" + module + "'.", e);
+    }
+    return found;
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
