@@ -5,6 +5,7 @@ import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
@@ -62,7 +63,8 @@ final class Checkup {
             SessionId.random(random),
             TTL,
             new ClientLabel("doctor", ProcessHandle.current().pid(), "mortise doctor"));
-    StoreSession session = store.open(spec, news -> {});
+    LockStore part = store instanceof PartitionedStore parts ? parts.partition(0) : store;
+    StoreSession session = part.open(spec, news -> {});
     try {
       Look first = look(session);
       LockSupport.parkNanos(APART.toNanos());

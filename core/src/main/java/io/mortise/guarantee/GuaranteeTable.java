@@ -86,27 +86,27 @@ public final class GuaranteeTable {
 
   /** With an answer it replaces what stands there; without one it adds tests. */
   private void addCells(IniSection section) {
-    String patterns = section.header().get(1);
-    Fault fault = fault(section.header().get(2));
+    for (String fault : section.header().get(2).split(",", -1)) {
+      addCells(section, section.header().get(1).split(",", -1), fault(fault));
+    }
+  }
+
+  private void addCells(IniSection section, String[] patterns, Fault fault) {
     boolean used = false;
     for (StoreMode mode : modes.values()) {
-      if (Stream.of(patterns.split(",", -1)).noneMatch(each -> matches(each, mode.id()))) {
+      if (Stream.of(patterns).noneMatch(each -> matches(each, mode.id()))) {
         continue;
       }
       used = true;
       Map<String, Guarantee> row =
           cells.computeIfAbsent(mode.id(), unused -> new LinkedHashMap<>());
-      Guarantee before = row.get(fault.id());
-      List<String> tests = new ArrayList<>();
-      if (section.has("answer")) {
-        before = null;
-      } else if (before == null) {
+      Guarantee before = section.has("answer") ? null : row.get(fault.id());
+      if (before == null && !section.has("answer")) {
         throw new IllegalStateException(
             "Nothing stands where " + section.header() + " adds tests.");
-      } else {
-        tests.addAll(before.tests());
       }
-      section.all("test").forEach(test -> tests.add(expand(mode, test)));
+      List<String> tests = new ArrayList<>(before == null ? List.of() : before.tests());
+      section.all("test").stream().flatMap(test -> expand(mode, test)).forEach(tests::add);
       row.put(
           fault.id(),
           before == null
@@ -115,7 +115,8 @@ public final class GuaranteeTable {
               : new Guarantee(mode, fault, before.answer(), before.because(), tests));
     }
     if (!used) {
-      throw new IllegalStateException("No mode is like '" + patterns + "'. Declare modes first.");
+      throw new IllegalStateException(
+          "No mode is like " + section.header().get(1) + ". Declare modes first.");
     }
   }
 
@@ -129,18 +130,14 @@ public final class GuaranteeTable {
     return Answer.valueOf(word.toUpperCase(Locale.ROOT));
   }
 
-  /** {@code contract>Suite#method}: in the class by which this mode runs that contract. */
-  private String expand(StoreMode mode, String test) {
+  /** {@code contract>Suite#method}: in the class by which this mode runs that contract, if any. */
+  private Stream<String> expand(StoreMode mode, String test) {
     int arrow = test.indexOf('>');
     if (arrow < 0 || test.indexOf(':') >= 0) {
-      return test;
+      return Stream.of(test);
     }
-    String key = test.substring(0, arrow);
-    String runner = suites.getOrDefault(mode.id(), Map.of()).get(key);
-    if (runner == null) {
-      throw new IllegalStateException("Mode '" + mode.id() + "' names no class for " + key + ".");
-    }
-    return runner + test.substring(arrow);
+    String runner = suites.getOrDefault(mode.id(), Map.of()).get(test.substring(0, arrow));
+    return runner == null ? Stream.empty() : Stream.of(runner + test.substring(arrow));
   }
 
   private void requireComplete() {

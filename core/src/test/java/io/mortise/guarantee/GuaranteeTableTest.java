@@ -57,7 +57,7 @@ class GuaranteeTableTest {
     GuaranteeTable table =
         table(
             """
-            [cell paper pause]
+            [cell paper,stone* pause]
             test = contract>Suite#given
             [cell none,stone* pause]
             answer = safe
@@ -76,7 +76,6 @@ class GuaranteeTableTest {
         "[cell paper pause]\n goes on, but with what?",
         "[cell papyrus pause]\nanswer = safe\nbecause = x",
         "[cell paper pause]\nanswer = safe",
-        "[cell stone* pause]\ntest = contract>Suite#given",
         "[fault flood]\ntitle = Flood\nmeans = Water.",
         "[cupboard]\nanswer = x"
       })

@@ -13,6 +13,7 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -97,6 +99,24 @@ final class RedisClusterStore implements PartitionedStore {
               .formatted(url, text, MOST_BUCKETS));
     }
     return count;
+  }
+
+  /** One node for all: what their settings are is the same in a cluster that is looked after. */
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return partition(0)
+        .examine()
+        .thenApply(
+            one -> {
+              StoreReport.Builder report = StoreReport.about("redis-cluster");
+              report.note(
+                  "nodes",
+                  "one of them",
+                  "Settings are those of one node; the others should have the same.",
+                  "");
+              one.findings().forEach(report::add);
+              return report.build();
+            });
   }
 
   /** Makes a store, step by step. */

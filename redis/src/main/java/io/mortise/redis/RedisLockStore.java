@@ -362,7 +362,10 @@ final class RedisLockStore implements LockStore {
 
   @Override
   public CompletionStage<StoreReport> examine() {
-    return new ServerExam(words -> bounded(() -> wires.control().call(words))).report();
+    return new ServerExam(
+            words -> bounded(() -> wires.control().call(words)),
+            profile.display().contains("-sentinel:"))
+        .report();
   }
 
   /** Keys found, and where to go on; "0" at the end. */

@@ -14,6 +14,7 @@ final class ServerExam {
   private static final String[] CRASHES = {"server-crash", "power-loss"};
 
   private final Asking server;
+  private final boolean sentinel;
   private final Map<String, String> info = new HashMap<>();
 
   /** Sends a command. */
@@ -22,8 +23,15 @@ final class ServerExam {
     CompletionStage<@Nullable Object> call(String... words);
   }
 
-  ServerExam(Asking server) {
+  /**
+   * An exam that has not begun.
+   *
+   * @param sentinel whether Sentinels choose the server, so that one without the locks may follow
+   *     it
+   */
+  ServerExam(Asking server, boolean sentinel) {
     this.server = server;
+    this.sentinel = sentinel;
   }
 
   CompletionStage<StoreReport> report() {
@@ -71,6 +79,9 @@ final class ServerExam {
     memory(report);
     replicas(report);
     clients(report);
+    if (sentinel) {
+      report.mode("redis-sentinel");
+    }
     return report.build();
   }
 

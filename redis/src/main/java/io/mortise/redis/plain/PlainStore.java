@@ -16,6 +16,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
 import java.time.Duration;
@@ -230,6 +231,19 @@ public final class PlainStore implements LockStore {
   @Override
   public CompletionStage<Integer> sweep(int budget) {
     return CompletableFuture.completedFuture(0);
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return CompletableFuture.completedFuture(
+        StoreReport.about("redis-plain")
+            .note(
+                "token",
+                "none",
+                "Nothing can refuse a late holder: for double work that is a waste, not for double work that does harm. The"
+                    + " server's own settings are not looked at here.",
+                "When all clients use Mortise, move to redis://, and let mortise doctor look at that.")
+            .build());
   }
 
   @Override

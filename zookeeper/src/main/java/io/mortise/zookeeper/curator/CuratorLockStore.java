@@ -13,6 +13,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
 import java.io.IOException;
@@ -150,6 +151,18 @@ final class CuratorLockStore implements LockStore {
   @Override
   public CompletionStage<Integer> sweep(int budget) {
     return CompletableFuture.completedFuture(0);
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return CompletableFuture.completedFuture(
+        StoreReport.about("zk+curator")
+            .unknown(
+                "forceSync",
+                "A client cannot read the servers' configuration. Taken for yes, the default.",
+                "Look whether zoo.cfg says forceSync=no: a power loss may then forget locks and tokens.",
+                "power-loss")
+            .build());
   }
 
   @Override
