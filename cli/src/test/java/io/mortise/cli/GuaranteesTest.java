@@ -142,7 +142,7 @@ class GuaranteesTest {
   }
 
   private static boolean declares(String source, String method) {
-    return source.contains("void " + method + "(");
+    return Pattern.compile("\\bvoid\\s+" + method + "\\(").matcher(source).find();
   }
 
   /** By extending it, or a contract with a nested class that does. */
