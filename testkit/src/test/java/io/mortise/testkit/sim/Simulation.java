@@ -188,7 +188,6 @@ final class Simulation {
                       "leak", "-", party.attempt() + " outlived a close that was waited for."));
     }
     world.trace(() -> life + " has closed its client");
-    var unused = life.client.engine().endSession();
   }
 
   private void replace(Life life, long downFor) {
