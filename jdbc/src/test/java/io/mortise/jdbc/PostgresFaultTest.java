@@ -263,15 +263,15 @@ class PostgresFaultTest {
   void givenThreadThatIsInterruptedWhileItAsks_whenTheRowIsFree_thenTheSameConnectionGoesOn()
       throws Exception {
     String backends =
-        "SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity WHERE application_name = 'mortise'"
-            + " AND query NOT LIKE 'LISTEN%'";
+        "SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity"
+            + " WHERE application_name = 'mortise'";
     try (LockClient client = LockClient.connect(url);
         Connection slow = connect();
         Statement statement = slow.createStatement()) {
       for (int i = 0; i < 20; i++) {
         client.lock("a").acquire().close();
       }
-      String before = ask(backends);
+      String[] before = ask(backends).split(" ");
       slow.setAutoCommit(false);
       statement.execute("SELECT 1 FROM " + prefix + "lock WHERE name = 'a' FOR UPDATE");
       for (int i = 0; i < 10; i++) {
@@ -293,7 +293,8 @@ class PostgresFaultTest {
       }
       slow.rollback();
       client.lock("a").acquireWithin(Duration.ofSeconds(20)).close();
-      assertThat(ask(backends)).isEqualTo(before);
+      // One that listens may have come meanwhile.
+      assertThat(ask(backends).split(" ")).contains(before);
     }
   }
 
