@@ -34,5 +34,19 @@ public enum Capability {
   /** {@link LockStore#evict}. */
   EVICT,
   /** Hints arrive without being asked for. */
-  PUSH
+  PUSH,
+  /**
+   * What a session holds outlives it until an acquire brings the proof of its death, and the queue
+   * is served by whoever asks, in bounded steps. A store without this ends what hangs on a session
+   * together with it, and serves the queue by itself: a proof is never needed, and {@link
+   * Reply.Ended#more()} never said. Says nothing of a store without {@link #SESSION}.
+   */
+  PROOF,
+  /**
+   * A lock has a record of its own: its last token and its last end, for a while also when nobody
+   * uses it. In a store without this, an attempt's end is known to its own session only, for as
+   * long as that lives, and what others see of tokens is the first one of a hold. Says nothing of a
+   * store without {@link #SESSION}.
+   */
+  RECORD
 }

@@ -84,6 +84,7 @@ class EvictSuite extends StoreSuite {
 
   @Test
   void givenDeadHolder_whenClosed_thenTheLockIsFreeAtOnce() {
+    needsProofs();
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     die(a);

@@ -285,6 +285,7 @@ class NewsSuite extends StoreSuite {
 
   @Test
   void givenDeadHolder_whenItIsWantedOrTaken_thenNothingFails() {
+    needsProofs();
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     a.hold(LOCK, EX);

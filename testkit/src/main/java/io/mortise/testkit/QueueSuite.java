@@ -80,6 +80,7 @@ class QueueSuite extends StoreSuite {
 
   @Test
   void givenWaiterAheadWhoseSessionIsShort_thenTheNextAsksAgainWhenThatMayHaveEnded() {
+    needsProofs();
     SessionDriver a = session("a");
     SessionDriver b = shortSession("b");
     SessionDriver c = session("c");
@@ -101,6 +102,7 @@ class QueueSuite extends StoreSuite {
   @Test
   void givenSeveralHolders_thenAWaiterAsksAgainWhenTheFirstOfThemMayHaveEnded() {
     needs(Capability.SHARED);
+    needsProofs();
     SessionDriver a = session("a");
     SessionDriver b = shortSession("b");
     SessionDriver c = session("c");
@@ -153,7 +155,10 @@ class QueueSuite extends StoreSuite {
     AttemptId second = b.queued(LOCK, EX);
     AttemptId third = c.queued(LOCK, EX);
     a.end(LOCK, holder);
-    assertEnded(b.end(LOCK, second), Was.HELD, How.RELEASED);
+    Reply.Ended ended = b.end(LOCK, second);
+    assertThat(ended.how()).isEqualTo(How.RELEASED);
+    // A store that serves its queue by itself may not have told the waiter yet.
+    assertThat(ended.was()).isIn(Was.HELD, proofs() ? Was.HELD : Was.WAITING);
     assertThat(holders(LOCK)).containsExactly(third);
   }
 
@@ -199,6 +204,7 @@ class QueueSuite extends StoreSuite {
   @Test
   void
       givenTwoHundredDeadWaiters_whenTheHolderReleases_thenItIsAskedToGoOn_andTheLiveOneIsServed() {
+    needsProofs();
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     SessionDriver c = session("c");

@@ -11,6 +11,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -144,7 +145,7 @@ class SessionSuite extends StoreSuite {
   @Test
   void
       givenHolderThatDied_whenAContenderHasNoProof_thenTheHoldStandsAndTheContenderIsToldToJudge() {
-    needs(Capability.SESSION);
+    needs(Capability.SESSION, Capability.PROOF);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
@@ -156,6 +157,16 @@ class SessionSuite extends StoreSuite {
     assertThat(inTheWay(busy).sessionLeft()).isZero();
     assertThat(busy.askAgain()).isLessThan(Duration.ofSeconds(1));
     assertThat(holders(LOCK)).containsExactly(attempt);
+  }
+
+  @Test
+  void givenHolderThatDied_whenTheStoreNeedsNoProof_thenAContenderHoldsAtOnce() {
+    Assumptions.assumeFalse(proofs(), "the store wants a proof");
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    a.close();
+    b.hold(LOCK, EX);
   }
 
   @Test

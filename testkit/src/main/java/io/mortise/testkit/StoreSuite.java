@@ -74,6 +74,24 @@ abstract class StoreSuite {
     }
   }
 
+  final boolean can(Capability capability) {
+    return under.capabilities().contains(capability);
+  }
+
+  /** Whether holds outlive their sessions; not a question where there are none. */
+  final boolean proofs() {
+    return can(Capability.PROOF) || !can(Capability.SESSION);
+  }
+
+  final void needsProofs() {
+    Assumptions.assumeTrue(proofs(), "the store ends by itself what the dead held");
+  }
+
+  /** Whether the store itself remembers ends and tokens. */
+  final boolean records() {
+    return can(Capability.RECORD) || !can(Capability.SESSION);
+  }
+
   /** A session that lives for minutes. */
   final SessionDriver session(String client) {
     return session(client, LONG);

@@ -54,7 +54,9 @@ class TokenSuite extends StoreSuite {
       last = last(grant);
       session.end(LOCK, attempt);
     }
-    assertThat(look(LOCK).orElseThrow().lastToken()).isEqualTo(last);
+    if (records()) {
+      assertThat(look(LOCK).orElseThrow().lastToken()).isEqualTo(last);
+    }
   }
 
   @Test

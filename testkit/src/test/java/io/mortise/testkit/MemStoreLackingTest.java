@@ -92,6 +92,20 @@ class MemStoreLackingTest {
     }
   }
 
+  @Nested
+  class Proof extends LockStoreContract {
+    Proof() {
+      super(MemUnderTest.without(Capability.PROOF));
+    }
+  }
+
+  @Nested
+  class OwnRecord extends LockStoreContract {
+    OwnRecord() {
+      super(MemUnderTest.without(Capability.RECORD));
+    }
+  }
+
   /** Mutual exclusion and nothing else. */
   @Nested
   class Everything extends LockStoreContract {

@@ -1,6 +1,7 @@
 /**
- * The ZooKeeper store, on ephemeral sequential nodes: one public factory, the rest package-private.
- * {@code NodeNames} says what stands where.
+ * The ZooKeeper store, on ephemeral sequential nodes: one public factory, the rest of it
+ * package-private. {@code Layout} says what stands where, {@code SessionCore} what a session is
+ * made of; {@code ZkFence} guards what is kept in the same ensemble.
  */
 @NullMarked
 package io.mortise.zookeeper;

@@ -5,6 +5,7 @@ import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.Terms;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,9 @@ final class LockRecord {
   long closedUntil;
   long touched;
   @Nullable End lastEnd;
+
+  /** All ends, in a store that has no records. */
+  final Map<AttemptId, End> ends = new HashMap<>();
 
   LockRecord(int capacity) {
     this.capacity = capacity;

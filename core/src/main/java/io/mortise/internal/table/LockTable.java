@@ -4,6 +4,7 @@ import io.mortise.internal.table.LockRecord.End;
 import io.mortise.internal.table.LockRecord.Hold;
 import io.mortise.internal.table.LockRecord.Waiter;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
@@ -25,8 +26,10 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -54,8 +57,15 @@ public final class LockTable {
   public static final Duration RETENTION = Duration.ofMinutes(10);
 
   private final TableRules rules;
+
+  /** Whether holds outlive their sessions until somebody brings the proof. */
+  private final boolean proofs;
+
+  /** Whether only the last end is remembered, as a record does, or all of a session's. */
+  private final boolean records;
+
   private final SessionTable sessions;
-  private final TreeMap<String, LockRecord> records = new TreeMap<>();
+  private final TreeMap<String, LockRecord> locks = new TreeMap<>();
   private String sweepFrom = "";
 
   /** An empty table under all rules. */
@@ -65,7 +75,19 @@ public final class LockTable {
 
   /** An empty table under the given rules. */
   public LockTable(TableRules rules) {
+    this(rules, EnumSet.allOf(Capability.class));
+  }
+
+  /**
+   * An empty table under the given rules, of a store that may lack {@link Capability#PROOF} and
+   * {@link Capability#RECORD}. What else it may lack makes no difference here.
+   */
+  public LockTable(TableRules rules, Set<Capability> capabilities) {
     this.rules = rules;
+    // Where there are no sessions neither is a question.
+    boolean sessionless = !capabilities.contains(Capability.SESSION);
+    this.proofs = sessionless || capabilities.contains(Capability.PROOF);
+    this.records = sessionless || capabilities.contains(Capability.RECORD);
     this.sessions = new SessionTable(rules);
   }
 
@@ -89,6 +111,24 @@ public final class LockTable {
     sessions.close(session);
   }
 
+  /** Ends what hangs on dead sessions, in a store that does so by itself; not bounded. */
+  public void settle(long now) {
+    if (!proofs) {
+      locks.forEach((name, lock) -> dropDead(lock, LockName.of(name), now));
+    }
+  }
+
+  private void dropDead(LockRecord lock, LockName name, long now) {
+    for (Hold hold : List.copyOf(lock.holders.values())) {
+      if (!sessions.isLive(hold.attempt.session(), now)) {
+        end(lock, name, hold, How.TAKEN, now);
+        lock.touched = now;
+      }
+    }
+    lock.waiters.keySet().removeIf(waiter -> !sessions.isLive(waiter.session(), now));
+    serveQueue(lock, now);
+  }
+
   /** See {@link io.mortise.spi.LockStore#judge}. */
   public Verdict judge(SessionId session, long now) {
     return sessions.judge(session, now);
@@ -108,7 +148,7 @@ public final class LockTable {
     LockRecord lock = find(request.name(), now);
     if (lock == null) {
       lock = new LockRecord(request.mode().capacity());
-      records.put(request.name().value(), lock);
+      locks.put(request.name().value(), lock);
     }
     if (lock.capacity != request.mode().capacity()) {
       return new Reply.Refused(
@@ -116,11 +156,9 @@ public final class LockTable {
     }
     endHoldsThatAreOver(lock, request.name(), request.provenDead(), now);
     Hold hold = lock.holders.get(attempt);
-    if (hold == null
-        && rules.remembersEnd()
-        && lock.lastEnd != null
-        && lock.lastEnd.attempt().equals(attempt)) {
-      How how = lock.lastEnd.how();
+    End ended = remembered(lock, attempt);
+    if (hold == null && ended != null) {
+      How how = ended.how();
       return new Reply.Refused(
           attempt,
           how == How.EVICTED ? Why.EVICTED : Why.ENDED,
@@ -241,12 +279,10 @@ public final class LockTable {
       How how = hold.evicted ? How.EVICTED : hold.isOver(now) ? How.EXPIRED : How.RELEASED;
       end = end(lock, name, hold, how, now);
     } else if (lock.waiters.remove(attempt) != null) {
-      end = new End(attempt, Was.WAITING, How.RELEASED);
-      lock.lastEnd = end;
-    } else if (rules.remembersEnd()
-        && lock.lastEnd != null
-        && lock.lastEnd.attempt().equals(attempt)) {
-      end = lock.lastEnd;
+      end = remember(lock, new End(attempt, Was.WAITING, How.RELEASED));
+    } else {
+      End before = remembered(lock, attempt);
+      end = before == null ? end : before;
     }
     boolean more = serveQueue(lock, now);
     return new Reply.Ended(attempt, end.was(), end.how(), more);
@@ -293,7 +329,7 @@ public final class LockTable {
 
   /** Loses a record, as if it had never been written: for simulations of servers that forget. */
   public void forget(LockName name) {
-    records.remove(name.value());
+    locks.remove(name.value());
   }
 
   /** See {@link io.mortise.spi.LockStore#evict}. */
@@ -320,7 +356,7 @@ public final class LockTable {
       return new Reply.Ended(attempt, Was.HELD, How.EVICTED, serveQueue(lock, now));
     }
     if (lock != null && lock.waiters.remove(attempt) != null) {
-      lock.lastEnd = new End(attempt, Was.WAITING, How.EVICTED);
+      remember(lock, new End(attempt, Was.WAITING, How.EVICTED));
       sessions.tell(new News.Gone(name, attempt, How.EVICTED), now);
       return new Reply.Ended(attempt, Was.WAITING, How.EVICTED, serveQueue(lock, now));
     }
@@ -356,12 +392,25 @@ public final class LockTable {
     lock.holders.remove(hold.attempt);
     lock.used -= hold.weight;
     lock.closedUntil = Math.max(lock.closedUntil, hold.shutUntil);
-    lock.lastEnd = new End(hold.attempt, Was.HELD, how);
+    End end = remember(lock, new End(hold.attempt, Was.HELD, how));
     sessions.forget(hold.attempt);
     if (how != How.RELEASED && !(how == How.EVICTED && hold.evicted)) {
       sessions.tell(new News.Gone(name, hold.attempt, how), now);
     }
-    return lock.lastEnd;
+    return end;
+  }
+
+  private End remember(LockRecord lock, End end) {
+    lock.lastEnd = end;
+    if (!records) {
+      lock.ends.put(end.attempt(), end);
+    }
+    return end;
+  }
+
+  private @Nullable End remembered(LockRecord lock, AttemptId attempt) {
+    End last = records ? lock.lastEnd : lock.ends.get(attempt);
+    return rules.remembersEnd() && last != null && last.attempt().equals(attempt) ? last : null;
   }
 
   /**
@@ -370,9 +419,12 @@ public final class LockTable {
    * @return whether the bound was met before the end
    */
   private boolean serveQueue(LockRecord lock, long now) {
+    List<Waiter> served = new ArrayList<>();
+    boolean more = false;
     for (int step = 0; !lock.waiters.isEmpty() && lock.closedUntil <= now; step++) {
-      if (step == rules.steps()) {
-        return true;
+      if (proofs && step == rules.steps()) {
+        more = true;
+        break;
       }
       Waiter head = lock.waiters.values().iterator().next();
       AttemptId attempt = head.request().attempt();
@@ -380,22 +432,37 @@ public final class LockTable {
         lock.waiters.remove(attempt);
       } else if (lock.fits(head.request().mode())) {
         lock.waiters.remove(attempt);
-        Reply.Granted granted = granted(lock, grant(lock, head.request(), now), now);
-        boolean timed = granted.atMostLeft() != null;
-        sessions.tell(
-            new News.Granted(
-                head.request().name(),
-                attempt,
-                granted.token(),
-                granted.tokens(),
-                granted.wanted(),
-                timed),
-            now);
+        grant(lock, head.request(), now);
+        if (proofs) {
+          tellServed(lock, head, now);
+        } else {
+          served.add(head);
+        }
       } else {
-        return false;
+        break;
       }
     }
-    return false;
+    // A store that serves by itself serves all at once: who is served does not see the others wait.
+    served.forEach(waiter -> tellServed(lock, waiter, now));
+    return more;
+  }
+
+  private void tellServed(LockRecord lock, Waiter waiter, long now) {
+    Request.Acquire request = waiter.request();
+    Hold hold = lock.holders.get(request.attempt());
+    if (hold == null) {
+      return;
+    }
+    Reply.Granted granted = granted(lock, hold, now);
+    sessions.tell(
+        new News.Granted(
+            request.name(),
+            request.attempt(),
+            granted.token(),
+            granted.tokens(),
+            granted.wanted(),
+            granted.atMostLeft() != null),
+        now);
   }
 
   /** The next holders to look at. */
@@ -421,13 +488,16 @@ public final class LockTable {
   }
 
   private @Nullable LockRecord find(LockName name, long now) {
-    LockRecord lock = records.get(name.value());
+    LockRecord lock = locks.get(name.value());
     if (lock != null && isForgotten(lock, now)) {
-      records.remove(name.value());
+      locks.remove(name.value());
       return null;
     }
     if (lock != null) {
       lock.touched = now;
+      if (!proofs) {
+        dropDead(lock, name, now);
+      }
     }
     return lock;
   }
@@ -448,13 +518,14 @@ public final class LockTable {
 
   /** See {@link io.mortise.spi.LockStore#inspect}. */
   public LockPage inspect(LockQuery query, long now) {
+    settle(now);
     List<LockView> views = new ArrayList<>();
     LockName only = query.name();
     String from = query.cursor() == null ? "" : query.cursor();
     Map<String, LockRecord> range =
         only == null
-            ? records.tailMap(from, true)
-            : records.subMap(only.value(), true, only.value(), true);
+            ? locks.tailMap(from, true)
+            : locks.subMap(only.value(), true, only.value(), true);
     for (Map.Entry<String, LockRecord> entry : range.entrySet()) {
       if (views.size() == query.limit()) {
         return new LockPage(views, entry.getKey());
@@ -530,7 +601,7 @@ public final class LockTable {
       return removed;
     }
     List<String> visited = new ArrayList<>();
-    for (String name : records.tailMap(sweepFrom, false).keySet()) {
+    for (String name : locks.tailMap(sweepFrom, false).keySet()) {
       if (visited.size() == left) {
         break;
       }
@@ -538,7 +609,7 @@ public final class LockTable {
     }
     sweepFrom = visited.size() < left ? "" : visited.get(visited.size() - 1);
     for (String name : visited) {
-      LockRecord lock = records.get(name);
+      LockRecord lock = locks.get(name);
       if (lock == null) {
         continue;
       }
@@ -554,7 +625,7 @@ public final class LockTable {
       lookFurther(lock, window);
       serveQueue(lock, now);
       if (isForgotten(lock, now)) {
-        records.remove(name);
+        locks.remove(name);
         removed++;
       }
     }

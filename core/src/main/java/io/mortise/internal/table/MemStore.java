@@ -64,7 +64,7 @@ public final class MemStore implements LockStore {
         new StoreProfile(
             "mem", capabilities, Duration.ZERO, Duration.ofMillis(1), Duration.ofMillis(1));
     this.lacking = new Lacking(profile);
-    this.table = new LockTable(rules);
+    this.table = new LockTable(rules, capabilities);
     this.ticker = ticker;
     this.offsetMicros = startMicros - TimeUnit.NANOSECONDS.toMicros(ticker.nanos());
   }
@@ -194,6 +194,7 @@ public final class MemStore implements LockStore {
       step(
           now -> {
             table.close(spec.id());
+            table.settle(now);
             return true;
           });
       listeners.remove(spec.id());

@@ -1,0 +1,45 @@
+package io.mortise.zookeeper;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * One short lock for all that belongs to a session, and a list of what is to be called once it is
+ * let go: answers never reach the engine under it.
+ */
+final class Guard {
+  private static final Runnable[] NONE = {};
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final ArrayDeque<Runnable> later = new ArrayDeque<>();
+
+  /** Runs a step under the lock, then what it left to be called. */
+  void run(Runnable step) {
+    Runnable[] calls;
+    lock.lock();
+    try {
+      step.run();
+      calls = take();
+    } finally {
+      lock.unlock();
+    }
+    for (Runnable call : calls) {
+      call.run();
+    }
+  }
+
+  /** A client that is closed calls back on the thread that asked: then only the outermost calls. */
+  private Runnable[] take() {
+    if (later.isEmpty() || lock.getHoldCount() > 1) {
+      return NONE;
+    }
+    Runnable[] calls = later.toArray(NONE);
+    later.clear();
+    return calls;
+  }
+
+  /** Under the lock: to be called when it has been let go. */
+  void later(Runnable call) {
+    later.add(call);
+  }
+}

@@ -1,0 +1,464 @@
+package io.mortise.zookeeper;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionSpec;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.AddWatchMode;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens a session and renews it. The session is a ZooKeeper session with one more node, which holds
+ * the beat: a renewal writes it with the version that the last one left, so that of two clones of a
+ * process one is refused. What an answer proves is decided by {@link Touches}.
+ *
+ * <p>The ZooKeeper client sends pings by itself, for as long as its process runs; so a process that
+ * does not renew any more, though it runs, has its session closed from this side when its TTL is
+ * over. Guarded by its session.
+ */
+final class Heart {
+  /** A token is a transaction's number, whose upper half counts elections, times 65,536. */
+  private static final long MOST_ELECTIONS = 32_000;
+
+  private final SessionCore core;
+  private final SessionSpec spec;
+  private final String path;
+  private final Touches touches;
+  private final long ttl;
+  private final ArrayDeque<Beat> waiting = new ArrayDeque<>();
+  private Phase phase = Phase.NEW;
+  private String lostBecause = "";
+  private @Nullable Beat opening;
+  private @Nullable Beat current;
+  private long timeout;
+  private long lastCall;
+  private long beat;
+  private int version;
+
+  /** Where the session stands. */
+  private enum Phase {
+    NEW,
+    OPENING,
+    OPEN,
+    OVER
+  }
+
+  /** One renewal on its way. */
+  private static final class Beat {
+    final long next;
+    final List<Long> seen;
+    final CompletableFuture<Renewal> answer = new CompletableFuture<>();
+    long sentAt;
+    long connection;
+
+    Beat(long next, List<Long> seen, long now) {
+      this.next = next;
+      this.seen = seen;
+      this.sentAt = now;
+    }
+  }
+
+  Heart(SessionCore core, SessionSpec spec, String path, Duration relay) {
+    this.core = core;
+    this.spec = spec;
+    this.path = path;
+    this.touches = new Touches(relay.toNanos());
+    this.ttl = spec.ttl().toNanos();
+  }
+
+  boolean isOpen() {
+    return phase == Phase.OPEN;
+  }
+
+  boolean isNew() {
+    return phase == Phase.NEW;
+  }
+
+  boolean isOver() {
+    return phase == Phase.OVER;
+  }
+
+  /** What the server is asked to grant: longer than the TTL by what lies between two renewals. */
+  int wantedMillis() {
+    long slack = Math.max(ttl / 2, ttl / 3 + 2 * touches.relay());
+    return (int) Math.min(Integer.MAX_VALUE, (ttl + slack) / 1_000_000);
+  }
+
+  CompletableFuture<Renewal> renew(long previous, long next, List<Long> seen) {
+    Beat asked = new Beat(next, List.copyOf(seen), System.nanoTime());
+    core.guard().run(() -> begin(asked, previous));
+    if (!asked.answer.isDone()) {
+      long patience = Math.max(ttl / 3, 2 * touches.relay() + 500_000_000);
+      core.store()
+          .timer()
+          .in(patience, () -> asked.answer.complete(unknown("No answer to a renewal.")));
+    }
+    return asked.answer;
+  }
+
+  private void begin(Beat asked, long previous) {
+    boolean known = phase == Phase.OPENING || phase == Phase.OPEN;
+    if (phase == Phase.OVER) {
+      answer(asked, new Renewal.Lost(lostBecause));
+    } else if (phase == Phase.NEW && previous != 0) {
+      answer(asked, new Renewal.Lost("the session expired in the store"));
+    } else if (known && beat != previous && beat != asked.next) {
+      answer(asked, new Renewal.Lost("another process renews the same session"));
+    } else {
+      lastCall = asked.sentAt;
+      if (phase == Phase.NEW) {
+        phase = Phase.OPENING;
+        beat = asked.next;
+        opening = asked;
+        core.guard().later(() -> core.connect(wantedMillis()));
+        watchDeadline();
+      } else {
+        waiting.add(asked);
+        pump();
+      }
+    }
+  }
+
+  // ---- Opening ----
+
+  /** The handle is there, and up. */
+  void connected() {
+    if (phase == Phase.OPENING) {
+      timeout = core.handle().client().getSessionTimeout() * 1_000_000L;
+      if (timeout < ttl) {
+        tooShort();
+      } else {
+        makeNode(0);
+      }
+    } else if (phase == Phase.OPEN) {
+      pump();
+    }
+  }
+
+  private void tooShort() {
+    StoreUnfitException cause =
+        new StoreUnfitException(
+            "Store '%s' lets sessions live for %d ms at most, less than the TTL of %d ms. Raise maxSessionTimeout, or choose a shorter TTL."
+                .formatted(core.display(), timeout / 1_000_000, spec.ttl().toMillis()));
+    failOpening(new Renewal.Unknown(cause));
+  }
+
+  private void failOpening(Renewal answer) {
+    Beat failed = opening;
+    opening = null;
+    phase = Phase.NEW;
+    if (failed != null) {
+      answer(failed, answer);
+    }
+    waiting.forEach(other -> answer(other, answer));
+    waiting.clear();
+    core.disconnect();
+  }
+
+  private void makeNode(int tries) {
+    core.handle()
+        .client()
+        .create(
+            path,
+            NodeData.member(spec, beat),
+            core.acl(),
+            CreateMode.EPHEMERAL,
+            (rc, given, context, name, stat) ->
+                core.guard().run(() -> nodeMade(Code.get(rc), stat, tries)),
+            null);
+  }
+
+  private void nodeMade(Code code, @Nullable Stat stat, int tries) {
+    if (phase != Phase.OPENING) {
+      return;
+    }
+    switch (code) {
+      case OK -> {
+        version = 0;
+        if (stat != null && stat.getCzxid() >>> Integer.SIZE > MOST_ELECTIONS) {
+          failOpening(
+              new Renewal.Unknown(
+                  new StoreUnfitException(
+                      "Store '%s' has elected a leader so often that tokens would overflow. Move to a new ensemble."
+                          .formatted(core.display()))));
+        } else {
+          opened(stat == null ? 0 : stat.getMtime());
+        }
+      }
+      case NONODE -> {
+        if (tries > 3) {
+          failOpening(unknown("Cannot make '" + path + "'."));
+        } else {
+          core.makeContainers(Layout.parent(path));
+          makeNode(tries + 1);
+        }
+      }
+      case NODEEXISTS -> takeNode();
+      case CONNECTIONLOSS -> {
+        // Again when the connection is back.
+      }
+      case SESSIONEXPIRED -> core.over("the ZooKeeper session expired");
+      default ->
+          failOpening(
+              new Renewal.Unknown(
+                  new StoreUnfitException(
+                      "Store '%s' does not let us make '%s': %s."
+                          .formatted(core.display(), path, code))));
+    }
+  }
+
+  /** The answer to our own creation may have been lost. */
+  private void takeNode() {
+    core.handle()
+        .client()
+        .getData(
+            path,
+            false,
+            (rc, given, context, data, stat) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (phase != Phase.OPENING || rc == Code.CONNECTIONLOSS.intValue()) {
+                            return;
+                          }
+                          if (rc == 0
+                              && stat.getEphemeralOwner()
+                                  == core.handle().client().getSessionId()) {
+                            version = stat.getVersion();
+                            opened(stat.getMtime());
+                          } else {
+                            core.over("another process has the same session");
+                          }
+                        }),
+            null);
+  }
+
+  private void opened(long mtime) {
+    core.handle()
+        .client()
+        .addWatch(
+            core.layout().notes(spec.id()),
+            core.handle(),
+            AddWatchMode.PERSISTENT_RECURSIVE,
+            (rc, given, context) -> core.guard().run(() -> watched(Code.get(rc), mtime)),
+            null);
+  }
+
+  private void watched(Code code, long mtime) {
+    Beat first = opening;
+    if (phase != Phase.OPENING || first == null || code == Code.CONNECTIONLOSS) {
+      return;
+    }
+    if (code != Code.OK) {
+      failOpening(
+          new Renewal.Unknown(
+              new StoreUnfitException(
+                  "Store '%s' cannot watch for good: %s. ZooKeeper 3.6 or later is needed."
+                      .formatted(core.display(), code))));
+      return;
+    }
+    phase = Phase.OPEN;
+    opening = null;
+    first.connection = core.handle().connection();
+    if (core.handle().isOwn()) {
+      // The ZooKeeper session is younger than the request.
+      touches.add(first.sentAt, first.connection);
+      finish(first, mtime);
+    } else {
+      first.sentAt = System.nanoTime();
+      prove(first, mtime);
+    }
+    pump();
+  }
+
+  // ---- Renewing ----
+
+  private void pump() {
+    while (phase == Phase.OPEN && current == null && !waiting.isEmpty()) {
+      Beat next = waiting.remove();
+      if (core.handle().isUp()) {
+        current = next;
+        send(next);
+      } else {
+        answer(next, unknown("The connection to store '" + core.display() + "' is down."));
+      }
+    }
+  }
+
+  private void send(Beat sent) {
+    sent.sentAt = System.nanoTime();
+    sent.connection = core.handle().connection();
+    core.handle()
+        .client()
+        .setData(
+            path,
+            NodeData.member(spec, sent.next),
+            version,
+            (rc, given, context, stat) -> core.guard().run(() -> written(sent, Code.get(rc), stat)),
+            null);
+  }
+
+  private void written(Beat sent, Code code, @Nullable Stat stat) {
+    if (phase != Phase.OPEN) {
+      return;
+    }
+    switch (code) {
+      case OK -> accepted(sent, stat);
+      case BADVERSION -> whoseBeat(sent);
+      case NONODE -> core.over("the session's node was removed");
+      case SESSIONEXPIRED -> core.over("the ZooKeeper session expired");
+      default -> done(sent, unknown("A renewal was not answered: " + code + "."));
+    }
+  }
+
+  private void done(Beat sent, Renewal answer) {
+    answer(sent, answer);
+    current = null;
+    pump();
+  }
+
+  /** The answer to an earlier try with the same beat may have been lost. */
+  private void whoseBeat(Beat sent) {
+    core.handle()
+        .client()
+        .getData(
+            path,
+            false,
+            (rc, given, context, data, stat) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          NodeData.Member process = NodeData.member(data);
+                          if (phase != Phase.OPEN) {
+                            return;
+                          }
+                          if (rc == 0 && process != null && process.beat() == sent.next) {
+                            accepted(sent, stat);
+                          } else if (rc == 0) {
+                            done(sent, new Renewal.Lost("another process renews the same session"));
+                          } else {
+                            done(sent, unknown("A renewal was not answered."));
+                          }
+                        }),
+            null);
+  }
+
+  private void accepted(Beat sent, @Nullable Stat stat) {
+    beat = sent.next;
+    long mtime = 0;
+    if (stat != null) {
+      version = stat.getVersion();
+      mtime = stat.getMtime();
+    }
+    core.inbox().seen(sent.seen);
+    prove(sent, mtime);
+    current = null;
+    pump();
+  }
+
+  private void prove(Beat sent, long mtime) {
+    boolean proven = touches.prove(sent.sentAt, sent.connection, timeout, sent.sentAt + ttl);
+    touches.add(sent.sentAt, sent.connection);
+    if (proven) {
+      finish(sent, mtime);
+      return;
+    }
+    long left = touches.relay() - (System.nanoTime() - sent.sentAt);
+    core.store()
+        .timer()
+        .in(Math.max(0, left), () -> core.guard().run(() -> proveLater(sent, mtime)));
+  }
+
+  /** The second request, a tick later. */
+  private void proveLater(Beat sent, long mtime) {
+    if (phase != Phase.OPEN || !isSameConnection(sent)) {
+      answer(sent, unknown("The connection was lost during a renewal."));
+      return;
+    }
+    core.handle()
+        .client()
+        .sync(
+            path,
+            (rc, given, context) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (rc == 0 && phase == Phase.OPEN && isSameConnection(sent)) {
+                            finish(sent, mtime);
+                          } else {
+                            answer(sent, unknown("A renewal was not answered."));
+                          }
+                        }),
+            null);
+  }
+
+  private boolean isSameConnection(Beat sent) {
+    return core.handle().isUp() && core.handle().connection() == sent.connection;
+  }
+
+  private void finish(Beat sent, long mtime) {
+    core.whenSettled(
+        () -> {
+          Inbox.Told told = core.inbox().tell();
+          answer(sent, new Renewal.Renewed(mtime * 1000, told.items(), told.more()));
+        });
+  }
+
+  private Renewal.Unknown unknown(String why) {
+    return new Renewal.Unknown(new StoreUnavailableException(why));
+  }
+
+  private void answer(Beat sent, Renewal renewal) {
+    core.guard().later(() -> sent.answer.complete(renewal));
+  }
+
+  // ---- Ending ----
+
+  private void watchDeadline() {
+    long left = lastCall + ttl - System.nanoTime();
+    core.store()
+        .timer()
+        .in(
+            Math.max(0, left),
+            () ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (phase == Phase.OVER || phase == Phase.NEW) {
+                            return;
+                          }
+                          if (System.nanoTime() - lastCall >= ttl) {
+                            core.over("it was not renewed within its TTL");
+                          } else {
+                            watchDeadline();
+                          }
+                        }));
+  }
+
+  /** For good. */
+  void over(String why) {
+    if (phase == Phase.OVER) {
+      return;
+    }
+    phase = Phase.OVER;
+    lostBecause = why;
+    Renewal lost = new Renewal.Lost(why);
+    if (opening != null) {
+      waiting.add(opening);
+    }
+    if (current != null) {
+      waiting.add(current);
+    }
+    waiting.forEach(open -> answer(open, lost));
+    waiting.clear();
+    opening = null;
+    current = null;
+  }
+}

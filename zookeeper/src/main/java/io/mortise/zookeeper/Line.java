@@ -1,0 +1,128 @@
+package io.mortise.zookeeper;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The attempts at a lock in the order in which they came, and which of them hold: those whose
+ * weight fits together with the weights of all before them. Everybody computes the same from the
+ * same children, and who holds once holds for as long as its node stands, for those ahead can only
+ * get fewer. Pure.
+ *
+ * <p>A node is named {@code WEIGHT-SEQ}. The sequence is a signed number of 32 bits that ZooKeeper
+ * lets overflow, so two of them are compared by their difference: right for as long as no two
+ * attempts at one lock are two thousand million apart.
+ */
+final class Line {
+  private final List<Place> places;
+  private final int capacity;
+  private final int holding;
+
+  /** One node: the weight of its attempt, and where it stands. */
+  record Place(int weight, int seq) {
+    String node() {
+      return Line.node(weight, seq);
+    }
+
+    /** Those that are not ours are passed over, as weight 0. */
+    static Place parse(String node) {
+      int dash = node.indexOf('-');
+      try {
+        return new Place(
+            Integer.parseInt(node.substring(0, dash)), Integer.parseInt(node.substring(dash + 1)));
+      } catch (RuntimeException e) {
+        return new Place(0, 0);
+      }
+    }
+  }
+
+  private Line(List<Place> places, int capacity) {
+    this.places = places;
+    this.capacity = capacity;
+    int held = 0;
+    long used = 0;
+    for (Place place : places) {
+      used += place.weight();
+      if (used > capacity) {
+        break;
+      }
+      held++;
+    }
+    this.holding = held;
+  }
+
+  static Line of(List<String> nodes, int capacity) {
+    List<Place> places = new ArrayList<>(nodes.size());
+    for (String node : nodes) {
+      Place place = Place.parse(node);
+      if (place.weight() > 0) {
+        places.add(place);
+      }
+    }
+    places.sort(BY_AGE);
+    return new Line(places, capacity);
+  }
+
+  /** As {@code %010d} of a sequence number is written, also of one that has overflowed. */
+  static String node(int weight, int seq) {
+    String digits = Integer.toString(seq);
+    // A negative one is padded behind its sign; the only one that the server writes has all digits.
+    return seq < 0
+        ? prefix(weight) + String.format("%010d", seq)
+        : prefix(weight) + "0000000000".substring(digits.length()) + digits;
+  }
+
+  /** What stands before the sequence number. */
+  static String prefix(int weight) {
+    return weight + "-";
+  }
+
+  private static final Comparator<Place> BY_AGE = (one, other) -> one.seq() - other.seq();
+
+  int size() {
+    return places.size();
+  }
+
+  Place place(int index) {
+    return places.get(index);
+  }
+
+  /** How many hold: the first so many places. */
+  int holding() {
+    return holding;
+  }
+
+  /** Where a node stands; -1 if it is not there. */
+  int indexOf(int seq) {
+    int low = 0;
+    int high = places.size() - 1;
+    while (low <= high) {
+      int middle = (low + high) >>> 1;
+      int difference = places.get(middle).seq() - seq;
+      if (difference == 0) {
+        return middle;
+      }
+      if (difference < 0) {
+        low = middle + 1;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return -1;
+  }
+
+  /**
+   * The index of the one whose leaving a waiter is to hear of: for a reader the last before it with
+   * whom it cannot share, for all others the one just before.
+   */
+  int watched(int index, boolean shared) {
+    int before = index - 1;
+    if (shared) {
+      while (before > 0 && places.get(before).weight() < capacity) {
+        before--;
+      }
+    }
+    return before;
+  }
+}

@@ -1,0 +1,517 @@
+package io.mortise.zookeeper;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.zookeeper.Attempt.State;
+import io.mortise.zookeeper.Reads.Node;
+import io.mortise.zookeeper.Turn.Job;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out who holds a lock, and has those who wait called.
+ *
+ * <p><b>In a short line</b> the children are listed: two reads, and the answer can say who holds.
+ *
+ * <p><b>In a long line</b> nobody lists. Sequence numbers have no gaps when they are given, so a
+ * newcomer watches the number before its own; if that one is gone already, it lists once. A holder
+ * that knows that somebody waits marks its node in the same transaction that removes it: whoever
+ * watches it hears of the mark instead of the removal, and knows that it is the first. So a
+ * hand-over costs one small read, however many wait. Who hears of a removal without a mark (a
+ * waiter that left, a session that ended) lists once, and watches the next one before it.
+ *
+ * <p><b>Nothing is believed</b> before the own node was read: it must be there, and be owned by
+ * this very session. Guarded by the session.
+ */
+final class Looks {
+  /** Up to so many children are listed by whoever arrives. */
+  private static final int SHORT = 64;
+
+  private static final int TOLD = 64;
+
+  private final SessionCore core;
+  private final Turns turns;
+
+  /** Holders that were left word lately, so that a poll does not do it again. */
+  private final Map<AttemptId, Boolean> noted =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<AttemptId, Boolean> eldest) {
+          return size() > 256;
+        }
+      };
+
+  private int underWay;
+
+  Looks(SessionCore core, Turns turns) {
+    this.core = core;
+    this.turns = turns;
+  }
+
+  /** How many looks may yet bring news. */
+  int underWay() {
+    return underWay;
+  }
+
+  private ZooKeeper client() {
+    return core.handle().client();
+  }
+
+  private Duration askAgain() {
+    return core.spec().ttl().dividedBy(2);
+  }
+
+  private String node(Turn turn, Attempt attempt) {
+    return turn.path + "/" + attempt.node();
+  }
+
+  // ---- Arriving and asking again ----
+
+  /** A new node that is not the only one. */
+  void arrived(Turn turn, Job job, Attempt attempt, int children) {
+    if (children <= SHORT || !attempt.isExclusive() || !attempt.queues) {
+      lookFor(turn, job);
+      return;
+    }
+    int before = attempt.seq - 1;
+    watch(
+        turn,
+        List.of(attempt),
+        Line.node(attempt.weight, before),
+        before,
+        watching -> {
+          if (watching) {
+            queued(turn, job, attempt, children - 1, null);
+          } else {
+            lookFor(turn, job);
+          }
+        });
+  }
+
+  /** The next look that begins answers this request. */
+  private void lookFor(Turn turn, Job job) {
+    turn.asker = job;
+    look(turn);
+  }
+
+  private void queued(
+      Turn turn, Job job, Attempt attempt, int ahead, Reply.@Nullable Holder holder) {
+    turns.answer(job, new Reply.Queued(core.attempt(attempt.number), ahead, holder, askAgain()));
+    turns.finish(turn);
+  }
+
+  /** The request of an attempt that has a node was sent again. */
+  void poll(Turn turn, Job job, Attempt attempt) {
+    Reads.nodes(
+        client(),
+        List.of(node(turn, attempt), turn.path),
+        nodes -> core.guard().run(() -> polled(turn, job, attempt, nodes)));
+  }
+
+  private void polled(Turn turn, Job job, Attempt attempt, @Nullable List<Node> nodes) {
+    if (core.isOver() || turn.current != job) {
+      return;
+    }
+    if (nodes == null) {
+      turns.fail(job, true, "the connection was lost.");
+      turns.finish(turn);
+      return;
+    }
+    Stat stat = nodes.get(1).stat();
+    if (!isOurs(nodes.get(0), attempt)) {
+      turns.forget(turn, attempt);
+      turns.answer(
+          job,
+          new Reply.Refused(
+              job.attempt(), Reply.Why.ENDED, "Somebody removed the attempt's node."));
+      turns.finish(turn);
+    } else if (attempt.state == State.HELD) {
+      turns.answer(job, turns.granted(attempt));
+      turns.finish(turn);
+    } else if (attempt.watches && !turn.looking && stat != null && stat.getNumChildren() > SHORT) {
+      queued(turn, job, attempt, stat.getNumChildren() - 1, null);
+    } else {
+      lookFor(turn, job);
+    }
+  }
+
+  private boolean isOurs(Node node, Attempt attempt) {
+    Stat stat = node.stat();
+    NodeData.Entry entry = NodeData.attempt(node.data());
+    return stat != null
+        && entry != null
+        && stat.getEphemeralOwner() == client().getSessionId()
+        && entry.attempt().equals(core.attempt(attempt.number));
+  }
+
+  // ---- Watching ----
+
+  /** Then is told whether the node was there, and is watched from now on. */
+  private void watch(
+      Turn turn, List<Attempt> behind, String node, int seq, Consumer<Boolean> then) {
+    for (Attempt attempt : behind) {
+      attempt.watches = true;
+      attempt.watched = seq;
+    }
+    client()
+        .getData(
+            turn.path + "/" + node,
+            core.handle(),
+            (rc, path, context, data, stat) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (core.isOver()) {
+                            return;
+                          }
+                          if (rc != 0) {
+                            behind.forEach(attempt -> attempt.watches = false);
+                          }
+                          then.accept(rc == 0);
+                        }),
+            null);
+  }
+
+  /** The node with this number was removed, or marked. */
+  void changed(Turn turn, EventType type, int seq) {
+    List<Attempt> concerned = new ArrayList<>();
+    for (Attempt attempt : turn.waiting.values()) {
+      if (attempt.watches && attempt.watched == seq) {
+        attempt.watches = false;
+        concerned.add(attempt);
+      }
+    }
+    if (concerned.isEmpty()) {
+      return;
+    }
+    Attempt only = concerned.get(0);
+    boolean marked = type == EventType.NodeDataChanged;
+    if (marked && concerned.size() == 1 && only.isExclusive() && !turn.looking) {
+      confirm(turn, only, Line.node(Mode.SHARERS, seq));
+    } else {
+      look(turn);
+    }
+  }
+
+  /** Whom it watched has held and gone: it is the first, if it is still there. */
+  private void confirm(Turn turn, Attempt attempt, String before) {
+    turn.looking = true;
+    underWay++;
+    Reads.nodes(
+        client(),
+        List.of(node(turn, attempt), turn.path, turn.path + "/" + before),
+        nodes ->
+            core.guard()
+                .run(
+                    () -> {
+                      if (core.isOver()) {
+                        return;
+                      }
+                      Stat own = nodes == null ? null : nodes.get(0).stat();
+                      Stat line = nodes == null ? null : nodes.get(1).stat();
+                      if (nodes == null || line == null || nodes.get(2).stat() != null) {
+                        turn.lookAgain = true;
+                      } else if (attempt.state == State.WAITING && !attempt.leaving) {
+                        if (own == null || !isOurs(nodes.get(0), attempt)) {
+                          turns.vanished(turn, attempt);
+                        } else {
+                          turns.grant(turn, attempt, own.getCzxid(), line.getNumChildren() > 1);
+                          announce(turn, attempt);
+                        }
+                      }
+                      looked(turn);
+                    }));
+  }
+
+  /** Whoever asks just now gets an answer, everybody else news. */
+  private void announce(Turn turn, Attempt attempt) {
+    Job current = turn.current;
+    if (current != null
+        && current.request instanceof Request.Acquire
+        && !current.isAnswered()
+        && current.attempt().equals(core.attempt(attempt.number))) {
+      turns.answer(current, turns.granted(attempt));
+    } else {
+      turns.tellGranted(attempt);
+    }
+  }
+
+  // ---- Looking ----
+
+  /** Lists the line, and does for each of our attempts what follows from it. */
+  void look(Turn turn) {
+    if (turn.looking) {
+      turn.lookAgain = true;
+      return;
+    }
+    turn.looking = true;
+    underWay++;
+    View view = new View(turn.asker, turn.watchesAll);
+    turn.asker = null;
+    client()
+        .getChildren(
+            turn.path,
+            view.watching ? core.handle() : null,
+            (rc, path, context, children) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (!core.isOver()) {
+                            listed(turn, view, Code.get(rc), children);
+                          }
+                        }),
+            null);
+  }
+
+  /** One look, and what it found. */
+  private static final class View {
+    /** Who is answered by it. */
+    final @Nullable Job asker;
+
+    /** Whether every change of the line is told from now on. */
+    final boolean watching;
+
+    final List<Attempt> missing = new ArrayList<>();
+    final List<Attempt> holding = new ArrayList<>();
+    Line line = Line.of(List.of(), 1);
+
+    /** Whether the first who waits is ours. */
+    boolean waits;
+
+    /** How many holders were read. */
+    int heads;
+
+    Reply.@Nullable Holder holder;
+
+    View(@Nullable Job asker, boolean watching) {
+      this.asker = asker;
+      this.watching = watching;
+    }
+  }
+
+  private @Nullable Attempt asking(Turn turn, View view) {
+    return view.asker == null ? null : turn.waiting.get(view.asker.attempt().number());
+  }
+
+  private void listed(Turn turn, View view, Code code, @Nullable List<String> children) {
+    if (code != Code.OK && code != Code.NONODE) {
+      failed(turn, view);
+      return;
+    }
+    if (turn.waiting.isEmpty()) {
+      conclude(turn, view);
+      return;
+    }
+    int capacity = turn.waiting.values().iterator().next().capacity;
+    Line line = Line.of(children == null ? List.of() : children, capacity);
+    view.line = line;
+    Map<Integer, List<Attempt>> behind = new LinkedHashMap<>();
+    for (Attempt attempt : turn.waiting.values()) {
+      int index = line.indexOf(attempt.seq);
+      if (index < 0) {
+        view.missing.add(attempt);
+      } else if (index < line.holding()) {
+        view.holding.add(attempt);
+      } else if (attempt.queues) {
+        view.waits |= index == line.holding();
+        int before = line.watched(index, attempt.isShared());
+        if (!attempt.watches || attempt.watched != line.place(before).seq()) {
+          behind.computeIfAbsent(before, unused -> new ArrayList<>()).add(attempt);
+        }
+      }
+    }
+    behind.forEach((before, waiters) -> watchOne(turn, line.place(before), waiters));
+    // For permits, any change may be the turn of the first who waits.
+    boolean all = capacity != Mode.SHARERS && view.waits;
+    turn.lookAgain |= all && !view.watching;
+    turn.watchesAll = all;
+    boolean asked = asking(turn, view) != null;
+    view.heads = view.waits || asked ? Math.min(line.holding(), TOLD) : 0;
+    List<String> paths = new ArrayList<>();
+    for (int i = 0; i < view.heads; i++) {
+      paths.add(turn.path + "/" + line.place(i).node());
+    }
+    view.holding.forEach(attempt -> paths.add(node(turn, attempt)));
+    Reads.nodes(
+        client(),
+        paths,
+        nodes ->
+            core.guard()
+                .run(
+                    () -> {
+                      if (core.isOver()) {
+                        return;
+                      }
+                      if (nodes == null) {
+                        failed(turn, view);
+                      } else {
+                        seen(turn, view, nodes);
+                      }
+                    }));
+  }
+
+  private void watchOne(Turn turn, Line.Place place, List<Attempt> behind) {
+    watch(
+        turn,
+        behind,
+        place.node(),
+        place.seq(),
+        watching -> {
+          if (!watching) {
+            look(turn);
+          }
+        });
+  }
+
+  private void seen(Turn turn, View view, List<Node> nodes) {
+    for (Attempt attempt : view.missing) {
+      if (turn.waiting.containsKey(attempt.number)) {
+        turns.vanished(turn, attempt);
+      }
+    }
+    boolean othersWait = view.line.size() > view.line.holding();
+    int at = view.heads;
+    for (Attempt attempt : view.holding) {
+      Node node = nodes.get(at++);
+      Stat stat = node.stat();
+      if (!turn.waiting.containsKey(attempt.number)) {
+        continue;
+      }
+      if (stat == null || !isOurs(node, attempt)) {
+        turns.vanished(turn, attempt);
+      } else {
+        turns.grant(turn, attempt, stat.getCzxid(), othersWait);
+        if (attempt.capacity != Mode.SHARERS) {
+          // Whoever watches it becomes the first who waits.
+          client().setData(node(turn, attempt), node.data(), -1, (rc, p, c, s) -> {}, null);
+        }
+        announce(turn, attempt);
+      }
+    }
+    Attempt asking = asking(turn, view);
+    boolean tries = asking != null && !asking.queues;
+    List<AttemptId> untold = new ArrayList<>();
+    for (int i = 0; i < view.heads; i++) {
+      NodeData.Entry entry = NodeData.attempt(nodes.get(i).data());
+      Stat stat = nodes.get(i).stat();
+      if (entry != null && stat != null) {
+        if (view.holder == null) {
+          view.holder = new Reply.Holder(entry.attempt(), stat.getCzxid() << 16, entry.ttl());
+        }
+        if (view.waits || tries) {
+          untold.add(entry.attempt());
+        }
+      }
+    }
+    leaveWord(untold, () -> conclude(turn, view));
+  }
+
+  /** Tells holders that they are wanted, then goes on. */
+  private void leaveWord(List<AttemptId> holders, Runnable then) {
+    int[] open = {1};
+    Runnable one =
+        () -> {
+          if (--open[0] == 0) {
+            then.run();
+          }
+        };
+    for (AttemptId holder : holders) {
+      if (holder.session().equals(core.id())) {
+        turns.wanted(holder);
+      } else if (!noted.containsKey(holder)) {
+        noted.put(holder, true);
+        open[0]++;
+        note(holder, 0, one);
+      }
+    }
+    one.run();
+  }
+
+  private void note(AttemptId holder, int tries, Runnable then) {
+    client()
+        .create(
+            core.layout().note(holder),
+            new byte[0],
+            core.acl(),
+            org.apache.zookeeper.CreateMode.EPHEMERAL,
+            (rc, path, context, name) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (core.isOver()) {
+                            return;
+                          }
+                          if (rc == Code.NONODE.intValue() && tries < 2) {
+                            core.makeContainers(core.layout().notes(holder.session()));
+                            note(holder, tries + 1, then);
+                            return;
+                          }
+                          if (rc != 0 && rc != Code.NODEEXISTS.intValue()) {
+                            noted.remove(holder);
+                          }
+                          then.run();
+                        }),
+            (Object) null);
+  }
+
+  /** Answers who asked, if it has not been answered by what was found. */
+  private void conclude(Turn turn, View view) {
+    Job asker = view.asker;
+    Attempt attempt = asking(turn, view);
+    if (asker != null && attempt == null) {
+      // Granted, and answered; or it has vanished.
+      turns.answer(
+          asker,
+          new Reply.Refused(
+              asker.attempt(), Reply.Why.ENDED, "Somebody removed the attempt's node."));
+      turns.finish(turn);
+    } else if (asker != null && attempt != null && attempt.queues) {
+      queued(turn, asker, attempt, Math.max(0, view.line.indexOf(attempt.seq)), view.holder);
+    } else if (asker != null && attempt != null) {
+      Reply.Holder holder = view.holder;
+      turns.withdraw(
+          turn,
+          attempt,
+          () -> {
+            turns.answer(asker, new Reply.Busy(asker.attempt(), holder, askAgain()));
+            turns.finish(turn);
+          });
+    }
+    looked(turn);
+  }
+
+  private void failed(Turn turn, View view) {
+    Job asker = view.asker;
+    if (asker != null) {
+      turns.fail(asker, true, "the connection was lost.");
+      turns.finish(turn);
+    }
+    // Looked at again once there is a connection.
+    turn.lookAgain = false;
+    looked(turn);
+  }
+
+  private void looked(Turn turn) {
+    turn.looking = false;
+    underWay--;
+    if (turn.lookAgain || turn.asker != null) {
+      turn.lookAgain = false;
+      look(turn);
+    }
+    turns.advance(turn);
+    core.settled();
+  }
+}

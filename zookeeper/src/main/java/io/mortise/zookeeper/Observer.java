@@ -1,0 +1,482 @@
+package io.mortise.zookeeper;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Verdict;
+import io.mortise.zookeeper.Reads.Node;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at a store, over a connection of its own: who is alive, who holds, who waits. Every look
+ * first has the server catch up with the leader. Thread-safe.
+ */
+final class Observer {
+  /** Short-lived, for it holds nothing. */
+  private static final int SESSION_MILLIS = 10_000;
+
+  /** Shorter than most servers grant; still long enough to connect to each in turn. */
+  private static final int PROBE_MILLIS = 3_000;
+
+  private static final int MOST_WAITERS = 1_000;
+
+  private final ZooKeeperLockStore store;
+  private final String display;
+  private @Nullable Connection present;
+  private boolean closed;
+
+  Observer(ZooKeeperLockStore store, String display) {
+    this.store = store;
+    this.display = display;
+  }
+
+  // ---- The connection ----
+
+  /** A handle, and when it is up. */
+  private static final class Connection implements Handle.Listener {
+    final CompletableFuture<Void> up = new CompletableFuture<>();
+    @Nullable Handle handle;
+    volatile String over = "";
+
+    @Override
+    public void connected() {
+      up.complete(null);
+    }
+
+    @Override
+    public void disconnected() {}
+
+    @Override
+    public void over(String why) {
+      over = why;
+      up.completeExceptionally(new StoreUnfitException(why));
+    }
+
+    @Override
+    public void changed(EventType type, String path) {}
+  }
+
+  private Connection open(int sessionMillis) {
+    Connection made = new Connection();
+    Handle handle = store.connect(sessionMillis, made);
+    made.handle = handle;
+    if (handle.isUp()) {
+      made.up.complete(null);
+    } else if (handle.link() == Handle.Link.OVER) {
+      made.over("the client that was handed in is closed");
+    }
+    return made;
+  }
+
+  private synchronized Connection connection() {
+    Connection known = present;
+    if (closed) {
+      throw new StoreUnavailableException("Store '" + display + "' is closed.");
+    }
+    if (known == null || !known.over.isEmpty()) {
+      known = open(SESSION_MILLIS);
+      present = known;
+    }
+    return known;
+  }
+
+  private ZooKeeper await(Connection connection) {
+    Duration timeout = store.options().timeout();
+    try {
+      connection.up.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException("Interrupted while connecting to '" + display + "'.", e);
+    } catch (TimeoutException e) {
+      throw new StoreUnavailableException(
+          "Cannot reach store '%s' within %d ms. Check its address, and that a majority of its servers is up."
+              .formatted(display, timeout.toMillis()),
+          e);
+    } catch (ExecutionException e) {
+      throw store.unfit(display, e.getCause() == null ? "" : e.getCause().getMessage() + ".");
+    }
+    return java.util.Objects.requireNonNull(connection.handle).client();
+  }
+
+  /**
+   * At least a tick of the servers: they grant no session shorter than two, unless somebody has set
+   * that otherwise. Blocks.
+   */
+  Duration tick() {
+    Connection probe = open(PROBE_MILLIS);
+    try {
+      return Duration.ofMillis(await(probe).getSessionTimeout() / 2 + 1);
+    } finally {
+      close(probe);
+    }
+  }
+
+  /** Makes the root where it is missing, and so finds out whether we may. Blocks. */
+  void check() {
+    ZooKeeper client = await(connection());
+    CompletableFuture<Code> made = new CompletableFuture<>();
+    String root = store.layout().root();
+    int slash = 0;
+    do {
+      slash = root.indexOf('/', slash + 1);
+      boolean last = slash < 0;
+      client.create(
+          last ? root : root.substring(0, slash),
+          new byte[0],
+          store.options().acl(),
+          CreateMode.CONTAINER,
+          (rc, path, context, name) -> {
+            if (last) {
+              made.complete(Code.get(rc));
+            }
+          },
+          (Object) null);
+    } while (slash > 0);
+    Code code = get(made);
+    if (code != Code.OK && code != Code.NODEEXISTS) {
+      throw store.unfit(
+          display,
+          switch (code) {
+            case NOAUTH -> "we may not make '" + root + "'. Check user, password and ACLs.";
+            case UNIMPLEMENTED -> "it has no container nodes. ZooKeeper 3.6 or later is needed.";
+            default -> "'" + root + "' cannot be made: " + code + ".";
+          });
+    }
+  }
+
+  private <T> T get(CompletableFuture<T> answer) {
+    try {
+      return answer.get(store.options().timeout().toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException("Interrupted while asking '" + display + "'.", e);
+    } catch (TimeoutException | ExecutionException e) {
+      throw new StoreUnavailableException("Store '" + display + "' does not answer.", e);
+    }
+  }
+
+  void close() {
+    Connection last;
+    synchronized (this) {
+      closed = true;
+      last = present;
+      present = null;
+    }
+    if (last != null) {
+      close(last);
+    }
+  }
+
+  private static void close(Connection connection) {
+    Handle handle = connection.handle;
+    if (handle != null) {
+      handle.close();
+    }
+  }
+
+  // ---- Asking ----
+
+  /** Runs a question once there is a connection; its answer must come in time. */
+  private <T> CompletionStage<T> ask(Question<T> question) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    Connection connection;
+    try {
+      connection = connection();
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    CompletionStage<Void> up = connection.up;
+    up.whenComplete(
+        (nothing, failure) -> {
+          if (failure != null) {
+            answer.completeExceptionally(silent());
+          } else {
+            try {
+              question.ask(java.util.Objects.requireNonNull(connection.handle).client(), answer);
+            } catch (RuntimeException e) {
+              answer.completeExceptionally(e);
+            }
+          }
+        });
+    store
+        .timer()
+        .in(store.options().timeout().toNanos(), () -> answer.completeExceptionally(silent()));
+    return answer;
+  }
+
+  private interface Question<T> {
+    void ask(ZooKeeper client, CompletableFuture<T> answer);
+  }
+
+  private StoreUnavailableException silent() {
+    return new StoreUnavailableException("Store '" + display + "' does not answer.");
+  }
+
+  CompletionStage<Verdict> judge(SessionId session) {
+    String path = store.layout().session(session);
+    return this.<Verdict>ask(
+        (client, answer) -> {
+          client.sync(path, (rc, p, context) -> {}, null);
+          client.getData(
+              path,
+              false,
+              (rc, p, context, data, stat) -> {
+                NodeData.Member process = NodeData.member(data);
+                if (rc == Code.NONODE.intValue()) {
+                  answer.complete(new Verdict.SessionEnded());
+                } else if (rc == 0 && process != null) {
+                  answer.complete(new Verdict.Alive(process.beat(), process.ttl()));
+                } else {
+                  answer.completeExceptionally(silent());
+                }
+              },
+              null);
+        });
+  }
+
+  /** Removes an attempt's node, whoever's it is. */
+  CompletionStage<Reply.Ended> end(LockName name, AttemptId attempt) {
+    String path = store.layout().lock(name);
+    return this.<Reply.Ended>ask(
+        (client, answer) ->
+            Roll.read(
+                client,
+                path,
+                roll -> {
+                  Integer index = roll == null ? null : roll.index().get(attempt);
+                  if (roll == null) {
+                    answer.completeExceptionally(silent());
+                  } else if (index == null) {
+                    answer.complete(new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false));
+                  } else {
+                    Was was = index < roll.line().holding() ? Was.HELD : Was.WAITING;
+                    remove(
+                        client, path + "/" + roll.line().place(index).node(), attempt, was, answer);
+                  }
+                }));
+  }
+
+  private void remove(
+      ZooKeeper client,
+      String node,
+      AttemptId attempt,
+      Was was,
+      CompletableFuture<Reply.Ended> answer) {
+    client.delete(
+        node,
+        -1,
+        (rc, path, context) -> {
+          if (rc == 0) {
+            answer.complete(new Reply.Ended(attempt, was, How.RELEASED, false));
+          } else if (rc == Code.NONODE.intValue()) {
+            answer.complete(new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false));
+          } else {
+            answer.completeExceptionally(silent());
+          }
+        },
+        null);
+  }
+
+  // ---- Inspecting ----
+
+  CompletionStage<LockPage> inspect(LockQuery query) {
+    LockName only = query.name();
+    return this.<LockPage>ask(
+        (client, answer) -> {
+          Page page = new Page(client, query, answer);
+          client.sync(store.layout().root(), (rc, path, context) -> {}, null);
+          if (only != null) {
+            page.names.add(NodeNames.encode(only));
+            page.next();
+          } else {
+            client.getChildren(
+                store.layout().locks(),
+                false,
+                (rc, path, context, children) -> {
+                  if (rc == 0) {
+                    page.names.addAll(children);
+                  }
+                  if (rc == 0 || rc == Code.NONODE.intValue()) {
+                    page.next();
+                  } else {
+                    answer.completeExceptionally(silent());
+                  }
+                },
+                null);
+          }
+        });
+  }
+
+  /** One page in the making: one lock after the other. */
+  private final class Page {
+    private final ZooKeeper client;
+    private final LockQuery query;
+    private final CompletableFuture<LockPage> answer;
+    private final TreeSet<String> names = new TreeSet<>();
+    private final List<LockView> views = new ArrayList<>();
+    private final Map<SessionId, NodeData.Member> processes = new TreeMap<>();
+
+    Page(ZooKeeper client, LockQuery query, CompletableFuture<LockPage> answer) {
+      this.client = client;
+      this.query = query;
+      this.answer = answer;
+    }
+
+    void next() {
+      String from = query.cursor();
+      while (from != null && !names.isEmpty() && names.first().compareTo(from) < 0) {
+        names.pollFirst();
+      }
+      String name = names.pollFirst();
+      if (name == null) {
+        answer.complete(new LockPage(views, null));
+      } else if (views.size() == query.limit()) {
+        answer.complete(new LockPage(views, name));
+      } else {
+        lock(name);
+      }
+    }
+
+    private void lock(String node) {
+      LockName name;
+      try {
+        name = NodeNames.decode(node);
+      } catch (IllegalArgumentException e) {
+        // Somebody else's.
+        next();
+        return;
+      }
+      String path = store.layout().lock(name);
+      client.getChildren(
+          path,
+          false,
+          (rc, p, context, children, stat) -> {
+            if (rc == Code.NONODE.intValue() || (rc == 0 && children.isEmpty() && !query.idle())) {
+              next();
+            } else if (rc != 0) {
+              answer.completeExceptionally(silent());
+            } else {
+              nodes(name, path, children);
+            }
+          },
+          null);
+    }
+
+    private void nodes(LockName name, String path, List<String> children) {
+      Line line = Line.of(children, io.mortise.spi.Mode.SHARERS);
+      List<String> paths = new ArrayList<>();
+      paths.add(path);
+      // Of those who wait only the first are told; whether they wait is known when the capacity is.
+      for (int i = 0; i < line.size(); i++) {
+        paths.add(path + "/" + line.place(i).node());
+      }
+      Reads.nodes(
+          client,
+          paths.subList(0, Math.min(paths.size(), 1 + 2 * MOST_WAITERS)),
+          nodes -> {
+            if (nodes == null) {
+              answer.completeExceptionally(silent());
+            } else {
+              sessions(name, children, nodes);
+            }
+          });
+    }
+
+    private void sessions(LockName name, List<String> children, List<Node> nodes) {
+      TreeSet<SessionId> missing = new TreeSet<>();
+      for (Node node : nodes.subList(1, nodes.size())) {
+        NodeData.Entry entry = NodeData.attempt(node.data());
+        if (entry != null && !processes.containsKey(entry.attempt().session())) {
+          missing.add(entry.attempt().session());
+        }
+      }
+      List<SessionId> ids = List.copyOf(missing);
+      Reads.nodes(
+          client,
+          ids.stream().map(store.layout()::session).toList(),
+          found -> {
+            if (found == null) {
+              answer.completeExceptionally(silent());
+              return;
+            }
+            for (int i = 0; i < ids.size(); i++) {
+              NodeData.Member process = NodeData.member(found.get(i).data());
+              if (process != null) {
+                processes.put(ids.get(i), process);
+              }
+            }
+            view(name, children, nodes);
+            next();
+          });
+    }
+
+    private void view(LockName name, List<String> children, List<Node> nodes) {
+      int capacity = Math.max(1, NodeData.capacity(nodes.get(0).data()));
+      Line line = Line.of(children, capacity);
+      List<LockView.Party> holders = new ArrayList<>();
+      List<LockView.Party> waiters = new ArrayList<>();
+      long last = 0;
+      for (int i = 0; i + 1 < nodes.size(); i++) {
+        Node node = nodes.get(i + 1);
+        Stat stat = node.stat();
+        NodeData.Entry entry = NodeData.attempt(node.data());
+        if (stat != null && entry != null) {
+          boolean holds = i < line.holding();
+          long token = holds ? stat.getCzxid() << 16 : 0;
+          last = Math.max(last, token);
+          LockView.Party party = party(entry, line.place(i).weight(), token, stat);
+          if (holds) {
+            holders.add(party);
+          } else if (waiters.size() < MOST_WAITERS) {
+            waiters.add(party);
+          }
+        }
+      }
+      if (query.idle() || !holders.isEmpty() || !waiters.isEmpty()) {
+        views.add(new LockView(name, capacity, last, Duration.ZERO, holders, waiters));
+      }
+    }
+
+    /**
+     * How long it has stood is told by our own clock against the servers', which is near enough.
+     */
+    private LockView.Party party(NodeData.Entry entry, int weight, long token, Stat stat) {
+      AttemptId attempt = entry.attempt();
+      NodeData.Member process = processes.get(attempt.session());
+      long since = Math.max(0, System.currentTimeMillis() - stat.getCtime());
+      return new LockView.Party(
+          attempt,
+          process == null ? null : process.client(),
+          entry.label(),
+          weight,
+          token,
+          Duration.ofMillis(since),
+          process == null ? Duration.ZERO : process.ttl(),
+          null);
+    }
+  }
+}

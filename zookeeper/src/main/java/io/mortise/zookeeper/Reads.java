@@ -1,0 +1,78 @@
+package io.mortise.zookeeper;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/** Reads of many nodes in few packets. */
+final class Reads {
+  /** So many small nodes stay far below the limit of a packet, one megabyte. */
+  private static final int CHUNK = 500;
+
+  private Reads() {}
+
+  /** A node as it was read. */
+  static final class Node {
+    static final Node NONE = new Node(null, null);
+
+    private final byte @Nullable [] data;
+    private final @Nullable Stat stat;
+
+    Node(byte @Nullable [] data, @Nullable Stat stat) {
+      this.data = data;
+      this.stat = stat;
+    }
+
+    byte @Nullable [] data() {
+      return data;
+    }
+
+    /** Null if there is no such node. */
+    @Nullable Stat stat() {
+      return stat;
+    }
+  }
+
+  /**
+   * Reads nodes.
+   *
+   * @param then called on the event thread, with a node for each path, or null if there was no
+   *     answer
+   */
+  static void nodes(ZooKeeper client, List<String> paths, Consumer<@Nullable List<Node>> then) {
+    nodes(client, paths, new ArrayList<>(), then);
+  }
+
+  private static void nodes(
+      ZooKeeper client, List<String> paths, List<Node> found, Consumer<@Nullable List<Node>> then) {
+    if (found.size() == paths.size()) {
+      then.accept(found);
+      return;
+    }
+    List<Op> ops =
+        paths.subList(found.size(), Math.min(paths.size(), found.size() + CHUNK)).stream()
+            .map(Op::getData)
+            .toList();
+    client.multi(
+        ops,
+        (rc, path, context, results) -> {
+          if (results == null || results.size() != ops.size()) {
+            then.accept(null);
+            return;
+          }
+          for (OpResult result : results) {
+            found.add(
+                result instanceof OpResult.GetDataResult read
+                    ? new Node(read.getData(), read.getStat())
+                    : Node.NONE);
+          }
+          nodes(client, paths, found, then);
+        },
+        null);
+  }
+}

@@ -1,0 +1,336 @@
+package io.mortise.zookeeper;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session: a ZooKeeper session with its node, its attempts, and what it is told.
+ *
+ * <p><b>Parts.</b> {@link Heart} opens and renews it; {@link Turns} has what is going on about each
+ * lock name; {@link Lane} sends creations and removals, many in one transaction; {@link Inbox}
+ * keeps news until it is acknowledged. All of it is passive, under one {@link Guard}; answers and
+ * events come on the ZooKeeper client's event thread, in order.
+ *
+ * <p><b>What order gives.</b> Requests of one ZooKeeper session are executed in order, and events
+ * come before the answer to any later request. So a read that follows a creation in the same flush
+ * sees it, and whoever has read the line and set a watch on the one before it misses nothing.
+ *
+ * <p><b>Lost answers.</b> A request whose connection broke was executed before the next connection
+ * serves the session, or never. So after each new connection what is in doubt is looked up, by the
+ * attempt ids in the nodes' data, and is in doubt no more.
+ */
+final class SessionCore implements Handle.Listener {
+  private final ZooKeeperLockStore store;
+  private final SessionSpec spec;
+  private final Guard guard = new Guard();
+  private final List<Consumer<News>> listeners = new CopyOnWriteArrayList<>();
+  private final List<Runnable> settling = new ArrayList<>();
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+  private final Inbox inbox = new Inbox();
+  private final Heart heart;
+  private final Lane lane;
+  private final Turns turns;
+  private @Nullable Handle handle;
+
+  SessionCore(ZooKeeperLockStore store, SessionSpec spec) {
+    this.store = store;
+    this.spec = spec;
+    this.heart = new Heart(this, spec, store.layout().session(spec.id()), store.relay());
+    this.lane = new Lane(this);
+    this.turns = new Turns(this, lane);
+  }
+
+  // ---- What the parts share ----
+
+  ZooKeeperLockStore store() {
+    return store;
+  }
+
+  Guard guard() {
+    return guard;
+  }
+
+  Layout layout() {
+    return store.layout();
+  }
+
+  List<ACL> acl() {
+    return store.options().acl();
+  }
+
+  String display() {
+    return store.profile().display();
+  }
+
+  SessionId id() {
+    return spec.id();
+  }
+
+  SessionSpec spec() {
+    return spec;
+  }
+
+  Inbox inbox() {
+    return inbox;
+  }
+
+  Handle handle() {
+    Handle present = handle;
+    if (present == null) {
+      throw new IllegalStateException("There is no connection yet.");
+    }
+    return present;
+  }
+
+  boolean isOpen() {
+    return heart.isOpen();
+  }
+
+  boolean isOver() {
+    return heart.isOver();
+  }
+
+  /**
+   * Under the guard: a container and all above it, where they are missing; nobody waits for that.
+   */
+  void makeContainers(String path) {
+    int slash = 0;
+    do {
+      slash = path.indexOf('/', slash + 1);
+      makeContainer(slash < 0 ? path : path.substring(0, slash), new byte[0]);
+    } while (slash > 0);
+  }
+
+  /** Under the guard: a container, where it is missing; nobody waits for that. */
+  void makeContainer(String path, byte[] data) {
+    handle()
+        .client()
+        .create(
+            path,
+            data,
+            acl(),
+            CreateMode.CONTAINER,
+            (rc, given, context, made) -> {},
+            (Object) null);
+  }
+
+  /** Under the guard: tells the engine at once, and again with the renewals until it has heard. */
+  void tell(News news) {
+    inbox.add(news);
+    guard.later(() -> listeners.forEach(listener -> listener.accept(news)));
+  }
+
+  /** Under the guard: runs this once no look at a line is under way that may bring news. */
+  void whenSettled(Runnable then) {
+    if (turns.isSettled()) {
+      then.run();
+    } else {
+      settling.add(then);
+    }
+  }
+
+  /** Under the guard: a look at a line has ended. */
+  void settled() {
+    if (!settling.isEmpty() && turns.isSettled()) {
+      List<Runnable> all = List.copyOf(settling);
+      settling.clear();
+      all.forEach(Runnable::run);
+    }
+  }
+
+  // ---- What the session does ----
+
+  /** One more view of the session. */
+  void listen(Consumer<News> hints) {
+    listeners.add(hints);
+  }
+
+  CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+    return heart.renew(previous, next, seen);
+  }
+
+  void submit(Request request, boolean later, Consumer<Reply> sink) {
+    guard.run(() -> turns.submit(request, later, sink));
+  }
+
+  /** Tells those who have waited for too long that there was no answer. */
+  void expire(long now, long patience) {
+    guard.run(() -> turns.expire(now, patience));
+  }
+
+  /** Under no lock: asks for a connection. */
+  void connect(int sessionMillis) {
+    store.remember(this);
+    store
+        .executor()
+        .execute(
+            () -> {
+              try {
+                Handle made = store.connect(sessionMillis, this);
+                guard.run(
+                    () -> {
+                      handle = made;
+                      if (heart.isOver()) {
+                        store.executor().execute(made::close);
+                      } else if (made.isUp()) {
+                        connected();
+                      }
+                    });
+              } catch (RuntimeException e) {
+                guard.run(() -> over("no connection could be made: " + e.getMessage()));
+              }
+            });
+  }
+
+  /** Under the guard: the connection is of no use. */
+  void disconnect() {
+    Handle useless = handle;
+    handle = null;
+    if (useless != null) {
+      store.executor().execute(useless::close);
+    }
+  }
+
+  CompletionStage<Void> close() {
+    guard.run(
+        () -> {
+          if (heart.isNew()) {
+            // The store knows nothing of it.
+            store.forget(this);
+            guard.later(() -> closed.complete(null));
+          } else {
+            over("it was closed");
+          }
+        });
+    return closed;
+  }
+
+  // ---- What the connection tells ----
+
+  @Override
+  public void connected() {
+    guard.run(
+        () -> {
+          // The event may come before the one who connects has said which handle it is.
+          if (handle == null || heart.isOver()) {
+            return;
+          }
+          boolean again = heart.isOpen();
+          heart.connected();
+          if (again) {
+            turns.reconnected();
+            listNotes();
+          }
+        });
+  }
+
+  @Override
+  public void disconnected() {
+    // What was on its way is answered with a connection loss.
+  }
+
+  @Override
+  public void over(String why) {
+    guard.run(
+        () -> {
+          if (heart.isOver()) {
+            return;
+          }
+          Handle last = handle;
+          boolean borrowed = last != null && !last.isOwn();
+          List<String> nodes = borrowed ? turns.nodes() : List.of();
+          turns.over();
+          heart.over(why);
+          lane.over();
+          settling.clear();
+          store.forget(this);
+          guard.later(
+              () ->
+                  store
+                      .executor()
+                      .execute(
+                          () -> {
+                            if (last != null && borrowed) {
+                              removeOurs(last, nodes);
+                            } else if (last != null) {
+                              last.close();
+                            }
+                            closed.complete(null);
+                          }));
+        });
+  }
+
+  /** The client, and with it the ephemeral nodes, outlive this session. */
+  private void removeOurs(Handle last, List<String> nodes) {
+    List<String> all = new ArrayList<>(nodes);
+    all.add(layout().session(id()));
+    store.leftovers().remove(last, all, layout().notes(id()));
+  }
+
+  @Override
+  public void changed(EventType type, String path) {
+    guard.run(
+        () -> {
+          if (heart.isOver()) {
+            return;
+          }
+          if (!path.startsWith(layout().notes(id()))) {
+            turns.changed(type, path);
+          } else if (type == EventType.NodeCreated && path.length() > notesLength()) {
+            noted(path);
+          }
+        });
+  }
+
+  private int notesLength() {
+    return layout().notes(id()).length();
+  }
+
+  /** What was written while the connection was down. */
+  private void listNotes() {
+    String notes = layout().notes(id());
+    handle()
+        .client()
+        .getChildren(
+            notes,
+            false,
+            (rc, path, context, children) -> {
+              if (rc == 0) {
+                guard.run(() -> children.forEach(child -> noted(notes + "/" + child)));
+              }
+            },
+            null);
+  }
+
+  private void noted(String path) {
+    if (heart.isOver()) {
+      return;
+    }
+    try {
+      turns.wanted(AttemptId.parse(Layout.last(path)));
+    } catch (IllegalArgumentException e) {
+      return;
+    }
+    handle().client().delete(path, -1, (rc, given, context) -> {}, null);
+  }
+
+  /** An attempt of this session. */
+  AttemptId attempt(long number) {
+    return new AttemptId(spec.id(), number);
+  }
+}

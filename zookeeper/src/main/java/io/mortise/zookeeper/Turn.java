@@ -1,0 +1,84 @@
+package io.mortise.zookeeper;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is going on in a session about one lock: requests in order, and those who wait. There is
+ * none of a lock that is merely held. Guarded by its session.
+ */
+final class Turn {
+  final LockName name;
+
+  /** The lock's container. */
+  final String path;
+
+  final ArrayDeque<Job> jobs = new ArrayDeque<>();
+
+  /** The one whose answer is being found; the next begins after it. */
+  @Nullable Job current;
+
+  /** The current one, if it is to be answered by the next look that begins. */
+  @Nullable Job asker;
+
+  /** Attempts of this session that wait, by number. */
+  final Map<Long, Attempt> waiting = new LinkedHashMap<>();
+
+  boolean looking;
+  boolean lookAgain;
+
+  /**
+   * Whether the first who waits wants to hear of every change: for permits, any may be its turn.
+   */
+  boolean watchesAll;
+
+  boolean recovering;
+
+  Turn(LockName name, String path) {
+    this.name = name;
+    this.path = path;
+  }
+
+  boolean isIdle() {
+    return current == null && jobs.isEmpty() && waiting.isEmpty() && !looking && !recovering;
+  }
+
+  /** A request, until it is answered. */
+  static final class Job {
+    final Request request;
+    final long since = System.nanoTime();
+    final boolean later;
+    private @Nullable Consumer<Reply> sink;
+
+    Job(Request request, boolean later, Consumer<Reply> sink) {
+      this.request = request;
+      this.later = later;
+      this.sink = sink;
+    }
+
+    AttemptId attempt() {
+      return request.attempt();
+    }
+
+    /** Whether nobody waits for the answer any more, or it was given. */
+    boolean isAnswered() {
+      return sink == null;
+    }
+
+    /** The first answer counts; it is given when the guard is let go. */
+    void answer(Guard guard, Reply reply) {
+      Consumer<Reply> to = sink;
+      if (to != null) {
+        sink = null;
+        guard.later(() -> to.accept(reply));
+      }
+    }
+  }
+}

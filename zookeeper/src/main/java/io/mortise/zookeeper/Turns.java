@@ -1,0 +1,523 @@
+package io.mortise.zookeeper;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Request;
+import io.mortise.zookeeper.Attempt.State;
+import io.mortise.zookeeper.Turn.Job;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session does about locks: one request of a name after the other, each a creation, a look
+ * at the line, or a removal. {@link Looks} finds out who holds, {@link Recovery} what became of
+ * what was in doubt. Guarded by the session.
+ */
+final class Turns {
+  /** Tokens of one node: as many as 16 bits can tell apart. */
+  private static final int TOKENS = 1 << 16;
+
+  private final SessionCore core;
+  private final Lane lane;
+  private final Looks looks;
+  private final Recovery recovery;
+  private final AttemptTable attempts = new AttemptTable();
+  private final Ends ends = new Ends();
+  private final Map<String, Turn> turns = new HashMap<>();
+
+  /** Removals on their way; they hold up nobody. */
+  private final Set<Job> leaving = new LinkedHashSet<>();
+
+  Turns(SessionCore core, Lane lane) {
+    this.core = core;
+    this.lane = lane;
+    this.looks = new Looks(core, this);
+    this.recovery = new Recovery(core, this);
+  }
+
+  boolean isSettled() {
+    return looks.underWay() == 0;
+  }
+
+  // ---- Requests ----
+
+  void submit(Request request, boolean later, Consumer<Reply> sink) {
+    Job job = new Job(request, later, sink);
+    Reply refusal = core.store().profile().refusal(request).orElse(null);
+    if (refusal != null) {
+      answer(job, refusal);
+    } else if (!core.isOpen()) {
+      gone(job);
+    } else {
+      Turn turn = turn(request.name());
+      turn.jobs.add(job);
+      advance(turn);
+    }
+  }
+
+  private Turn turn(LockName name) {
+    return turns.computeIfAbsent(core.layout().lock(name), path -> new Turn(name, path));
+  }
+
+  void answer(Job job, Reply reply) {
+    job.answer(core.guard(), reply);
+  }
+
+  private void refuse(Job job, Why why, String message) {
+    answer(job, new Reply.Refused(job.attempt(), why, message));
+  }
+
+  void fail(Job job, boolean mayHaveRun, String why) {
+    StoreUnavailableException cause =
+        new StoreUnavailableException(
+            "ZooKeeper did not answer (store=" + core.display() + "): " + why);
+    answer(job, new Reply.Failed(job.attempt(), mayHaveRun, cause));
+  }
+
+  /** The session is not, or no longer, alive. */
+  private void gone(Job job) {
+    if (job.request instanceof Request.Abandon) {
+      if (isOurs(job.attempt())) {
+        absent(job);
+      } else {
+        endForeign(job, () -> {});
+      }
+    } else {
+      refuse(job, Why.SESSION_GONE, "The session of this attempt is not alive in the store.");
+    }
+  }
+
+  private void absent(Job job) {
+    Ends.End end =
+        isOurs(job.attempt()) ? ends.get(job.attempt().number(), job.request.name()) : null;
+    answer(
+        job,
+        end == null
+            ? new Reply.Ended(job.attempt(), Was.ABSENT, How.UNKNOWN, false)
+            : new Reply.Ended(job.attempt(), end.was, end.how, false));
+  }
+
+  private boolean isOurs(AttemptId attempt) {
+    return attempt.session().equals(core.id());
+  }
+
+  /** Begins what can be begun. */
+  void advance(Turn turn) {
+    while (turn.current == null && !turn.recovering && !turn.jobs.isEmpty()) {
+      start(turn, turn.jobs.remove());
+    }
+    if (turn.isIdle()) {
+      turns.remove(turn.path, turn);
+    }
+  }
+
+  /** The current request is answered. */
+  void finish(Turn turn) {
+    turn.current = null;
+    advance(turn);
+  }
+
+  private void start(Turn turn, Job job) {
+    Attempt known = isOurs(job.attempt()) ? attempts.get(job.attempt().number()) : null;
+    if (known != null && !known.name.equals(turn.name)) {
+      known = null;
+    }
+    if (job.request instanceof Request.Adjust adjust) {
+      adjust(job, adjust, known);
+    } else if (known != null && known.state == State.DOUBT && core.handle().isUp()) {
+      known.leaving |= job.request instanceof Request.Abandon;
+      turn.jobs.addFirst(job);
+      recovery.recover(turn);
+    } else if (job.request instanceof Request.Acquire acquire) {
+      acquire(turn, job, acquire, known);
+    } else if (known != null) {
+      abandon(turn, job, known);
+    } else if (isOurs(job.attempt())) {
+      absent(job);
+    } else {
+      turn.current = job;
+      endForeign(job, () -> finish(turn));
+    }
+  }
+
+  /** An attempt of another session. */
+  private void endForeign(Job job, Runnable then) {
+    core.store()
+        .observer()
+        .end(job.request.name(), job.attempt())
+        .whenComplete(
+            (ended, failure) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (failure == null) {
+                            answer(job, ended);
+                          } else {
+                            fail(job, true, "the connection was lost.");
+                          }
+                          then.run();
+                        }));
+  }
+
+  // ---- Acquiring ----
+
+  private void acquire(Turn turn, Job job, Request.Acquire request, @Nullable Attempt known) {
+    if (!core.handle().isUp()) {
+      fail(job, known != null, "the connection is down.");
+    } else if (known != null && known.leaving) {
+      refuse(job, Why.ENDED, "The attempt is being ended.");
+    } else if (known != null) {
+      turn.current = job;
+      known.queues |= request.queue();
+      looks.poll(turn, job, known);
+    } else if (ends.get(job.attempt().number(), job.request.name()) != null
+        || attempts.get(job.attempt().number()) != null) {
+      refuse(job, Why.ENDED, "The attempt has ended.");
+    } else {
+      Attempt attempt =
+          new Attempt(job.attempt().number(), turn.name, request.mode(), request.tokens());
+      attempt.queues = request.queue();
+      attempts.add(attempt);
+      turn.current = job;
+      String data = NodeData.attempt(job.attempt(), core.spec().ttl(), request.terms().label());
+      lane.create(turn.path, attempt, data, created -> created(turn, job, attempt, created));
+    }
+  }
+
+  private void created(Turn turn, Job job, Attempt attempt, Lane.Created made) {
+    if (made.code() != Code.OK) {
+      notCreated(turn, job, attempt, made.code());
+      return;
+    }
+    attempt.seq = Line.Place.parse(Layout.last(made.path())).seq();
+    if (made.children() == 0) {
+      // The node is there, and what else is there is not known.
+      doubt(attempt);
+      fail(job, true, "the connection was lost.");
+      finish(turn);
+    } else if (made.capacity() != attempt.capacity) {
+      withdraw(turn, attempt, () -> differs(turn, job, attempt.capacity, made.capacity()));
+    } else if (made.children() == 1) {
+      grant(turn, attempt, made.czxid(), false);
+      answer(job, granted(attempt));
+      finish(turn);
+    } else {
+      attempt.state = State.WAITING;
+      turn.waiting.put(attempt.number, attempt);
+      looks.arrived(turn, job, attempt, made.children());
+    }
+  }
+
+  private void notCreated(Turn turn, Job job, Attempt attempt, Code code) {
+    switch (code) {
+      case CONNECTIONLOSS, OPERATIONTIMEOUT, SESSIONMOVED -> {
+        doubt(attempt);
+        fail(job, true, "the connection was lost.");
+      }
+      case SESSIONEXPIRED -> {
+        core.over("the ZooKeeper session expired");
+        return;
+      }
+      default -> {
+        attempts.remove(attempt);
+        answer(
+            job,
+            new Reply.Failed(
+                job.attempt(),
+                false,
+                new StoreUnfitException(
+                    "Store '%s' does not let us make a node for lock '%s': %s."
+                        .formatted(core.display(), turn.name, code))));
+      }
+    }
+    finish(turn);
+  }
+
+  /** What became of it is looked up once there is a connection. */
+  void doubt(Attempt attempt) {
+    attempt.state = State.DOUBT;
+  }
+
+  private void differs(Turn turn, Job job, int asked, int present) {
+    refuse(
+        job,
+        Why.CAPACITY_DIFFERS,
+        "Lock '%s' exists as %s, not as %s. Use it as that, or another name."
+            .formatted(turn.name, kind(present), kind(asked)));
+    finish(turn);
+  }
+
+  private static String kind(int capacity) {
+    return capacity == io.mortise.spi.Mode.SHARERS
+        ? "a lock"
+        : "a semaphore of " + capacity + " permits";
+  }
+
+  /** Removes the node of an attempt that is not to wait, as if it had never been; then answers. */
+  void withdraw(Turn turn, Attempt attempt, Runnable then) {
+    turn.waiting.remove(attempt.number);
+    attempt.leaving = true;
+    lane.delete(
+        turn.path + "/" + attempt.node(),
+        false,
+        false,
+        code -> {
+          if (code == Code.OK || code == Code.NONODE) {
+            attempts.remove(attempt);
+          } else {
+            doubt(attempt);
+          }
+          then.run();
+        });
+  }
+
+  /** The attempt holds from now on; who hears of it is the caller's business. */
+  void grant(Turn turn, Attempt attempt, long czxid, boolean wanted) {
+    turn.waiting.remove(attempt.number);
+    attempt.state = State.HELD;
+    attempt.held = true;
+    attempt.watches = false;
+    attempt.told |= wanted;
+    // Below 2^47, for no session opens after too many elections.
+    attempt.token = czxid << 16;
+  }
+
+  Reply.Granted granted(Attempt attempt) {
+    return new Reply.Granted(
+        core.attempt(attempt.number),
+        attempt.token + attempt.offset,
+        attempt.tokens,
+        attempt.told,
+        null);
+  }
+
+  /** As the queue's turn came: nobody asked just now. */
+  void tellGranted(Attempt attempt) {
+    core.tell(
+        new News.Granted(
+            attempt.name,
+            core.attempt(attempt.number),
+            attempt.token + attempt.offset,
+            attempt.tokens,
+            attempt.told,
+            false));
+  }
+
+  /** Somebody else removed the node, and who asks just now is told. */
+  void forget(Turn turn, Attempt attempt) {
+    turn.waiting.remove(attempt.number);
+    ended(attempt, attempt.held ? Ends.End.HOLD_GONE : Ends.End.WAIT_GONE);
+  }
+
+  /** Somebody else removed the node. */
+  void vanished(Turn turn, Attempt attempt) {
+    forget(turn, attempt);
+    core.tell(new News.Gone(attempt.name, core.attempt(attempt.number), How.UNKNOWN));
+  }
+
+  /** Somebody who waits has left word for a holder. */
+  void wanted(AttemptId id) {
+    Attempt attempt = isOurs(id) ? attempts.get(id.number()) : null;
+    if (attempt != null && !attempt.told) {
+      attempt.told = true;
+      if (attempt.state == State.HELD && !attempt.leaving) {
+        core.tell(new News.Wanted(attempt.name, id));
+      }
+    }
+  }
+
+  // ---- Ending ----
+
+  private void abandon(Turn turn, Job job, Attempt attempt) {
+    if (attempt.leaving) {
+      fail(job, true, "the end is on its way.");
+      return;
+    }
+    attempt.leaving = true;
+    if (attempt.state == State.DOUBT) {
+      fail(job, true, "the connection is down.");
+      return;
+    }
+    turn.waiting.remove(attempt.number);
+    leaving.add(job);
+    boolean marked = attempt.held && attempt.told && attempt.isExclusive();
+    lane.delete(
+        turn.path + "/" + attempt.node(),
+        marked,
+        job.later,
+        code -> {
+          leaving.remove(job);
+          left(job, attempt, code);
+        });
+  }
+
+  private void left(Job job, Attempt attempt, Code code) {
+    switch (code) {
+      case OK -> ended(attempt, attempt.held ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
+      case NONODE -> ended(attempt, attempt.held ? Ends.End.HOLD_GONE : Ends.End.WAIT_GONE);
+      case SESSIONEXPIRED -> {
+        core.over("the ZooKeeper session expired");
+        return;
+      }
+      default -> {
+        doubt(attempt);
+        fail(job, true, "the connection was lost.");
+        return;
+      }
+    }
+    absent(job);
+  }
+
+  /** The node is gone, and that is remembered. */
+  void ended(Attempt attempt, Ends.End end) {
+    attempts.remove(attempt);
+    ends.add(attempt.number, attempt.name, end);
+    core.inbox().forget(core.attempt(attempt.number));
+  }
+
+  /** Its node was found again: whether it holds is looked up. */
+  void standsAgain(Turn turn, Attempt attempt) {
+    turn.waiting.put(attempt.number, attempt);
+    looks.look(turn);
+  }
+
+  /** Its creation was never executed. */
+  void neverWas(Attempt attempt) {
+    attempts.remove(attempt);
+  }
+
+  Lane lane() {
+    return lane;
+  }
+
+  // ---- Adjusting ----
+
+  private void adjust(Job job, Request.Adjust request, @Nullable Attempt known) {
+    if (known == null || known.state != State.HELD || known.leaving) {
+      refuse(job, Why.NOT_HELD, "The attempt does not hold lock '" + request.name() + "'.");
+    } else if (known.capacity != request.mode().capacity()) {
+      refuse(
+          job,
+          Why.CAPACITY_DIFFERS,
+          "Lock '%s' exists as %s, not as %s."
+              .formatted(request.name(), kind(known.capacity), kind(request.mode().capacity())));
+    } else if (request.mode().weight() > known.weight) {
+      refuse(job, Why.UNSUPPORTED, "A hold on lock '" + request.name() + "' cannot be widened.");
+    } else if (request.tokens() > 0 && known.offset + known.tokens >= TOKENS) {
+      refuse(
+          job,
+          Why.NOT_HELD,
+          "The hold on lock '" + request.name() + "' has used up its tokens: acquire it anew.");
+    } else {
+      if (request.tokens() > 0) {
+        known.offset += known.tokens;
+        known.tokens = Math.min(request.tokens(), TOKENS - known.offset);
+      }
+      answer(job, granted(known));
+    }
+  }
+
+  // ---- What the connection tells ----
+
+  void changed(EventType type, String path) {
+    Turn whole = turns.get(path);
+    if (whole != null) {
+      if (type == EventType.NodeChildrenChanged && whole.watchesAll) {
+        looks.look(whole);
+      }
+      return;
+    }
+    Turn turn = turns.get(Layout.parent(path));
+    if (turn != null) {
+      looks.changed(turn, type, Line.Place.parse(Layout.last(path)).seq());
+    }
+  }
+
+  /** What was in doubt is looked up, and what may have been missed. */
+  void reconnected() {
+    for (Attempt attempt : attempts.all()) {
+      if (attempt.state == State.DOUBT) {
+        recovery.recover(turn(attempt.name));
+      }
+    }
+    for (Turn turn : List.copyOf(turns.values())) {
+      if (!turn.waiting.isEmpty()) {
+        looks.look(turn);
+      }
+    }
+  }
+
+  List<Attempt> inDoubt(Turn turn) {
+    List<Attempt> found = new ArrayList<>();
+    for (Attempt attempt : attempts.all()) {
+      if (attempt.state == State.DOUBT && attempt.name.equals(turn.name)) {
+        found.add(attempt);
+      }
+    }
+    return found;
+  }
+
+  /** Whoever has waited for too long is told that there was no answer. */
+  void expire(long now, long patience) {
+    for (Turn turn : List.copyOf(turns.values())) {
+      Job current = turn.current;
+      if (current != null && now - current.since > patience) {
+        fail(current, true, "no answer in time.");
+      }
+      for (Job job : turn.jobs) {
+        if (now - job.since > patience) {
+          fail(job, false, "no answer in time.");
+        }
+      }
+      turn.jobs.removeIf(Job::isAnswered);
+    }
+    for (Job job : leaving) {
+      if (now - job.since > patience) {
+        fail(job, true, "no answer in time.");
+      }
+    }
+  }
+
+  /** All nodes that there may be. */
+  List<String> nodes() {
+    return attempts.all().stream()
+        .filter(attempt -> attempt.state != State.SENT)
+        .map(attempt -> core.layout().lock(attempt.name) + "/" + attempt.node())
+        .toList();
+  }
+
+  /** The session has ended, and with it all that hung on it. */
+  void over() {
+    for (Attempt attempt : attempts.all()) {
+      if (attempt.held) {
+        ends.add(attempt.number, attempt.name, Ends.End.HOLD_TAKEN);
+      }
+      attempts.remove(attempt);
+    }
+    List<Job> open = new ArrayList<>(leaving);
+    for (Turn turn : turns.values()) {
+      if (turn.current != null) {
+        open.add(turn.current);
+      }
+      open.addAll(turn.jobs);
+    }
+    leaving.clear();
+    turns.clear();
+    open.forEach(this::gone);
+  }
+}

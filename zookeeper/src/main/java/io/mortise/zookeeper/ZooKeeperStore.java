@@ -1,0 +1,129 @@
+package io.mortise.zookeeper;
+
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.common.PathUtils;
+import org.apache.zookeeper.data.ACL;
+
+/**
+ * Opens stores in ZooKeeper, 3.6 or later: each attempt at a lock is an ephemeral sequential node.
+ *
+ * <p>What a ZooKeeper lock cannot promise: a holder that is stopped for longer than its session
+ * lives has lost the lock before it wakes up. Its fencing token, from the transaction that made its
+ * node, is then smaller than that of the next holder, also when servers fail over: a majority has
+ * every transaction that was acknowledged.
+ *
+ * <p>What ZooKeeper cannot do: at-most and at-least times, lower bounds for tokens, eviction. Such
+ * requests are refused with {@link io.mortise.UnsupportedByStoreException}.
+ */
+public final class ZooKeeperStore {
+  private ZooKeeperStore() {}
+
+  /**
+   * Connects to {@code zk://[user:password@]host:port[,host:port…][/path]}. Parameters: {@code
+   * namespace}, {@code timeout}, {@code tick}, {@code acl} ({@code open}, or {@code creator} if
+   * there is a user, who is authenticated by the scheme {@code digest}), {@code tls}, and with it
+   * {@code ca}, {@code keystore}, {@code keystore-password}, {@code verify-host}. Blocks, for the
+   * timeout where nobody answers.
+   *
+   * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
+   * @throws io.mortise.StoreUnavailableException if no server can be reached
+   * @throws io.mortise.StoreUnfitException if one can, but must not be used as it is
+   */
+  public static LockStore open(String url) {
+    return ZooKeeperLockStore.connect(ZooKeeperTarget.parse(StoreUrl.parse(url)));
+  }
+
+  /**
+   * Uses a ready client, whose ZooKeeper session is then that of the locks, and stays open when the
+   * store is closed. Its session timeout should be at least four thirds of the lock client's TTL
+   * plus two ticks of the servers; below the TTL it is refused. Once its session has expired the
+   * store is of no use any more. Blocks.
+   *
+   * @throws io.mortise.StoreUnavailableException if the client is not connected in time
+   * @throws io.mortise.StoreUnfitException if the servers must not be used as they are
+   */
+  public static LockStore over(ZooKeeper client, Options options) {
+    return over(() -> client, options);
+  }
+
+  /**
+   * Uses ready clients, as {@link #over(ZooKeeper, Options)} does: the given source is asked for
+   * the present one whenever a session begins, so that a new client can follow one whose session
+   * has expired. For a {@code CuratorFramework} the source is {@code () ->
+   * curator.getZookeeperClient().getZooKeeper()}; its namespace is not applied. The source may
+   * block for a moment, and is called on threads that can bear that.
+   *
+   * @throws io.mortise.StoreUnavailableException if the client is not connected in time
+   * @throws io.mortise.StoreUnfitException if the servers must not be used as they are
+   */
+  public static LockStore over(Callable<ZooKeeper> clients, Options options) {
+    return ZooKeeperLockStore.over(clients, options);
+  }
+
+  /**
+   * How to use a ZooKeeper.
+   *
+   * @param root the node below which everything stands, {@code /mortise} by default; made if it is
+   *     missing
+   * @param timeout how long an answer may take until the request counts as unanswered, and how long
+   *     opening waits for a connection. 100 ms to one minute, 5 s by default
+   * @param tick the servers' tick; zero, the default, if it is to be found out, or for a client
+   *     that was handed in to be taken for 2 s
+   * @param acl who may do what with the nodes that are made, everybody everything by default
+   */
+  public record Options(String root, Duration timeout, Duration tick, List<ACL> acl) {
+    /** Below {@code /mortise}, 5 s, tick not given, open to everybody. */
+    public static final Options DEFAULT =
+        new Options("/mortise", Duration.ofSeconds(5), Duration.ZERO, Ids.OPEN_ACL_UNSAFE);
+
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException if a value is not as described above
+     */
+    public Options {
+      PathUtils.validatePath(root);
+      if (root.equals("/")) {
+        throw new IllegalArgumentException("The root of a store must not be '/'. Give it a path.");
+      }
+      if (timeout.compareTo(Duration.ofMillis(100)) < 0
+          || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
+        throw new IllegalArgumentException(
+            "The timeout " + timeout + " is not within 100 ms and 1 min.");
+      }
+      if (tick.isNegative() || tick.compareTo(Duration.ofMinutes(1)) > 0) {
+        throw new IllegalArgumentException("The tick " + tick + " is not within 0 and 1 min.");
+      }
+      acl = List.copyOf(acl);
+      if (acl.isEmpty()) {
+        throw new IllegalArgumentException("An empty ACL lets nobody in, not even the holder.");
+      }
+    }
+
+    /** The same below this root. */
+    public Options withRoot(String other) {
+      return new Options(other, timeout, tick, acl);
+    }
+
+    /** The same with this timeout. */
+    public Options withTimeout(Duration other) {
+      return new Options(root, other, tick, acl);
+    }
+
+    /** The same with this tick. */
+    public Options withTick(Duration other) {
+      return new Options(root, timeout, other, acl);
+    }
+
+    /** The same with this ACL. */
+    public Options withAcl(List<ACL> other) {
+      return new Options(root, timeout, tick, other);
+    }
+  }
+}
