@@ -11,6 +11,7 @@ import io.mortise.spi.LockView;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Reply.Why;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -27,8 +28,8 @@ class NamesSuite extends StoreSuite {
   void givenNamesThatLookAlike_thenEachIsALockOfItsOwn_andIsShownAsItWasWritten() {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
-    List<LockName> names = NameVectors.all();
-    assertThat(new HashSet<>(names)).hasSameSizeAs(names);
+    assertThat(new HashSet<>(NameVectors.all())).hasSameSizeAs(NameVectors.all());
+    List<LockName> names = NameVectors.all().stream().filter(under::takes).toList();
     Map<LockName, AttemptId> held = new TreeMap<>();
     for (LockName name : names) {
       held.put(name, a.hold(name, EX).attempt());
@@ -47,5 +48,16 @@ class NamesSuite extends StoreSuite {
     }
     held.forEach((name, attempt) -> assertEnded(a.end(name, attempt), Was.HELD, How.RELEASED));
     held.forEach((name, attempt) -> assertThat(holders(name)).isEmpty());
+  }
+
+  @Test
+  void givenNamesThatTheLayoutCannotHave_thenTheyAreRefused() {
+    SessionDriver a = session("a");
+    for (LockName name : NameVectors.all()) {
+      if (!under.takes(name)) {
+        assertRefused(a.acquire(name, a.attempt(), EX), Why.UNSUPPORTED);
+        assertThat(look(name)).isEmpty();
+      }
+    }
   }
 }

@@ -1,6 +1,7 @@
 package io.mortise.testkit;
 
 import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import java.time.Duration;
 import java.util.Optional;
@@ -26,6 +27,14 @@ public interface StoreUnderTest extends AutoCloseable {
    */
   default Duration shortTtl() {
     return Duration.ofMillis(500);
+  }
+
+  /**
+   * Whether the store takes the name. Some layouts that are shared with other clients cannot have
+   * every name; the others have to be refused.
+   */
+  default boolean takes(LockName name) {
+    return true;
   }
 
   /** Lets time pass for the store. Blocks, unless time moves by hand. */

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 /** Three real servers, of which one after the other is struck while locks are in use. */
 @SuppressWarnings("try") // closing may be interrupted
 class EnsembleTest {
-  private static final List<String> SCHEMES = List.of("zk+curator");
+  private static final List<String> SCHEMES = List.of("zk", "zk+curator");
   private static final Duration TTL = Duration.ofSeconds(4);
 
   private static ZooKeeperEnsemble ensemble;

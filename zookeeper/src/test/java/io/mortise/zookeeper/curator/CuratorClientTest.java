@@ -6,6 +6,6 @@ import io.mortise.testkit.LockClientContract;
 @ContractFor("zk+curator")
 class CuratorClientTest extends LockClientContract {
   CuratorClientTest() {
-    super(new CuratorUnderTest());
+    super(new CuratorUnderTest(Recipe.READ_WRITE));
   }
 }

@@ -1,6 +1,7 @@
 package io.mortise.zookeeper.curator;
 
 import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
@@ -10,29 +11,48 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** The layout of read/write locks, on the server of the JVM; a base path each. */
+/** The layout of one of the recipes, on the server of the JVM; a base path each. */
 final class CuratorUnderTest implements StoreUnderTest {
   private static final AtomicInteger BASES = new AtomicInteger();
 
   private final String base = "/contract" + BASES.incrementAndGet();
+  private final Recipe recipe;
   private @Nullable LockStore store;
+
+  CuratorUnderTest(Recipe recipe) {
+    this.recipe = recipe;
+  }
 
   @Override
   public LockStore open() {
     return CuratorStore.open(
-        "zk+curator://" + Fleet.server().address() + "?recipe=readwrite&tick=200ms&base=" + base);
+        "zk+curator://"
+            + Fleet.server().address()
+            + "?tick=200ms&recipe="
+            + (recipe == Recipe.MUTEX ? "mutex" : "readwrite")
+            + "&base="
+            + base);
   }
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.of(
-        Capability.SESSION,
-        Capability.QUEUE,
-        Capability.SHARED,
-        Capability.PERMITS,
-        Capability.TOKEN,
-        Capability.DOWNGRADE,
-        Capability.PUSH);
+    Set<Capability> both =
+        EnumSet.of(
+            Capability.SESSION,
+            Capability.QUEUE,
+            Capability.PERMITS,
+            Capability.TOKEN,
+            Capability.PUSH);
+    if (recipe == Recipe.READ_WRITE) {
+      both.add(Capability.SHARED);
+      both.add(Capability.DOWNGRADE);
+    }
+    return both;
+  }
+
+  @Override
+  public boolean takes(LockName name) {
+    return LockPaths.refusal(name) == null;
   }
 
   @Override
