@@ -67,6 +67,12 @@ final class StoreOptions {
     return url.startsWith("@") ? read(url.substring(1)) : url;
   }
 
+  /** The URL of the option; null if there is none, whatever the environment says. */
+  @Nullable String given() {
+    String url = option;
+    return url == null || url.isEmpty() ? null : url.startsWith("@") ? read(url.substring(1)) : url;
+  }
+
   /** Connects, and says so if the store is one that other hosts do not see. Blocks. */
   LockClient connect(String url, @Nullable Duration ttl) {
     prepare(url);

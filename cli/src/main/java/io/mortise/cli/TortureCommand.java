@@ -1,0 +1,259 @@
+package io.mortise.cli;
+
+import io.mortise.torture.run.Arena;
+import io.mortise.torture.run.Fault;
+import io.mortise.torture.run.Plan;
+import io.mortise.torture.run.Report;
+import io.mortise.torture.run.Torture;
+import io.mortise.torture.run.Torture.Outcome;
+import io.mortise.torture.run.Torture.Result;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code mortise torture}: lets things go wrong, and checks that promises are kept. */
+@Command(
+    name = "torture",
+    description =
+        "Let clients and servers be stopped, killed and cut off while locks are taken, and check what the clients saw.",
+    footer = {
+      "",
+      "Client processes take locks on the store and write down what they see; a checker finds out whether two held at a"
+          + " time, whether tokens rose, whether a resource that checks them lost an update, and more. Two controls run"
+          + " along that have to break: a resource that checks no token, and a naive lock. If they do not, the run is"
+          + " void. Writes a page with a picture of it all.",
+      "",
+      "Exit status: 0 if every promise was kept; 1 if one was broken, or the run was void; 69 if a server is not"
+          + " installed or cannot be reached."
+    })
+final class TortureCommand implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private StoreOptions store;
+
+  @Option(
+      names = "--servers",
+      split = ",",
+      paramLabel = "NAME",
+      description =
+          "Start these servers from the PATH, on free ports of this host, one after the other: redis, sqlite,"
+              + " postgresql, mariadb. Default, without --store: redis.")
+  private List<String> servers = List.of();
+
+  @Option(
+      names = "--faults",
+      split = ",",
+      paramLabel = "FAULT",
+      description =
+          "Only these: pause, kill, cut-off, slow, lost-replies, reset, server-pause, server-crash, forget, push-loss."
+              + " Default: all that the store allows. To a store given by --store only clients' faults happen.")
+  private List<String> faults = List.of();
+
+  @Option(
+      names = "--minutes",
+      paramLabel = "N",
+      defaultValue = "2",
+      description = "For how long things go wrong, for each store. Default: ${DEFAULT-VALUE}.")
+  private double minutes;
+
+  @Option(
+      names = "--ttl",
+      paramLabel = "DURATION",
+      defaultValue = "2s",
+      description = "Of the sessions. Default: ${DEFAULT-VALUE}.")
+  private Duration ttl;
+
+  @Option(
+      names = "--processes",
+      paramLabel = "N",
+      defaultValue = "4",
+      description = "Client processes. Default: ${DEFAULT-VALUE}.")
+  private int processes;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      defaultValue = "2",
+      description = "Threads of each, besides the controls'. Default: ${DEFAULT-VALUE}.")
+  private int threads;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      description = "Repeats the faults of another run, in their order.")
+  private @Nullable Long seed;
+
+  @Option(
+      names = "--report",
+      paramLabel = "FOLDER",
+      defaultValue = ".",
+      description = "Where the page goes, as mortise-torture-STORE.html. Default: the current folder.")
+  private Path report;
+
+  TortureCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+    this.store = new StoreOptions(surroundings);
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    long drawn = seed == null ? new Random().nextInt(1_000_000) : seed;
+    String url = store.given();
+    if (url != null && !servers.isEmpty()) {
+      throw wrong("Give either --store or --servers.");
+    }
+    for (String server : servers) {
+      if (!Arena.OWN.contains(server)) {
+        throw wrong("There is no server '" + server + "'. Known: " + String.join(", ", Arena.OWN));
+      }
+    }
+    if (!(minutes >= 0 && minutes <= 10_000)) {
+      throw wrong("Give --minutes from 0 on.");
+    }
+    Set<Fault> wanted = wanted();
+    boolean kept = true;
+    // What clients log while their store is troubled is the story itself.
+    System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
+    if (url != null) {
+      return exit(run(Arena.of(url), wanted, drawn, "--store URL"));
+    }
+    for (String server : servers.isEmpty() ? List.of("redis") : servers) {
+      Path folder = Files.createTempDirectory("mortise-torture");
+      try {
+        Arena arena =
+            Arena.start(server, folder)
+                .orElseThrow(
+                    () ->
+                        new Failure(
+                            ExitStatus.STORE, "There is no " + server + " on the PATH.", null));
+        kept &= run(arena, wanted, drawn, "--servers " + server);
+      } finally {
+        delete(folder);
+      }
+    }
+    return exit(kept);
+  }
+
+  private static int exit(boolean kept) {
+    return kept ? ExitStatus.OK : ExitStatus.FAILED;
+  }
+
+  private ParameterException wrong(String message) {
+    return new ParameterException(spec.commandLine(), message);
+  }
+
+  private Set<Fault> wanted() {
+    if (faults.isEmpty()) {
+      return EnumSet.allOf(Fault.class);
+    }
+    Set<Fault> wanted = EnumSet.noneOf(Fault.class);
+    for (String label : faults) {
+      wanted.add(
+          Arrays.stream(Fault.values())
+              .filter(fault -> fault.label().equals(label))
+              .findFirst()
+              .orElseThrow(() -> wrong("There is no fault '" + label + "'.")));
+    }
+    return wanted;
+  }
+
+  /** Whether every promise was kept; closes the arena. */
+  private boolean run(Arena arena, Set<Fault> wanted, long drawn, String where)
+      throws IOException, InterruptedException {
+    PrintStream out = surroundings.out();
+    Path folder = Files.createTempDirectory("mortise-torture");
+    boolean kept = false;
+    try (arena) {
+      Set<Fault> possible = EnumSet.copyOf(wanted);
+      possible.retainAll(arena.faults());
+      Plan plan = plan(possible, drawn);
+      String again = again(where, possible, drawn);
+      out.println(arena.name() + ": " + again);
+      long began = System.nanoTime();
+      Result result =
+          new Torture(
+                  plan,
+                  arena,
+                  folder,
+                  line ->
+                      out.printf(
+                          Locale.ROOT, "  %6.1f s  %s%n", (System.nanoTime() - began) / 1e9, line))
+              .run();
+      Report told = new Report(result, again);
+      told.lines().forEach(line -> out.println(Safe.text(line)));
+      Path page = report.resolve("mortise-torture-" + arena.name() + ".html");
+      Files.writeString(page, told.html(), StandardCharsets.UTF_8);
+      out.println("Page: " + page);
+      kept = result.outcome() == Outcome.KEPT;
+      return kept;
+    } finally {
+      if (kept) {
+        delete(folder);
+      } else {
+        out.println("What the clients saw: " + folder);
+      }
+    }
+  }
+
+  private Plan plan(Set<Fault> possible, long drawn) {
+    try {
+      return new Plan(
+          Duration.ofMillis((long) (minutes * 60_000)),
+          ttl,
+          processes,
+          threads,
+          2,
+          possible,
+          Duration.ofMillis(500),
+          drawn);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private String again(String where, Set<Fault> possible, long drawn) {
+    return String.format(
+        Locale.ROOT,
+        "mortise torture %s --faults %s --minutes %s --ttl %dms --processes %d --threads %d --seed %d",
+        where,
+        possible.stream().sorted().map(Fault::label).collect(Collectors.joining(",")),
+        minutes == Math.rint(minutes) ? Long.toString((long) minutes) : Double.toString(minutes),
+        ttl.toMillis(),
+        processes,
+        threads,
+        drawn);
+  }
+
+  private static void delete(Path folder) {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,191 @@
+package io.mortise.torture.run;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.LockTimeoutException;
+import io.mortise.torture.history.Checker;
+import io.mortise.torture.history.Event;
+import io.mortise.torture.history.HistoryFile;
+import io.mortise.torture.history.Kind;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A thread that takes locks and gives them back, writes down what it sees, and now and then changes
+ * what they guard. For one thread.
+ */
+final class Contender {
+  /** Locks whose names begin so are wanted by all. */
+  static final String HOT = "hot-";
+
+  private static final Duration WAIT = Duration.ofSeconds(10);
+
+  /** One update of so many takes its time. */
+  private static final int SELDOM = 16;
+
+  /** How long it thinks, and at most as long again, between reading and writing unguarded. */
+  private static final int THOUGHT_MILLIS = 100;
+
+  private final LockClient locks;
+  private final ResourceLine resource;
+  private final HistoryFile history;
+  private final int worker;
+  private final int hot;
+  private final Duration ttl;
+  private final Random random;
+  private long attempt;
+
+  Contender(
+      LockClient locks,
+      ResourceLine resource,
+      HistoryFile history,
+      int worker,
+      int hot,
+      Duration ttl,
+      long seed) {
+    this.locks = locks;
+    this.resource = resource;
+    this.history = history;
+    this.worker = worker;
+    this.hot = hot;
+    this.ttl = ttl;
+    this.random = new Random(seed);
+  }
+
+  private void log(Kind kind, String lock, long token, int more) {
+    log(System.nanoTime(), kind, lock, token, more);
+  }
+
+  private void log(long nanos, Kind kind, String lock, long token, int more) {
+    history.add(new Event(nanos, kind, worker, lock, attempt, token, more));
+  }
+
+  /** Locks that all want, and one that only it wants. */
+  void contend(BooleanSupplier goOn) throws IOException, InterruptedException {
+    while (goOn.getAsBoolean()) {
+      boolean own = random.nextInt(4) == 0;
+      String lock = own ? Checker.OWN + worker : HOT + random.nextInt(hot);
+      attempt++;
+      Lease lease = acquire(lock, random.nextInt(8) == 0);
+      if (lease != null) {
+        if (sees(lease, lock)) {
+          if (random.nextInt(4) == 0) {
+            updateGuarded(lock, lease);
+          }
+          stillSees(lease, lock);
+        }
+        release(lease, lock);
+      }
+    }
+  }
+
+  /** A lock of Mortise, and a resource that does not look at tokens: must break under a pause. */
+  void guardNothing(BooleanSupplier goOn) throws IOException, InterruptedException {
+    String lock = Checker.OPEN + 0;
+    while (goOn.getAsBoolean()) {
+      attempt++;
+      Lease lease = acquire(lock, false);
+      if (lease != null) {
+        if (sees(lease, lock)) {
+          updateUnguarded(lock);
+          stillSees(lease, lock);
+        }
+        release(lease, lock);
+      }
+    }
+  }
+
+  /** A lock with a time and without an owner: must break under a pause. */
+  void lockNaively(BooleanSupplier goOn) throws IOException, InterruptedException {
+    String lock = Checker.NAIVE + 0;
+    while (goOn.getAsBoolean()) {
+      attempt++;
+      log(Kind.ASKS, lock, 0, 0);
+      while (!resource.take(lock, ttl.toMillis())) {
+        LockSupport.parkNanos(2_000_000);
+      }
+      log(Kind.HOLDS, lock, 0, 0);
+      updateUnguarded(lock);
+      log(Kind.SURE, lock, 0, 0);
+      resource.drop(lock);
+      log(Kind.GAVE, lock, 0, 0);
+    }
+  }
+
+  private @Nullable Lease acquire(String lock, boolean once) throws InterruptedException {
+    log(Kind.ASKS, lock, 0, once ? 1 : 0);
+    try {
+      if (!once) {
+        return locks.lock(lock).acquireWithin(WAIT);
+      }
+      Optional<Lease> lease = locks.lock(lock).tryAcquire();
+      if (lease.isEmpty()) {
+        log(Kind.BUSY, lock, 0, 0);
+      }
+      return lease.orElse(null);
+    } catch (LockTimeoutException e) {
+      log(Kind.TIMED_OUT, lock, 0, 0);
+    } catch (LockException e) {
+      log(Kind.OUTAGE, lock, 0, 0);
+      LockSupport.parkNanos(20_000_000);
+    }
+    return null;
+  }
+
+  /** Whether it believes that it holds; if so, it did at the time that is written down. */
+  private boolean sees(Lease lease, String lock) {
+    boolean valid = lease.isValid();
+    log(valid ? Kind.HOLDS : Kind.STALE, lock, lease.token(), 0);
+    return valid;
+  }
+
+  private void stillSees(Lease lease, String lock) {
+    long before = System.nanoTime();
+    boolean valid = lease.isValid();
+    log(before, valid ? Kind.SURE : Kind.LOST, lock, lease.token(), 0);
+  }
+
+  private void release(Lease lease, String lock) {
+    try {
+      lease.close();
+      log(Kind.GAVE, lock, 0, 0);
+    } catch (LeaseLostException e) {
+      log(Kind.GAVE_LOST, lock, 0, 0);
+    } catch (LockException e) {
+      // What became of it, the store knows.
+      log(Kind.GAVE_LOST, lock, 0, 1);
+    }
+  }
+
+  private void updateGuarded(String lock, Lease lease) throws IOException, InterruptedException {
+    long token = lease.token();
+    long value = resource.enter(lock, token);
+    if (value >= 0 && random.nextInt(SELDOM) == 0) {
+      think();
+    }
+    boolean taken = value >= 0 && resource.write(lock, token, value + 1);
+    if (taken) {
+      log(Kind.WROTE, lock, token, 0);
+    } else {
+      log(Kind.REFUSED, lock, token, lease.isValid() ? 1 : 0);
+    }
+  }
+
+  private void updateUnguarded(String lock) throws IOException, InterruptedException {
+    long value = resource.enter(lock, 0);
+    think();
+    resource.write(lock, 0, value + 1);
+    log(Kind.WROTE, lock, 0, 0);
+  }
+
+  private void think() throws InterruptedException {
+    Thread.sleep(THOUGHT_MILLIS + random.nextInt(THOUGHT_MILLIS));
+  }
+}

@@ -1,0 +1,42 @@
+package io.mortise.torture.run;
+
+import java.time.Duration;
+import java.util.Set;
+
+/**
+ * What to do, and for how long.
+ *
+ * @param time how long faults go on; some seconds more are spent to start, to recover and to check
+ * @param ttl of the sessions
+ * @param processes clients
+ * @param threads of each, besides two that are there to be broken
+ * @param hot locks that all of them want
+ * @param faults what goes wrong; contains {@link Fault#PAUSE}, without which no control is loud
+ * @param patience how much longer than a TTL the locks of a dead process may take
+ * @param seed of all that is drawn at random
+ */
+public record Plan(
+    Duration time,
+    Duration ttl,
+    int processes,
+    int threads,
+    int hot,
+    Set<Fault> faults,
+    Duration patience,
+    long seed) {
+  /**
+   * Checks what is asked for.
+   *
+   * @throws IllegalArgumentException if it makes no sense
+   */
+  public Plan {
+    faults = Set.copyOf(faults);
+    if (!faults.contains(Fault.PAUSE)) {
+      throw new IllegalArgumentException(
+          "Faults must include 'pause': without it nothing shows that the checks see anything.");
+    }
+    if (processes < 2 || threads < 1 || hot < 1) {
+      throw new IllegalArgumentException("Two processes, one thread, one lock are the least.");
+    }
+  }
+}

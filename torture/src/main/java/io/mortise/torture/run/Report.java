@@ -1,0 +1,176 @@
+package io.mortise.torture.run;
+
+import io.mortise.torture.history.Finding;
+import io.mortise.torture.history.Finding.Rule;
+import io.mortise.torture.history.Kind;
+import io.mortise.torture.history.Verdict;
+import io.mortise.torture.run.Torture.Result;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Tells how a run ended: as lines for a terminal, and as a page. */
+public final class Report {
+  private record Row(String what, String value, String text) {}
+
+  private final Result result;
+  private final String again;
+
+  /**
+   * A report.
+   *
+   * @param again the command that repeats the run; has no password
+   */
+  public Report(Result result, String again) {
+    this.result = result;
+    this.again = again;
+  }
+
+  /** For a terminal. */
+  public List<String> lines() {
+    List<String> lines = new ArrayList<>();
+    for (List<Row> part : List.of(promises(), controls(), figures())) {
+      for (Row row : part) {
+        lines.add(
+            String.format(Locale.ROOT, "  %-62s %10s  %s", row.what, row.value, row.text)
+                .stripTrailing());
+      }
+    }
+    for (Finding finding : result.verdict().findings()) {
+      lines.add("  BROKEN: " + finding.rule().promise() + ": " + finding.lock() + ": " + finding.text());
+    }
+    lines.add(result.store() + ": " + sentence());
+    return lines;
+  }
+
+  private String sentence() {
+    return switch (result.outcome()) {
+      case KEPT -> "every promise was kept, and both controls broke as they must";
+      case BROKEN -> "A PROMISE WAS BROKEN";
+      case VOID -> "void: a control that must break did not, so that this run says nothing";
+    };
+  }
+
+  private List<Row> promises() {
+    Verdict verdict = result.verdict();
+    List<Row> rows = new ArrayList<>();
+    for (Rule rule : Rule.values()) {
+      long found = verdict.found().getOrDefault(rule, 0L);
+      rows.add(new Row(rule.promise(), found == 0 ? "kept" : Long.toString(found), ""));
+    }
+    return rows;
+  }
+
+  private List<Row> controls() {
+    Verdict verdict = result.verdict();
+    return List.of(
+        new Row(
+            "control: a resource that checks no token, updates lost",
+            Integer.toString(verdict.openLosses()),
+            verdict.openLosses() > 0 ? "" : "must be more than 0"),
+        new Row(
+            "control: a naive lock, overlaps and updates lost",
+            Integer.toString(verdict.naiveLosses()),
+            verdict.naiveLosses() > 0 ? "" : "must be more than 0"));
+  }
+
+  private List<Row> figures() {
+    Verdict verdict = result.verdict();
+    return List.of(
+        row("faults", result.faults()),
+        row("tries", verdict.count(Kind.ASKS)),
+        row("holds", verdict.count(Kind.HOLDS)),
+        row("holds that were over before the worker knew of them", verdict.count(Kind.STALE)),
+        row("holds of which the loss was seen", verdict.count(Kind.LOST) + verdict.count(Kind.GAVE_LOST)),
+        row("busy", verdict.count(Kind.BUSY)),
+        row("timed out", verdict.count(Kind.TIMED_OUT)),
+        row("store unavailable", verdict.count(Kind.OUTAGE)),
+        row("writes taken", verdict.count(Kind.WROTE)),
+        row("writes of stale holders refused", verdict.count(Kind.REFUSED)),
+        row("overlaps after the store had forgotten, as foretold", verdict.foretold()),
+        new Row(
+            "longest time from a kill until a waiter held",
+            String.format(Locale.ROOT, "%.2f s", verdict.slowestCrashNanos() / 1e9),
+            "TTL " + result.plan().ttl().toMillis() + " ms"));
+  }
+
+  private static Row row(String what, long value) {
+    return new Row(what, String.format(Locale.ROOT, "%,d", value), "");
+  }
+
+  /** As a page that needs nothing else. */
+  public String html() {
+    Map<String, String> slots =
+        Map.of(
+            "store", escaped(result.store()),
+            "outcome", result.outcome().name(),
+            "verdict", escaped(sentence()),
+            "summary", escaped(summary()),
+            "picture", picture(),
+            "promises", table(promises()),
+            "controls", table(controls()),
+            "figures", table(figures()),
+            "again", escaped(again));
+    String page = template();
+    for (Map.Entry<String, String> slot : slots.entrySet()) {
+      page = page.replace("{{" + slot.getKey() + "}}", slot.getValue());
+    }
+    return page;
+  }
+
+  private String summary() {
+    Plan plan = result.plan();
+    return String.format(
+        Locale.ROOT,
+        "%d client processes of %d threads, %d locks that all want, TTL %d ms, seed %d, %d s. Faults: %s.",
+        plan.processes(),
+        plan.threads() + 2,
+        plan.hot(),
+        plan.ttl().toMillis(),
+        plan.seed(),
+        result.took().toSeconds(),
+        plan.faults().stream()
+            .sorted()
+            .map(Fault::label)
+            .collect(Collectors.joining(", ")));
+  }
+
+  private static String template() {
+    try (InputStream page = Report.class.getResourceAsStream("report.html")) {
+      if (page == null) {
+        throw new IllegalStateException("report.html is missing.");
+      }
+      return new String(page.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String table(List<Row> rows) {
+    StringBuilder text = new StringBuilder();
+    for (Row row : rows) {
+      text.append("<tr><td>")
+          .append(escaped(row.what))
+          .append("<td class=\"number\">")
+          .append(escaped(row.value))
+          .append("<td>")
+          .append(escaped(row.text))
+          .append('\n');
+    }
+    return text.toString();
+  }
+
+  private String picture() {
+    return new Picture(result.timeline()).svg();
+  }
+
+  static String escaped(String text) {
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
+  }
+}
