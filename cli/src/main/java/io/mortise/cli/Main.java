@@ -65,6 +65,7 @@ public final class Main implements Runnable {
             .addSubcommand(new DoctorCommand(surroundings))
             .addSubcommand(new GuaranteesCommand(surroundings))
             .addSubcommand(new HazardsCommand(surroundings))
+            .addSubcommand(new TortureCommand(surroundings))
             .addSubcommand(new CommandLine.HelpCommand())
             .addSubcommand(new AutoComplete.GenerateCompletion());
     line.setExpandAtFiles(false)

@@ -110,7 +110,8 @@ final class TortureCommand implements Callable<Integer> {
       names = "--report",
       paramLabel = "FOLDER",
       defaultValue = ".",
-      description = "Where the page goes, as mortise-torture-STORE.html. Default: the current folder.")
+      description =
+          "Where the page goes, as mortise-torture-STORE.html. Default: the current folder.")
   private Path report;
 
   TortureCommand(Surroundings surroundings) {
@@ -134,6 +135,8 @@ final class TortureCommand implements Callable<Integer> {
       throw wrong("Give --minutes from 0 on.");
     }
     Set<Fault> wanted = wanted();
+    // Refused before anything is started.
+    plan(wanted, drawn);
     boolean kept = true;
     // What clients log while their store is troubled is the story itself.
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
@@ -146,9 +149,7 @@ final class TortureCommand implements Callable<Integer> {
         Arena arena =
             Arena.start(server, folder)
                 .orElseThrow(
-                    () ->
-                        new Failure(
-                            ExitStatus.STORE, "There is no " + server + " on the PATH.", null));
+                    () -> new Failure(ExitStatus.STORE, "There is no " + server + " on the PATH."));
         kept &= run(arena, wanted, drawn, "--servers " + server);
       } finally {
         delete(folder);

@@ -52,6 +52,10 @@ class CommandsTest {
         "evict job                          | Add --yes",
         "evict --yes --attempt short job    | Not an attempt id",
         "show                               | Missing required parameter: 'NAME'",
+        "torture --faults kill              | must include 'pause'",
+        "torture --faults pause,flood       | no fault 'flood'",
+        "torture --servers oracle           | no server 'oracle'",
+        "torture --servers redis --store x: | either --store or --servers",
       })
   void givenWrongUsage_whenExecuted_thenStatusIs64AndMessageHelps(String words, String message) {
     assertThat(execute(words.isEmpty() ? new String[0] : words.split(" ", -1)))

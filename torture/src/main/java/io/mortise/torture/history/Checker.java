@@ -209,7 +209,7 @@ public final class Checker {
     return faults.stream()
         .anyMatch(
             other ->
-                other != killed
+                !other.equals(killed)
                     && other.kind() == Kind.FAULT
                     && other.worker() != killed.worker()
                     && other.nanos() < until

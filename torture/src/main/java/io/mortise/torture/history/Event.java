@@ -28,7 +28,18 @@ public record Event(
 
   /** As a line, without its end. */
   public String line() {
-    return nanos + " " + kind.letter + " " + worker + " " + lock + " " + attempt + " " + token + " "
+    return nanos
+        + " "
+        + kind.letter
+        + " "
+        + worker
+        + " "
+        + lock
+        + " "
+        + attempt
+        + " "
+        + token
+        + " "
         + more;
   }
 

@@ -118,7 +118,10 @@ final class LockHistory {
       if (greatest != null && greatest.token > hold.token) {
         findings.accept(
             new Finding(
-                Rule.RISING_TOKENS, name, hold.from, hold + " asked when " + greatest + " had held"));
+                Rule.RISING_TOKENS,
+                name,
+                hold.from,
+                hold + " asked when " + greatest + " had held"));
       }
     }
   }
@@ -137,7 +140,10 @@ final class LockHistory {
     if (lostUpdates() > 0) {
       findings.accept(
           new Finding(
-              Rule.NO_LOST_UPDATE, name, 0, writes + " updates were taken, " + last + " are there"));
+              Rule.NO_LOST_UPDATE,
+              name,
+              0,
+              writes + " updates were taken, " + last + " are there"));
     }
   }
 

@@ -22,7 +22,9 @@ public enum Fault {
   SERVER_CRASH(false, "the server is killed and started again"),
   /** The server forgets all that it knew. */
   FORGET(false, "the server forgets everything"),
-  /** The server breaks the connections by which it pushes, or all if it does not tell them apart. */
+  /**
+   * The server breaks the connections by which it pushes, or all if it does not tell them apart.
+   */
   PUSH_LOSS(false, "the server breaks its push connections");
 
   private final boolean onClient;

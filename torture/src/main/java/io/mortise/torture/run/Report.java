@@ -43,7 +43,8 @@ public final class Report {
       }
     }
     for (Finding finding : result.verdict().findings()) {
-      lines.add("  BROKEN: " + finding.rule().promise() + ": " + finding.lock() + ": " + finding.text());
+      lines.add(
+          "  BROKEN: " + finding.rule().promise() + ": " + finding.lock() + ": " + finding.text());
     }
     lines.add(result.store() + ": " + sentence());
     return lines;
@@ -87,7 +88,9 @@ public final class Report {
         row("tries", verdict.count(Kind.ASKS)),
         row("holds", verdict.count(Kind.HOLDS)),
         row("holds that were over before the worker knew of them", verdict.count(Kind.STALE)),
-        row("holds of which the loss was seen", verdict.count(Kind.LOST) + verdict.count(Kind.GAVE_LOST)),
+        row(
+            "holds of which the loss was seen",
+            verdict.count(Kind.LOST) + verdict.count(Kind.GAVE_LOST)),
         row("busy", verdict.count(Kind.BUSY)),
         row("timed out", verdict.count(Kind.TIMED_OUT)),
         row("store unavailable", verdict.count(Kind.OUTAGE)),
@@ -135,10 +138,7 @@ public final class Report {
         plan.ttl().toMillis(),
         plan.seed(),
         result.took().toSeconds(),
-        plan.faults().stream()
-            .sorted()
-            .map(Fault::label)
-            .collect(Collectors.joining(", ")));
+        plan.faults().stream().sorted().map(Fault::label).collect(Collectors.joining(", ")));
   }
 
   private static String template() {
@@ -171,6 +171,9 @@ public final class Report {
   }
 
   static String escaped(String text) {
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
+    return text.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace("\"", "&quot;");
   }
 }

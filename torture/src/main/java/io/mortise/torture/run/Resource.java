@@ -161,8 +161,7 @@ final class Resource implements AutoCloseable {
     int worker = Integer.parseInt(words[2]);
     return switch (words[0]) {
       case "enter" -> counter.enter(worker, Long.parseLong(words[3]));
-      case "write" ->
-          counter.write(worker, Long.parseLong(words[3]), Long.parseLong(words[4]));
+      case "write" -> counter.write(worker, Long.parseLong(words[3]), Long.parseLong(words[4]));
       case "take" -> counter.take(worker, Long.parseLong(words[3]));
       case "drop" -> counter.drop();
       default -> throw new IllegalArgumentException("Not understood: " + words[0]);

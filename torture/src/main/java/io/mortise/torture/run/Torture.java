@@ -124,8 +124,7 @@ public final class Torture {
 
   private Result result(long began, int faults) throws IOException {
     long ended = System.nanoTime();
-    Checker checker =
-        new Checker(plan.ttl(), plan.patience(), Set.of(Fault.FORGET.label()));
+    Checker checker = new Checker(plan.ttl(), plan.patience(), Set.of(Fault.FORGET.label()));
     Timeline timeline = new Timeline(began, ended);
     List<Path> files;
     try (Stream<Path> all = Files.list(folder)) {

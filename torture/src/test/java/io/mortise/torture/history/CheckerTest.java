@@ -126,7 +126,9 @@ class CheckerTest {
   void givenRefusedWriteOfAValidHolder_thenItWasNotRightful() {
     Verdict verdict =
         check(
-            "10 A 1001 hot-0 1 0 0", "20 G 1001 hot-0 1 7 0", "21 X 1001 hot-0 1 7 1",
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 7 0",
+            "21 X 1001 hot-0 1 7 1",
             "25 X 1001 hot-0 1 7 0");
     assertThat(rules(verdict)).containsExactly(Rule.NO_RIGHTFUL_REFUSAL);
   }
@@ -175,9 +177,7 @@ class CheckerTest {
 
   @Test
   void givenHolderInTheStoreAtTheEnd_thenItLeaked() {
-    Verdict verdict =
-        check(
-            "10 A 1001 hot-0 1 0 0", "20 G 1001 hot-0 1 7 0", "90 Z 0 hot-0 0 0 1");
+    Verdict verdict = check("10 A 1001 hot-0 1 0 0", "20 G 1001 hot-0 1 7 0", "90 Z 0 hot-0 0 0 1");
     assertThat(rules(verdict)).containsExactly(Rule.NO_LEAK);
   }
 }

@@ -44,7 +44,8 @@ class TortureTest {
         run(
             "redis",
             20,
-            EnumSet.of(Fault.PAUSE, Fault.LOST_REPLIES, Fault.RESET, Fault.FORGET, Fault.PUSH_LOSS));
+            EnumSet.of(
+                Fault.PAUSE, Fault.LOST_REPLIES, Fault.RESET, Fault.FORGET, Fault.PUSH_LOSS));
     assertThat(result.verdict().findings()).isEmpty();
     assertThat(result.outcome()).isEqualTo(Outcome.KEPT);
   }
