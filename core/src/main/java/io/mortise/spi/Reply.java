@@ -21,10 +21,22 @@ public sealed interface Reply {
    *     cannot know ({@link Capability#SESSION})
    * @param atMostLeft what is left of the at-most time as the store saw it when answering; null if
    *     the hold has none
+   * @param votes what the hold rests on beside its session; null if on nothing else
    */
   record Granted(
-      AttemptId attempt, long token, int tokens, boolean wanted, @Nullable Duration atMostLeft)
-      implements Reply {}
+      AttemptId attempt,
+      long token,
+      int tokens,
+      boolean wanted,
+      @Nullable Duration atMostLeft,
+      @Nullable Votes votes)
+      implements Reply {
+    /** A hold that rests on its session alone. */
+    public Granted(
+        AttemptId attempt, long token, int tokens, boolean wanted, @Nullable Duration atMostLeft) {
+      this(attempt, token, tokens, wanted, atMostLeft, null);
+    }
+  }
 
   /**
    * The attempt waits in the store's queue.

@@ -115,18 +115,19 @@ final class Adjustments {
       long end = timed.deadline() - (sent.asleep() - timed.asleep());
       deadline = end - deadline < 0 ? end : deadline;
     }
-    return new Bond.Timed(session, deadline, sent.asleep(), new Bond.Shortest(sent.at(), nanos));
+    return new Bond.Timed(
+        session, whole(before), deadline, sent.asleep(), new Bond.Shortest(sent.at(), nanos));
+  }
+
+  private static Bond whole(Bond bond) {
+    return bond instanceof Bond.Timed timed ? timed.whole() : bond;
   }
 
   private void hang(Stripe stripe, LeaseImpl lease, Bond bond) {
     // What is in doubt is so until the hold as a whole is confirmed, with its times.
     if (lease.bond() != bond && !(lease.bond() instanceof Bond.InDoubt)) {
       lease.bond(bond);
-      if (bond instanceof Bond.Timed timed) {
-        engine.claims.watch(stripe, lease.claim, timed);
-      } else {
-        lease.claim.stopTimer();
-      }
+      engine.claims.watch(stripe, lease.claim, bond);
     }
   }
 
@@ -167,7 +168,10 @@ final class Adjustments {
     if (atMost != null) {
       LiveSession session = Objects.requireNonNull(claim.session);
       Bond.Shortest shortest = lease.bond() instanceof Bond.Timed timed ? timed.shortest() : null;
-      hang(stripe, lease, engine.claims.timed(session, change.sent(), atMost, shortest));
+      hang(
+          stripe,
+          lease,
+          engine.claims.timed(session, whole(lease.bond()), change.sent(), atMost, shortest));
     }
     moveWaiters(stripe, claim);
   }

@@ -68,6 +68,7 @@ final class Asking {
     claim.wanted = false;
     claim.stopPassing();
     claim.stopPolling();
+    claim.voted(null);
     LiveSession session = engine.sessionFor(claim);
     if (session != null) {
       claim.session = session;

@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.spi.Votes;
 import org.jspecify.annotations.Nullable;
 
 /** What a lease hangs on: valid for as long as this says. */
@@ -11,16 +12,41 @@ interface Bond {
   Engine engine();
 
   /**
-   * The session's bond, cut short by an at-most time.
+   * The session's bond, cut short by what the members of a quorum that granted vouch for. It moves
+   * on with their renewals.
+   */
+  record Voted(LiveSession session, Votes votes) implements Bond {
+    @Override
+    public long validUntil() {
+      // The votes first: what is lost later shows in the session too, or in the next look.
+      long from = votes.countedFrom();
+      long until = session.validUntil();
+      if (from == Long.MIN_VALUE || until == Long.MIN_VALUE) {
+        return Long.MIN_VALUE;
+      }
+      long end = session.deadline(from);
+      return until - end < 0 ? until : end;
+    }
+
+    @Override
+    public Engine engine() {
+      return session.engine();
+    }
+  }
+
+  /**
+   * Another bond, cut short by an at-most time.
    *
+   * @param whole the session's, or that of the votes
    * @param asleep how long the host was known to have slept when the time began to run
    * @param shortest the shortest time that was asked for lately; null if none was
    */
-  record Timed(LiveSession session, long deadline, long asleep, @Nullable Shortest shortest)
+  record Timed(
+      LiveSession session, Bond whole, long deadline, long asleep, @Nullable Shortest shortest)
       implements Bond {
     @Override
     public long validUntil() {
-      long until = session.validUntil();
+      long until = whole.validUntil();
       long end = deadline - (session.asleep() - asleep);
       return until == Long.MIN_VALUE || until - end < 0 ? until : end;
     }

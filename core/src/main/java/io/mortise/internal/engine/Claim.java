@@ -86,6 +86,7 @@ final class Claim {
     long seen;
 
     @Nullable Passing passing;
+    Bond.@Nullable Voted voted;
   }
 
   /** How the lock goes from hand to hand while it is contended. */
@@ -165,6 +166,17 @@ final class Claim {
   long tokenFloor() {
     long own = tokensLeft + token;
     return wait == null || wait.seen == 0 ? own : Math.max(own, wait.seen + Request.MAX_TOKENS);
+  }
+
+  /** What its holders' leases hang on: the session, or what the votes of a quorum leave of it. */
+  @Nullable Bond bond() {
+    return wait == null || wait.voted == null ? session : wait.voted;
+  }
+
+  void voted(Bond.@Nullable Voted bond) {
+    if (bond != null || wait != null) {
+      waitState().voted = bond;
+    }
   }
 
   int failures() {

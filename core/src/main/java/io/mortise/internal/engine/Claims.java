@@ -7,6 +7,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.Terms;
+import io.mortise.spi.Votes;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -124,20 +125,26 @@ final class Claims {
 
   void granted(Stripe stripe, Claim claim, Asking.Sent sent, Reply.Granted granted) {
     LiveSession session = Objects.requireNonNull(claim.session);
-    Bond bond = session;
+    Votes votes = granted.votes();
+    boolean countsVotes = votes != null && engine.env.rules().countsVotes();
+    Bond bond = countsVotes ? new Bond.Voted(session, Objects.requireNonNull(votes)) : session;
     Duration atMost = granted.atMostLeft();
     if (atMost != null) {
-      bond = timed(session, sent, atMost, null);
+      bond = timed(session, bond, sent, atMost, null);
     }
     held(stripe, claim, bond, granted.token(), granted.tokens(), granted.wanted());
   }
 
   Bond.Timed timed(
-      LiveSession session, Asking.Sent sent, Duration atMost, Bond.@Nullable Shortest shortest) {
+      LiveSession session,
+      Bond whole,
+      Asking.Sent sent,
+      Duration atMost,
+      Bond.@Nullable Shortest shortest) {
     long from = engine.env.rules().validFrom(sent.at(), engine.env.now());
     long left = reliable(atMost);
     long deadline = shortest == null ? from + left : shortest.deadline(from, left);
-    return new Bond.Timed(session, deadline, sent.asleep(), shortest);
+    return new Bond.Timed(session, whole, deadline, sent.asleep(), shortest);
   }
 
   /** How much of a time that the store keeps can be relied upon. */
@@ -148,9 +155,7 @@ final class Claims {
 
   /** The store granted the claim's attempt, by reply or by push. */
   void held(Stripe stripe, Claim claim, Bond bond, long token, int tokens, boolean wanted) {
-    long now = engine.env.now();
-    long until = bond.validUntil();
-    if (engine.env.rules().checksGrant() && (until == Long.MIN_VALUE || until - now <= 0)) {
+    if (engine.env.rules().checksGrant() && isOver(bond)) {
       tooLate(stripe, claim, bond instanceof Bond.Timed);
       return;
     }
@@ -168,10 +173,12 @@ final class Claims {
     }
     engine.handOver.take(claim, head, bond);
     stripe.afterwards(head::wake);
-    if (bond instanceof Bond.Timed timed) {
+    if (bond instanceof Bond.Timed) {
       claim.shared = false;
-      watch(stripe, claim, timed);
+    } else if (bond instanceof Bond.Voted voted) {
+      claim.voted(voted);
     }
+    watch(stripe, claim, bond);
     if (wanted) {
       engine.handOver.wanted(claim);
       engine.handOver.spreadFair(stripe, claim);
@@ -222,27 +229,51 @@ final class Claims {
                 }));
   }
 
-  /** Loses the lease when its at-most time is over. */
-  void watch(Stripe stripe, Claim claim, Bond.Timed bond) {
+  /** Loses the lease when that is over for which the session's own deadline does not stand. */
+  void watch(Stripe stripe, Claim claim, Bond bond) {
     claim.stopTimer();
+    boolean timed = bond instanceof Bond.Timed;
+    if (bond instanceof LiveSession || !(timed || engine.env.rules().losesAtDeadline())) {
+      return;
+    }
     AttemptId attempt = Objects.requireNonNull(claim.session).attempt(claim.number);
     claim.timer(
         engine
             .env
             .timers()
             .schedule(
-                bond.deadline() - engine.env.now(),
+                watchUntil(bond) - engine.env.now(),
                 () -> {
                   stripe.lock();
                   try {
-                    if (claim.phase == Phase.HELD && claim.isAttempt(attempt)) {
-                      engine.lose(stripe, claim, "its at-most time is over");
-                      release(stripe, claim);
+                    if (claim.phase != Phase.HELD || !claim.isAttempt(attempt)) {
+                      return;
+                    } else if (!isOver(bond)) {
+                      watch(stripe, claim, bond);
+                      return;
                     }
+                    String why =
+                        timed ? "its at-most time is over" : "too few members vouch for it in time";
+                    engine.lose(stripe, claim, why);
+                    release(stripe, claim);
                   } finally {
                     stripe.unlock();
                   }
                 }));
+  }
+
+  /** When to look; votes that are renewed move it on. */
+  private long watchUntil(Bond bond) {
+    if (bond instanceof Bond.Timed timed && timed.whole() instanceof LiveSession) {
+      return timed.deadline();
+    }
+    long until = bond.validUntil();
+    return until == Long.MIN_VALUE ? engine.env.now() : until;
+  }
+
+  private boolean isOver(Bond bond) {
+    long until = bond.validUntil();
+    return until == Long.MIN_VALUE || until - engine.env.now() <= 0;
   }
 
   /**

@@ -57,6 +57,11 @@ public class EngineRules {
     return true;
   }
 
+  /** Whether a lease hangs on the members that granted it, and not on any majority (A4). */
+  protected boolean countsVotes() {
+    return true;
+  }
+
   /**
    * Whether each local holder takes the next token of the block (one token per critical section).
    */

@@ -48,7 +48,7 @@ final class HandOver {
   }
 
   void take(Claim claim, Waiter waiter) {
-    take(claim, waiter, Objects.requireNonNull(claim.session));
+    take(claim, waiter, Objects.requireNonNull(claim.bond()));
     if (claim.wanted) {
       claim.passing().passes++;
     }
@@ -90,12 +90,12 @@ final class HandOver {
   }
 
   private boolean canPass(Claim claim) {
-    LiveSession session = claim.session;
+    Bond bond = claim.bond();
+    long until = bond == null ? Long.MIN_VALUE : bond.validUntil();
     return claim.shared
         && claim.tokensLeft > 0
-        && session != null
-        && session.validUntil() != Long.MIN_VALUE
-        && session.validUntil() - engine.env.now() > 0;
+        && until != Long.MIN_VALUE
+        && until - engine.env.now() > 0;
   }
 
   /** The claim holds and nobody of this process does. */

@@ -124,7 +124,7 @@ final class LeaseImpl implements Lease {
     if (left <= 0) {
       return State.LOST;
     }
-    return left < engine().env.ttlNanos() / 3 && bond instanceof LiveSession
+    return left < engine().env.ttlNanos() / 3 && !(bond instanceof Bond.Timed)
         ? State.SUSPECT
         : State.HELD;
   }

@@ -44,6 +44,9 @@ final class LiveSession implements Bond {
   /** How much of it was found to fall into this session's life. */
   private volatile long asleep;
 
+  /** What was added to that lately. */
+  private volatile Sleep lately = new Sleep(0, 0);
+
   final List<Long> seen = new ArrayList<>();
   EngineScheduler.@Nullable Timer renewal;
   EngineScheduler.@Nullable Timer deadline;
@@ -54,6 +57,9 @@ final class LiveSession implements Bond {
     OPEN,
     ENDED
   }
+
+  /** Found at this time: what was sent before it counts for less by so much. */
+  private record Sleep(long foundAt, long nanos) {}
 
   /** When the store told its time, between which two local times. */
   record ClockSample(long storeMicros, long sentAt, long receivedAt, long asleep) {}
@@ -104,6 +110,10 @@ final class LiveSession implements Bond {
   void slept(long nanos) {
     long before = asleep;
     asleep = before + nanos;
+    long now = engine.env.now();
+    Sleep last = lately;
+    boolean counts = now - last.foundAt() < engine.env.ttlNanos();
+    lately = new Sleep(now, nanos + (counts ? last.nanos() : 0));
     long until = validUntil;
     if (until != Long.MIN_VALUE) {
       validUntil = until - nanos;
@@ -130,6 +140,14 @@ final class LiveSession implements Bond {
   /** Whether a push may be from before the latest doubt: so long may it have been on its way. */
   boolean mayBeOutdated(long now, long inFlight) {
     return doubts > 0 && now - doubtedAt - inFlight <= 0;
+  }
+
+  /** Until when a member of the store may be relied upon whose renewal was sent at this time. */
+  long deadline(long sentAt) {
+    long ttl = engine.env.ttlNanos();
+    long until = sentAt + ttl - engine.env.rules().safetyMargin(ttl);
+    Sleep sleep = lately;
+    return sentAt - sleep.foundAt() < 0 ? until - sleep.nanos() : until;
   }
 
   void end() {
