@@ -10,5 +10,6 @@ module io.mortise.testkit {
 
   exports io.mortise.testkit;
   exports io.mortise.testkit.history;
+  exports io.mortise.testkit.model;
   exports io.mortise.testkit.server;
 }

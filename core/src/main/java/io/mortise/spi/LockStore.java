@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A running system that keeps lock tables: what a backend implements. Every step is atomic, bounded
@@ -54,6 +55,14 @@ public interface LockStore extends AutoCloseable {
 
   /** What it is and can do. */
   StoreProfile profile();
+
+  /**
+   * What the store remembered with when it was opened; null if it never forgets what it answered,
+   * or does not tell.
+   */
+  default @Nullable Memory memory() {
+    return null;
+  }
 
   /**
    * Prepares a session; sends nothing. The first renewal creates it.

@@ -1,14 +1,17 @@
 package io.mortise.spi;
 
 import java.net.URLDecoder;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,6 +102,22 @@ public final class StoreUrl {
   public String parameter(String name, String otherwise) {
     String value = parameters.get(name);
     return value == null ? otherwise : value;
+  }
+
+  /**
+   * The parameters but for those of these names, written as behind the question mark: for a store
+   * that opens others.
+   */
+  public String parametersExcept(String... names) {
+    List<String> own = List.of(names);
+    return parameters.entrySet().stream()
+        .filter(parameter -> !own.contains(parameter.getKey()))
+        .map(
+            parameter ->
+                parameter.getKey()
+                    + "="
+                    + URLEncoder.encode(parameter.getValue(), StandardCharsets.UTF_8))
+        .collect(Collectors.joining("&"));
   }
 
   /**

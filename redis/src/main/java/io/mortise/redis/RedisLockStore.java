@@ -13,6 +13,7 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.Memory;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
@@ -59,6 +60,7 @@ final class RedisLockStore implements LockStore {
   private final RedisStore.Options options;
   private final KeySpace keys;
   private final LockScan scan;
+  private volatile @Nullable Memory memory;
   private volatile boolean closed;
 
   /** Over servers that were looked at, see {@link ServerCheck}. */
@@ -93,9 +95,11 @@ final class RedisLockStore implements LockStore {
   private static RedisLockStore open(
       Wires wires, RedisStore.Options options, String display, Replication replication) {
     try {
-      StoreClock clock = new ServerCheck(wires.control(), options, display).run();
+      ServerCheck check = new ServerCheck(wires.control(), options, display);
+      StoreClock clock = check.run();
       KeySpace keys = new KeySpace(options.prefix());
       RedisLockStore store = new RedisLockStore(wires, options, display, replication, keys, clock);
+      store.memory = check.memory();
       if (!options.strictExpiry()) {
         store.keepSwept();
       }
@@ -111,6 +115,11 @@ final class RedisLockStore implements LockStore {
   @Override
   public StoreProfile profile() {
     return profile;
+  }
+
+  @Override
+  public @Nullable Memory memory() {
+    return memory;
   }
 
   boolean isStrict() {

@@ -5,6 +5,8 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.wire.ErrorReplyException;
 import io.mortise.redis.wire.RedisWire;
+import io.mortise.spi.Memory;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +27,7 @@ final class ServerCheck {
   private final String mode;
   private final String store;
   private String version = "0";
+  private @Nullable Memory memory;
 
   ServerCheck(RedisWire redis, RedisStore.Options options, String store) {
     this(redis, options, options.prefix(), "standalone", store);
@@ -65,6 +68,11 @@ final class ServerCheck {
             + Long.parseLong(String.valueOf(time.get(1))));
   }
 
+  /** What the server that was looked at remembers with, and since when. */
+  @Nullable Memory memory() {
+    return memory;
+  }
+
   /**
    * Checks the server only. Blocks.
    *
@@ -80,6 +88,10 @@ final class ServerCheck {
           .forEach(pair -> info.put(pair[0], pair[1].trim()));
     }
     version = info.getOrDefault("redis_version", "0");
+    // In full seconds of a clock in seconds: it may be one less.
+    long uptime = Long.parseLong(info.getOrDefault("uptime_in_seconds", "0")) - 1;
+    memory =
+        new Memory(info.getOrDefault("master_replid", ""), Duration.ofSeconds(Math.max(0, uptime)));
     checkVersion(version);
     if (!info.getOrDefault("redis_mode", "standalone").equals(mode)) {
       throw unfit(

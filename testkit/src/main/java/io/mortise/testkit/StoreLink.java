@@ -6,6 +6,7 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.Memory;
 import io.mortise.spi.News;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.Renewal;
@@ -31,6 +32,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The way from one process to a store, which can be cut: a store that hands all on to another, or
@@ -104,6 +106,11 @@ public final class StoreLink implements PartitionedStore {
     return store instanceof PartitionedStore whole
         ? parts.computeIfAbsent(number, one -> new StoreLink(whole.partition(one), line))
         : this;
+  }
+
+  @Override
+  public @Nullable Memory memory() {
+    return store.memory();
   }
 
   @Override

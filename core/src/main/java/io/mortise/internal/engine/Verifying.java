@@ -180,7 +180,8 @@ final class Verifying {
       claim.stopTimer();
     } else {
       Bond.Shortest shortest = before instanceof Bond.Timed timed ? timed.shortest() : null;
-      Bond.Timed timed = engine.claims.timed(session, sent, granted.atMostLeft(), shortest);
+      Bond.Timed timed =
+          engine.claims.timed(session, session, sent, granted.atMostLeft(), shortest);
       lease.bond(timed);
       engine.claims.watch(stripe, claim, timed);
     }

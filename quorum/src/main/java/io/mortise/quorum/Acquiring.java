@@ -1,0 +1,370 @@
+package io.mortise.quorum;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.quorum.Attempt.Hold;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks all members at the same time to grant.
+ *
+ * <p><b>Granted</b> as soon as a majority has granted and has minted a token in common; who grants
+ * later joins the votes. The floor from which on tokens are asked for lies a little above the
+ * members' clocks, so that mostly all mint the same ones and one round trip is enough. If they did
+ * not, all is given back and asked for again from above everything that was minted: the second
+ * phase.
+ *
+ * <p><b>Not granted</b> as soon as a majority cannot grant any more. Then what was granted is given
+ * back everywhere at once, also where no answer came: two who each keep a part would wait for each
+ * other. It is contention if a majority answered, else an outage.
+ */
+final class Acquiring extends Round {
+  private static final int MOST_BALLOTS = 4;
+
+  private final Attempt attempt;
+  private final Request.Acquire request;
+  private long floor;
+  private int ballots = 1;
+
+  Acquiring(QuorumSession session, Attempt attempt, Request.Acquire request, Consumer<Reply> sink) {
+    super(session, session.stripe(request.name()), sink);
+    this.attempt = attempt;
+    this.request = request;
+    this.floor = session.floor(request.tokenFloor());
+  }
+
+  @Override
+  AttemptId attempt() {
+    return attempt.id;
+  }
+
+  @Override
+  @Nullable Reply ask(int index) {
+    MemberSession member = session.usable(index);
+    if (member == null || !session.mayVote(index)) {
+      return session.unasked(index, attempt.id);
+    }
+    Hold hold = attempt.holds[index];
+    if (hold == null || hold.session() != member) {
+      if (hold != null) {
+        session.releasing().quietly(stripe, attempt, hold, false);
+      }
+      hold = new Hold(member, MemberIds.attempt(member.id(), attempt.id.number(), attempt.ballot));
+      attempt.holds[index] = hold;
+    }
+    SessionId dead = request.provenDead();
+    send(index, hold, member.member.hasEnded(dead) ? dead : null);
+    return null;
+  }
+
+  private void send(int index, Hold hold, @Nullable SessionId provenDead) {
+    Request.Acquire asked =
+        new Request.Acquire(
+            request.name(),
+            hold.id(),
+            request.mode(),
+            false,
+            request.terms(),
+            request.tokens(),
+            floor,
+            provenDead);
+    stripe.send(() -> hold.session().store.submit(asked, reply -> answered(index, hold, reply)));
+  }
+
+  @Override
+  boolean isCurrent(int member, Object asked) {
+    return attempt.holds[member] == asked;
+  }
+
+  /** A grant by a server that may have been restarted just now does not count. */
+  @Override
+  Reply sifted(int member, Reply reply) {
+    Hold hold = attempt.holds[member];
+    boolean doubtful =
+        hold != null
+            && session.rules().quarantines()
+            && (hold.session().isInDoubt() || hold.session().isLost());
+    return reply instanceof Reply.Granted && doubtful
+        ? new Reply.Failed(
+            reply.attempt(),
+            true,
+            new StoreUnavailableException(
+                "Member '" + session.display(member) + "' may have been restarted."))
+        : reply;
+  }
+
+  @Override
+  void heard(int member, Reply reply) {
+    if (reply instanceof Reply.Failed failed && failed.mayHaveRun()) {
+      attempt.doubtful[member] = true;
+      Hold hold = attempt.holds[member];
+      if (attempt.ended && hold != null) {
+        session.releasing().oweLate(attempt.name, hold);
+      }
+    }
+  }
+
+  @Override
+  @Nullable Reply decide() {
+    int granted = count(Reply.Granted.class);
+    if (granted >= session.majority()) {
+      return granted();
+    }
+    return granted + pending() >= session.majority() ? null : refused(granted);
+  }
+
+  // ---- Granted ----
+
+  private @Nullable Reply granted() {
+    boolean anew = !attempt.isGranted() || !isTheSame();
+    if (anew) {
+      TokenBlock tokens = tokens();
+      if (tokens == null) {
+        return pending() > 0 ? null : nextBallot();
+      }
+      if (attempt.votes != null) {
+        attempt.votes.end();
+      }
+      attempt.tokens = tokens;
+      attempt.votes = new VoteSet(voters(), session.majority(), session.rules());
+      attempt.goneTold = false;
+      if (attempt.ended) {
+        attempt.votes.end();
+      }
+    }
+    VoteSet votes = Objects.requireNonNull(attempt.votes);
+    if (!anew) {
+      keepInStep(votes);
+    }
+    attempt.wanted |= count(Reply.Granted.class, Reply.Granted::wanted) > 0;
+    return new Reply.Granted(
+        attempt.id,
+        attempt.tokens.first(),
+        attempt.tokens.count(),
+        attempt.wanted,
+        atMostLeft(),
+        votes);
+  }
+
+  /** Whether this is the grant that is known: it may have been evicted and granted again. */
+  private boolean isTheSame() {
+    long same = minted().stream().filter(block -> block.contains(attempt.tokens)).count();
+    return same >= session.majority() || !session.hasTokens();
+  }
+
+  private @Nullable TokenBlock tokens() {
+    List<TokenBlock> minted = minted();
+    return session.hasTokens()
+        ? session.rules().tokens(minted, session.majority())
+        : new TokenBlock(0, minted.stream().mapToInt(TokenBlock::count).min().orElse(1));
+  }
+
+  private List<TokenBlock> minted() {
+    List<TokenBlock> minted = new ArrayList<>();
+    for (int i = 0; i < session.size(); i++) {
+      if (reply(i) instanceof Reply.Granted granted) {
+        minted.add(new TokenBlock(granted.token(), granted.tokens()));
+      }
+    }
+    return minted;
+  }
+
+  private @Nullable MemberSession[] voters() {
+    @Nullable MemberSession[] voters = new @Nullable MemberSession[session.size()];
+    for (int i = 0; i < voters.length; i++) {
+      Hold hold = attempt.holds[i];
+      if (hold != null && reply(i) instanceof Reply.Granted) {
+        voters[i] = hold.session();
+      }
+    }
+    return voters;
+  }
+
+  /** It was granted before, and the answer was lost or is asked for again. */
+  private void keepInStep(VoteSet votes) {
+    for (int i = 0; i < session.size(); i++) {
+      Hold hold = attempt.holds[i];
+      Reply reply = reply(i);
+      if (hold != null && reply instanceof Reply.Granted && !votes.has(hold.session())) {
+        votes.add(hold.session(), session.latestValid());
+      } else if (reply instanceof Reply.Busy || reply instanceof Reply.Refused) {
+        votes.drop(i);
+      }
+    }
+  }
+
+  /** A majority keeps it for so long. */
+  private @Nullable Duration atMostLeft() {
+    List<Duration> left = new ArrayList<>();
+    int endless = 0;
+    for (int i = 0; i < session.size(); i++) {
+      if (reply(i) instanceof Reply.Granted granted) {
+        if (granted.atMostLeft() == null) {
+          endless++;
+        } else {
+          left.add(granted.atMostLeft());
+        }
+      }
+    }
+    left.sort((a, b) -> b.compareTo(a));
+    int place = session.majority() - endless;
+    return place <= 0 ? null : left.get(place - 1);
+  }
+
+  @Override
+  void late(int index, Reply reply) {
+    Hold hold = attempt.holds[index];
+    VoteSet votes = attempt.votes;
+    if (reply instanceof Reply.Granted granted && hold != null && votes != null && !attempt.ended) {
+      votes.add(hold.session(), session.latestValid());
+      attempt.wanted |= granted.wanted();
+    }
+  }
+
+  /**
+   * A majority grants, but has no token in common: all of it again, from above what they minted.
+   */
+  private @Nullable Reply nextBallot() {
+    List<TokenBlock> minted = minted();
+    long last = minted.stream().mapToLong(TokenBlock::last).max().orElse(0);
+    session.widenLead(minted.stream().mapToLong(TokenBlock::first).max().orElse(0) - floor);
+    giveBack();
+    if (attempt.ended || ballots++ == MOST_BALLOTS) {
+      return failed("no majority of its members counts alike");
+    }
+    floor = Math.max(session.floor(request.tokenFloor()), last + 1);
+    begin();
+    return null;
+  }
+
+  // ---- Not granted ----
+
+  private @Nullable Reply refused(int granted) {
+    int busy = count(Reply.Busy.class);
+    Why why = commonRefusal();
+    int refused = count(Reply.Refused.class);
+    boolean reached = granted + busy + refused >= session.majority();
+    if (why == null && !reached && pending() > 0) {
+      return null;
+    }
+    VoteSet votes = attempt.votes;
+    if (votes != null) {
+      votes.end();
+      attempt.votes = null;
+    }
+    giveBack();
+    if (why != null) {
+      return refusal(why);
+    }
+    if (votes != null) {
+      return new Reply.Refused(
+          attempt.id, Why.ENDED, "Too few members of the store still vouch for the attempt.");
+    }
+    return reached ? busy() : failed("too few of its members answered");
+  }
+
+  /** Why so many refuse that no majority is left; null if there is no such reason. */
+  private @Nullable Why commonRefusal() {
+    for (Why why : Why.values()) {
+      int refusing = count(Reply.Refused.class, refused -> refused.why() == why);
+      if (refusing > session.size() - session.majority()) {
+        return why;
+      }
+    }
+    return null;
+  }
+
+  private Reply refusal(Why why) {
+    for (int i = 0; i < session.size(); i++) {
+      if (reply(i) instanceof Reply.Refused refused && refused.why() == why) {
+        return new Reply.Refused(attempt.id, why, refused.message());
+      }
+    }
+    throw new IllegalStateException("Nobody refuses for " + why + ".");
+  }
+
+  private Reply busy() {
+    Reply.Holder inTheWay = null;
+    Duration askAgain = Duration.ofMillis(100);
+    boolean told = false;
+    for (int i = 0; i < session.size(); i++) {
+      if (reply(i) instanceof Reply.Busy busy) {
+        askAgain = !told || busy.askAgain().compareTo(askAgain) < 0 ? busy.askAgain() : askAgain;
+        told = true;
+        Reply.Holder holder = busy.holder();
+        if (holder != null
+            && (inTheWay == null
+                || (holder.sessionLeft().isZero() && !inTheWay.sessionLeft().isZero()))) {
+          AttemptId seen = holder.attempt();
+          inTheWay =
+              new Reply.Holder(
+                  new AttemptId(seen.session(), MemberIds.number(seen)),
+                  holder.token(),
+                  holder.sessionLeft());
+        }
+      }
+    }
+    return new Reply.Busy(attempt.id, inTheWay, askAgain);
+  }
+
+  private Reply failed(String why) {
+    StringBuilder members = new StringBuilder();
+    Throwable cause = null;
+    for (int i = 0; i < session.size(); i++) {
+      Reply reply = reply(i);
+      members.append(i == 0 ? "" : ", ").append(session.display(i)).append(": ");
+      if (reply instanceof Reply.Failed failed) {
+        members.append(failed.cause().getMessage());
+        cause = cause == null ? failed.cause() : cause;
+      } else {
+        members.append(reply == null ? "no answer yet" : reply.getClass().getSimpleName());
+      }
+    }
+    return new Reply.Failed(
+        attempt.id,
+        true,
+        Trouble.unavailable(
+            "%s (store=%s, lock=%s, majority=%d): %s"
+                .formatted(
+                    Character.toUpperCase(why.charAt(0)) + why.substring(1),
+                    session.storeName(),
+                    request.name(),
+                    session.majority(),
+                    members),
+            cause));
+  }
+
+  /** Ends the attempt wherever it was granted or may be, and begins a new one with the next ask. */
+  private void giveBack() {
+    boolean any = false;
+    for (int i = 0; i < session.size(); i++) {
+      Hold hold = attempt.holds[i];
+      if (hold == null) {
+        continue;
+      }
+      Reply reply = reply(i);
+      boolean doubtful =
+          reply == null || (reply instanceof Reply.Failed failed && failed.mayHaveRun());
+      if (reply instanceof Reply.Granted || (doubtful && session.rules().releasesEverywhere())) {
+        session.releasing().quietly(stripe, attempt, hold, doubtful);
+        any = true;
+      }
+    }
+    if (any) {
+      attempt.ballot = (attempt.ballot + 1) % MemberIds.BALLOTS;
+      Arrays.fill(attempt.holds, null);
+      Arrays.fill(attempt.doubtful, false);
+      Arrays.fill(attempt.gone, false);
+    }
+  }
+}

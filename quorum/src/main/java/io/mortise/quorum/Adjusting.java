@@ -1,0 +1,112 @@
+package io.mortise.quorum;
+
+import io.mortise.quorum.Attempt.Hold;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Request;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Changes a hold in all members that have it: times, or a fresh block of tokens, which must have
+ * tokens in common as those of a grant.
+ */
+final class Adjusting extends Round {
+  private final Request.Adjust request;
+  private final @Nullable Attempt attempt;
+
+  Adjusting(
+      QuorumSession session,
+      Request.Adjust request,
+      @Nullable Attempt attempt,
+      Consumer<Reply> sink) {
+    super(session, session.stripe(request.name()), sink);
+    this.request = request;
+    this.attempt = attempt;
+  }
+
+  @Override
+  AttemptId attempt() {
+    return request.attempt();
+  }
+
+  @Override
+  @Nullable Reply ask(int index) {
+    MemberSession member = session.usable(index);
+    Hold hold = attempt == null ? null : attempt.holds[index];
+    if (member == null || (hold == null && attempt != null)) {
+      return session.unasked(index, request.attempt());
+    }
+    AttemptId id = hold == null ? session.idIn(member, request.attempt()) : hold.id();
+    MemberSession through = hold == null ? member : hold.session();
+    Request.Adjust asked =
+        new Request.Adjust(request.name(), id, request.mode(), request.terms(), request.tokens());
+    stripe.send(() -> through.store.submit(asked, reply -> answered(index, id, reply)));
+    return null;
+  }
+
+  @Override
+  @Nullable Reply decide() {
+    int granted = count(Reply.Granted.class);
+    for (Why why : Why.values()) {
+      int refusing = count(Reply.Refused.class, refused -> refused.why() == why);
+      if (refusing > session.size() - session.majority()) {
+        return new Reply.Refused(
+            request.attempt(),
+            why,
+            "Too few members of store '" + session.storeName() + "' would do it: " + why + ".");
+      }
+    }
+    if (granted < session.majority() || attempt == null || attempt.votes == null) {
+      return granted + pending() >= session.majority() && pending() > 0 ? null : failed();
+    }
+    List<TokenBlock> minted = new ArrayList<>();
+    List<Duration> left = new ArrayList<>();
+    for (int i = 0; i < session.size(); i++) {
+      if (reply(i) instanceof Reply.Granted one) {
+        minted.add(new TokenBlock(one.token(), one.tokens()));
+        if (one.atMostLeft() != null) {
+          left.add(one.atMostLeft());
+        }
+        attempt.wanted |= one.wanted();
+      }
+    }
+    if (request.tokens() > 0) {
+      TokenBlock fresh =
+          session.hasTokens()
+              ? session.rules().tokens(minted, session.majority())
+              : new TokenBlock(0, request.tokens());
+      if (fresh == null) {
+        return pending() > 0 ? null : failed();
+      }
+      attempt.tokens = fresh;
+    }
+    left.sort((a, b) -> b.compareTo(a));
+    int place = session.majority() - (granted - left.size());
+    return new Reply.Granted(
+        request.attempt(),
+        attempt.tokens.first(),
+        attempt.tokens.count(),
+        attempt.wanted,
+        place <= 0 ? null : left.get(place - 1),
+        attempt.votes);
+  }
+
+  private Reply failed() {
+    Throwable cause = null;
+    for (int i = 0; i < session.size(); i++) {
+      cause = reply(i) instanceof Reply.Failed failed && cause == null ? failed.cause() : cause;
+    }
+    return new Reply.Failed(
+        request.attempt(),
+        true,
+        Trouble.unavailable(
+            "Too few members did it alike (store=%s, lock=%s, majority=%d)."
+                .formatted(session.storeName(), request.name(), session.majority()),
+            cause));
+  }
+}

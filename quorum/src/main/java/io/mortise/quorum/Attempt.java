@@ -1,0 +1,59 @@
+package io.mortise.quorum;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Request;
+import io.mortise.spi.Terms;
+import org.jspecify.annotations.Nullable;
+
+/** What a session knows of one attempt that was not abandoned. Guarded by its stripe. */
+final class Attempt {
+  final LockName name;
+  final AttemptId id;
+  final Mode mode;
+  final Terms terms;
+
+  /** How many times it was given up in the members and made anew. */
+  int ballot;
+
+  /** Where it stands, or may stand; null where it was not asked for. */
+  final @Nullable Hold[] holds;
+
+  /** Where a request got no answer, and may be executed yet. */
+  final boolean[] doubtful;
+
+  /** Which members told that it has gone there. */
+  final boolean[] gone;
+
+  /** The round of requests that is under way. */
+  @Nullable Acquiring round;
+
+  /** What vouches for it since it was granted; null before. */
+  @Nullable VoteSet votes;
+
+  TokenBlock tokens = new TokenBlock(0, 1);
+  boolean wanted;
+  boolean wantedTold;
+  boolean goneTold;
+
+  /** Its end was asked for. */
+  boolean ended;
+
+  /** An attempt in a member. */
+  record Hold(MemberSession session, AttemptId id) {}
+
+  Attempt(Request.Acquire request, int members) {
+    this.name = request.name();
+    this.id = request.attempt();
+    this.mode = request.mode();
+    this.terms = request.terms();
+    this.holds = new @Nullable Hold[members];
+    this.doubtful = new boolean[members];
+    this.gone = new boolean[members];
+  }
+
+  boolean isGranted() {
+    return votes != null;
+  }
+}

@@ -1,0 +1,299 @@
+package io.mortise.quorum;
+
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockStore.Eviction;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** What is asked about locks from outside: who is dead, who holds, and to end somebody's hold. */
+final class Looking {
+  private final QuorumLockStore store;
+  private final AtomicInteger sweepNext = new AtomicInteger();
+
+  Looking(QuorumLockStore store) {
+    this.store = store;
+  }
+
+  private <T> CompletableFuture<Gathering.Answers<T>> gather(
+      Function<LockStore, CompletionStage<T>> question) {
+    return Gathering.ask(store.questions(question), store.members().size(), store.timeoutNanos());
+  }
+
+  private <T> Gathering.Answers<T> enough(Gathering.Answers<T> answers) {
+    if (answers.answers().size() < store.majority()) {
+      for (Throwable failure : answers.failures()) {
+        if (failure instanceof LockException own && !(own instanceof StoreUnavailableException)) {
+          throw own;
+        }
+      }
+      throw Trouble.unavailable(
+          "Only %d of %d members answered (store=%s)."
+              .formatted(answers.answers().size(), answers.size(), store),
+          answers.failures().isEmpty() ? null : answers.failures().get(0));
+    }
+    return answers;
+  }
+
+  /**
+   * Each member judges for itself, and what it says counts in that member only: see {@link
+   * Member#hasEnded}. One that says so is enough for the answer, since a hold that a session left
+   * behind in one member must end though the session lives in others.
+   */
+  CompletionStage<Verdict> judge(SessionId session) {
+    return gather(member -> member.judge(session))
+        .thenApply(
+            answers -> {
+              boolean ended = false;
+              Verdict.Alive alive = null;
+              for (Map.Entry<Member, Verdict> answer : answers.answers().entrySet()) {
+                if (answer.getValue() instanceof Verdict.Alive one) {
+                  alive = alive == null || one.left().compareTo(alive.left()) > 0 ? one : alive;
+                } else {
+                  answer.getKey().proveEnded(session);
+                  ended = true;
+                }
+              }
+              if (ended) {
+                return new Verdict.SessionEnded();
+              } else if (alive != null) {
+                return alive;
+              }
+              enough(answers);
+              throw new StoreUnavailableException("No member knows (store=" + store + ").");
+            });
+  }
+
+  // ---- Inspect ----
+
+  CompletionStage<LockPage> inspect(LockQuery query) {
+    if (query.name() == null) {
+      return page(query);
+    }
+    return gather(member -> member.inspect(query))
+        .thenApply(
+            answers -> {
+              List<LockView> views = new ArrayList<>();
+              enough(answers).answers().values().forEach(page -> views.addAll(page.locks()));
+              int missing = answers.size() - answers.answers().size();
+              return new LockPage(
+                  views.isEmpty() ? List.of() : List.of(merged(views, missing)), null);
+            });
+  }
+
+  /** The locks of one member after the other; each is shown with the first that knows it. */
+  private CompletionStage<LockPage> page(LockQuery query) {
+    String cursor = query.cursor();
+    int colon = cursor == null ? -1 : cursor.indexOf(':');
+    int index = cursor == null ? 0 : Integer.parseInt(cursor, 0, colon, 10);
+    String within =
+        cursor == null || colon == cursor.length() - 1 ? null : cursor.substring(colon + 1);
+    if (index >= store.members().size()) {
+      return CompletableFuture.completedFuture(new LockPage(List.of(), null));
+    }
+    LockStore member = store.members().get(index).store();
+    if (member == null) {
+      return page(query.from((index + 1) + ":"));
+    }
+    LockQuery part = new LockQuery(null, within, query.limit(), query.idle());
+    return member
+        .inspect(part)
+        .handle((page, failure) -> failure == null ? page : new LockPage(List.of(), null))
+        .thenCompose(page -> shown(query, index, page))
+        .thenCompose(
+            page ->
+                page.locks().isEmpty() && page.next() != null
+                    ? page(query.from(page.next()))
+                    : CompletableFuture.completedFuture(page));
+  }
+
+  private CompletionStage<LockPage> shown(LockQuery query, int index, LockPage page) {
+    String next =
+        page.next() != null
+            ? index + ":" + page.next()
+            : index + 1 < store.members().size() ? (index + 1) + ":" : null;
+    CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
+    for (LockView found : page.locks()) {
+      views =
+          views.thenCompose(
+              list ->
+                  gather(one -> one.inspect(LockQuery.of(found.name())))
+                      .thenApply(
+                          answers -> {
+                            LockView view = firstKnownBy(index, query.idle(), answers);
+                            if (view != null) {
+                              list.add(view);
+                            }
+                            return list;
+                          }));
+    }
+    return views.thenApply(list -> new LockPage(list, next));
+  }
+
+  private @Nullable LockView firstKnownBy(
+      int index, boolean idle, Gathering.Answers<LockPage> answers) {
+    List<LockView> views = new ArrayList<>();
+    for (Map.Entry<Member, LockPage> answer : enough(answers).answers().entrySet()) {
+      for (LockView view : answer.getValue().locks()) {
+        boolean shows = idle || isBusy(view);
+        if (shows && answer.getKey().index < index) {
+          return null;
+        }
+        views.add(view);
+      }
+    }
+    if (views.isEmpty()) {
+      return null;
+    }
+    LockView merged = merged(views, answers.size() - answers.answers().size());
+    return idle || isBusy(merged) ? merged : null;
+  }
+
+  private static boolean isBusy(LockView view) {
+    return !view.holders().isEmpty() || !view.waiters().isEmpty() || !view.closedFor().isZero();
+  }
+
+  /**
+   * What a majority knows.
+   *
+   * @param missing how many members did not answer, and may know of a holder
+   */
+  private LockView merged(List<LockView> views, int missing) {
+    List<LockView.Party> holders = new ArrayList<>();
+    List<LockView.Party> seen = new ArrayList<>();
+    for (LockView view : views) {
+      for (LockView.Party party : view.holders()) {
+        if (seen.stream().anyMatch(one -> MemberIds.sameAttempt(one.attempt(), party.attempt()))) {
+          continue;
+        }
+        seen.add(party);
+        List<LockView.Party> same =
+            views.stream()
+                .flatMap(other -> other.holders().stream())
+                .filter(other -> MemberIds.sameAttempt(other.attempt(), party.attempt()))
+                .toList();
+        if (same.size() + missing >= store.majority()) {
+          holders.add(merged(same));
+        }
+      }
+    }
+    int members = store.members().size();
+    List<Duration> closed =
+        new ArrayList<>(views.stream().map(LockView::closedFor).sorted().toList());
+    int unknown = members - missing - views.size();
+    // Members without a record are open.
+    int place = store.majority() - 1 - unknown;
+    LockView first = views.get(0);
+    return new LockView(
+        first.name(),
+        first.capacity(),
+        largest(views.stream().map(LockView::lastToken).toList()),
+        place < 0 || place >= closed.size() ? Duration.ZERO : closed.get(place),
+        holders,
+        List.of());
+  }
+
+  private LockView.Party merged(List<LockView.Party> same) {
+    LockView.Party first = same.get(0);
+    LockView.Party told =
+        same.stream().filter(party -> party.client() != null).findFirst().orElse(first);
+    return new LockView.Party(
+        new AttemptId(first.attempt().session(), MemberIds.number(first.attempt())),
+        told.client(),
+        first.label(),
+        first.weight(),
+        same.stream().mapToLong(LockView.Party::token).max().orElse(0),
+        first.since(),
+        largest(same.stream().map(LockView.Party::sessionLeft).toList()),
+        first.atMostLeft());
+  }
+
+  /** The largest that a majority reaches; the least if there are not so many. */
+  private <T extends Comparable<T>> T largest(List<T> values) {
+    List<T> sorted = new ArrayList<>(values);
+    sorted.sort((a, b) -> b.compareTo(a));
+    return sorted.get(Math.min(sorted.size(), store.majority()) - 1);
+  }
+
+  // ---- Evict, open, sweep ----
+
+  private <T> @Nullable CompletionStage<T> unableToEvict() {
+    return store.profile().can(Capability.EVICT)
+        ? null
+        : CompletableFuture.failedFuture(
+            new UnsupportedByStoreException("Store '" + store + "' cannot evict."));
+  }
+
+  CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    CompletionStage<Reply.Ended> unable = unableToEvict();
+    if (unable != null) {
+      return unable;
+    }
+    return gather(member -> evictIn(member, name, attempt, how))
+        .thenApply(
+            answers -> {
+              List<Reply.Ended> ends = new ArrayList<>(enough(answers).answers().values());
+              boolean more = ends.stream().anyMatch(Reply.Ended::more);
+              boolean held = ends.stream().anyMatch(end -> end.was() == Was.HELD);
+              return held
+                  ? new Reply.Ended(attempt, Was.HELD, How.EVICTED, more)
+                  : new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, more);
+            });
+  }
+
+  /** The attempt may be called otherwise there. */
+  private static CompletionStage<Reply.Ended> evictIn(
+      LockStore member, LockName name, AttemptId attempt, Eviction how) {
+    return member
+        .inspect(LockQuery.of(name))
+        .thenCompose(
+            page -> {
+              AttemptId there = attempt;
+              for (LockView view : page.locks()) {
+                for (LockView.Party party : view.holders()) {
+                  there = MemberIds.sameAttempt(party.attempt(), attempt) ? party.attempt() : there;
+                }
+              }
+              return member.evict(name, there, how);
+            });
+  }
+
+  CompletionStage<Boolean> reopen(LockName name) {
+    CompletionStage<Boolean> unable = unableToEvict();
+    if (unable != null) {
+      return unable;
+    }
+    return gather(member -> member.reopen(name))
+        .thenApply(
+            answers ->
+                enough(answers).answers().values().stream().filter(opened -> opened).count()
+                    > answers.size() - store.majority());
+  }
+
+  /** One member at a time, in turn. */
+  CompletionStage<Integer> sweep(int budget) {
+    int index = Math.floorMod(sweepNext.getAndIncrement(), store.members().size());
+    LockStore member = store.members().get(index).store();
+    return member == null ? CompletableFuture.completedFuture(0) : member.sweep(budget);
+  }
+}

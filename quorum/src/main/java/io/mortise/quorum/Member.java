@@ -1,0 +1,113 @@
+package io.mortise.quorum;
+
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Memory;
+import io.mortise.spi.SessionId;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** One of the stores that vote. Thread-safe. */
+final class Member {
+  private static final int PROOFS = 1_024;
+
+  final int index;
+
+  /** What to call it while it could not be opened yet. */
+  private final String name;
+
+  private volatile @Nullable LockStore store;
+
+  /** Null if it never forgets. */
+  private volatile @Nullable Since since;
+
+  private record Since(String memory, long nanos) {}
+
+  /** Sessions that this member judged ended, which is for ever. The oldest are forgotten. */
+  private final Map<SessionId, Boolean> ended =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<SessionId, Boolean> eldest) {
+          return size() > PROOFS;
+        }
+      };
+
+  /** Its clock in µs less the ticker in ns; {@link Long#MIN_VALUE} while it is not known. */
+  private volatile long clockOffset = Long.MIN_VALUE;
+
+  Member(int index, String name, @Nullable LockStore store) {
+    this.index = index;
+    this.name = name;
+    this.store = store;
+  }
+
+  /** Null while it could not be opened. */
+  @Nullable LockStore store() {
+    return store;
+  }
+
+  void opened(LockStore now, long nowNanos) {
+    Memory memory = now.memory();
+    if (memory != null) {
+      since = new Since(memory.id(), nowNanos - memory.age().toNanos());
+    }
+    store = now;
+  }
+
+  /**
+   * What it remembers with is this now. Where that is another than before it may have forgotten
+   * something, just now for all that is known here.
+   */
+  void remembersWith(String memory, long nowNanos) {
+    Since known = since;
+    if (!memory.isEmpty() && known != null && !known.memory().equals(memory)) {
+      since = new Since(memory, nowNanos);
+    }
+  }
+
+  /** Whether it has surely forgotten nothing for so long, or never does. */
+  boolean hasRememberedFor(long nowNanos, long nanos) {
+    Since known = since;
+    return known == null || nowNanos - known.nanos() - nanos >= 0;
+  }
+
+  String display() {
+    LockStore present = store;
+    return present == null ? name : present.profile().display();
+  }
+
+  void proveEnded(SessionId session) {
+    synchronized (ended) {
+      ended.put(session, true);
+    }
+  }
+
+  boolean hasEnded(@Nullable SessionId session) {
+    if (session == null) {
+      return false;
+    }
+    synchronized (ended) {
+      return ended.containsKey(session);
+    }
+  }
+
+  /** It told its time some time after this moment. */
+  void learnClock(long sentNanos, long storeMicros) {
+    if (storeMicros > 0) {
+      clockOffset = storeMicros - sentNanos / 1000;
+    }
+  }
+
+  /** What its clock shows at least; {@link Long#MIN_VALUE} if that is not known. */
+  long clock(long nowNanos) {
+    long offset = clockOffset;
+    return offset == Long.MIN_VALUE ? offset : offset + nowNanos / 1000;
+  }
+
+  @Override
+  public String toString() {
+    return display();
+  }
+}

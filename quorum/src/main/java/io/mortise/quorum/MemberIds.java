@@ -1,0 +1,59 @@
+package io.mortise.quorum;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionId;
+
+/**
+ * How a session and its attempts are called in the members. At first they have the same name
+ * everywhere. A member that lost the session gets it under another id, since an id that has ended
+ * never comes back; an attempt that was given up and is made anew gets another number there. Both
+ * can be seen through: the first characters of the session, and the lower digits of the number,
+ * stay.
+ */
+final class MemberIds {
+  /** 54 random bits: enough to tell apart those that look at one lock at one time. */
+  private static final int KEPT = 9;
+
+  private static final String DIGITS =
+      "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+
+  private static final int NUMBER_BITS = 40;
+  private static final long NUMBER = (1L << NUMBER_BITS) - 1;
+
+  /** So many new tries of one attempt can be told apart, in 2^53. */
+  static final int BALLOTS = 1 << 13;
+
+  private MemberIds() {}
+
+  /** The id of a session where it has been lost so many times; itself at first. */
+  static SessionId generation(SessionId session, int lost) {
+    String id = session.value();
+    int last = 0;
+    for (int i = KEPT; i < id.length(); i++) {
+      last = last << 6 | DIGITS.indexOf(id.charAt(i));
+    }
+    last += lost;
+    StringBuilder text = new StringBuilder(id.substring(0, KEPT));
+    for (int shift = 12; shift >= 0; shift -= 6) {
+      text.append(DIGITS.charAt(last >>> shift & 63));
+    }
+    return new SessionId(text.toString());
+  }
+
+  static boolean sameSession(SessionId one, SessionId other) {
+    return one.value().regionMatches(0, other.value(), 0, KEPT);
+  }
+
+  static AttemptId attempt(SessionId inMember, long number, int ballot) {
+    return new AttemptId(inMember, (number & NUMBER) | (long) ballot << NUMBER_BITS);
+  }
+
+  /** The number that the attempt has for who made it. */
+  static long number(AttemptId inMember) {
+    return inMember.number() & NUMBER;
+  }
+
+  static boolean sameAttempt(AttemptId one, AttemptId other) {
+    return number(one) == number(other) && sameSession(one.session(), other.session());
+  }
+}

@@ -1,0 +1,122 @@
+package io.mortise.quorum;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.News;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The session of one process in one member, until that member has lost it. What is not volatile is
+ * guarded by the {@link QuorumSession}.
+ */
+final class MemberSession {
+  final Member member;
+  final StoreSession store;
+
+  /** When the last renewal was sent that the member acknowledged. */
+  private volatile long renewedAt;
+
+  private final AtomicInteger doubts = new AtomicInteger();
+  private volatile int cleared;
+
+  /** What the member remembered with at the last renewal; guarded by the session. */
+  private @Nullable String memory;
+
+  private volatile boolean open;
+  private volatile boolean lost;
+
+  /** The beat that the member confirmed last, and the one that it may have taken; 0 for none. */
+  volatile long confirmed;
+
+  long pending;
+
+  /** Of the member's news: told, and to be acknowledged by the next renewal. */
+  final List<Long> seen = new ArrayList<>();
+
+  /**
+   * Of the member's news: which attempts are wanted, by the member's names. Acknowledged when the
+   * engine has been told, so that the member takes back what has ended before.
+   */
+  final Map<AttemptId, Long> wanted = new HashMap<>();
+
+  /** There were too many of them: those that were told stand whatever the member says. */
+  boolean manyWanted;
+
+  MemberSession(
+      Member member, SessionSpec spec, BiConsumer<MemberSession, News> hints, Runnable renewNow) {
+    this.member = member;
+    this.store =
+        Objects.requireNonNull(member.store()).open(spec, news -> hints.accept(this, news));
+    store.whenInDoubt(
+        () -> {
+          doubts.incrementAndGet();
+          renewNow.run();
+        });
+  }
+
+  /**
+   * Whether there is reason to think that the server was restarted, which no renewal has cleared up
+   * yet: what it answers meanwhile may come from one that has forgotten.
+   */
+  boolean isInDoubt() {
+    return doubts.get() != cleared;
+  }
+
+  int doubts() {
+    return doubts.get();
+  }
+
+  /**
+   * A renewal was answered that was sent when there had been so many doubts.
+   *
+   * @return whether the server remembers with the same as before
+   */
+  boolean confirm(int doubtsWhenSent, String now) {
+    boolean same = memory == null || memory.equals(now);
+    memory = now;
+    cleared = doubtsWhenSent;
+    return same;
+  }
+
+  SessionId id() {
+    return store.id();
+  }
+
+  long renewedAt() {
+    return renewedAt;
+  }
+
+  /** Whether the member knows it. */
+  boolean isOpen() {
+    return open && !lost;
+  }
+
+  /** Whether it goes on with a session that another object opened, or tries to. */
+  boolean isTwin() {
+    return !open && confirmed != 0;
+  }
+
+  boolean isLost() {
+    return lost;
+  }
+
+  void renewed(long sentAt) {
+    if (!open || sentAt - renewedAt > 0) {
+      renewedAt = sentAt;
+    }
+    open = true;
+  }
+
+  void lose() {
+    lost = true;
+  }
+}

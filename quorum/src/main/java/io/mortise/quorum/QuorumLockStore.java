@@ -1,0 +1,301 @@
+package io.mortise.quorum;
+
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * Locks that a majority of members grants. What is decided where: a request is a round of requests
+ * to the members ({@link QuorumSession}); who is dead is judged by each member for itself, and what
+ * one member judged counts in that member only; looking and evicting go to all ({@link Looking}).
+ */
+final class QuorumLockStore implements LockStore {
+  /**
+   * What a quorum can be able to do. A queue stands in no majority: the members' heads would
+   * differ. Permits cannot be counted by majorities. A hold that was narrowed by some members only
+   * would be neither the one nor the other.
+   */
+  private static final Set<Capability> POSSIBLE =
+      EnumSet.complementOf(EnumSet.of(Capability.QUEUE, Capability.PERMITS, Capability.DOWNGRADE));
+
+  /** How far above the members' clocks tokens are asked for at first, and at most, in µs. */
+  private static final long LEAD = 2_000;
+
+  private static final long MOST_LEAD = 200_000;
+
+  private final List<Member> members;
+  private final QuorumRules rules;
+  private final Ticker ticker;
+  private final QuorumStore.Options options;
+  private final List<LockStore> own;
+  private final StoreProfile profile;
+  private final Looking looking;
+  private final AtomicLong lead = new AtomicLong(LEAD);
+  private final ScheduledThreadPoolExecutor timer;
+  private volatile boolean closed;
+
+  QuorumLockStore(List<Member> members, QuorumStore.Options options, List<LockStore> own) {
+    this(members, options, own, QuorumRules.ALL, Ticker.SYSTEM);
+  }
+
+  QuorumLockStore(
+      List<Member> members,
+      QuorumStore.Options options,
+      List<LockStore> own,
+      QuorumRules rules,
+      Ticker ticker) {
+    this.members = List.copyOf(members);
+    this.options = options;
+    this.own = new ArrayList<>(own);
+    this.rules = rules;
+    this.ticker = ticker;
+    this.profile = profile(members);
+    this.looking = new Looking(this);
+    this.timer =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> {
+              Thread thread = new Thread(task, "mortise-quorum-timer");
+              thread.setDaemon(true);
+              return thread;
+            });
+    timer.setRemoveOnCancelPolicy(true);
+  }
+
+  static QuorumLockStore over(List<LockStore> stores, QuorumStore.Options options) {
+    return over(stores, options, QuorumRules.ALL, Ticker.SYSTEM);
+  }
+
+  static QuorumLockStore over(
+      List<LockStore> stores, QuorumStore.Options options, QuorumRules rules, Ticker ticker) {
+    if (stores.size() < QuorumStore.FEWEST || stores.size() > QuorumStore.MOST) {
+      throw new IllegalArgumentException(
+          "A quorum has %d to %d members, not %d."
+              .formatted(QuorumStore.FEWEST, QuorumStore.MOST, stores.size()));
+    }
+    List<Member> members = new ArrayList<>();
+    for (LockStore store : stores) {
+      Member member = new Member(members.size(), store.profile().display(), null);
+      member.opened(store, ticker.nanos());
+      members.add(member);
+    }
+    return new QuorumLockStore(members, options, List.of(), rules, ticker);
+  }
+
+  private static StoreProfile profile(List<Member> members) {
+    EnumSet<Capability> common = EnumSet.copyOf(POSSIBLE);
+    Duration maxInFlight = Duration.ZERO;
+    Duration minTtl = Duration.ofMillis(1);
+    Duration expiryLag = Duration.ZERO;
+    for (Member member : members) {
+      LockStore store = member.store();
+      if (store != null) {
+        StoreProfile one = store.profile();
+        common.retainAll(one.capabilities());
+        maxInFlight = longer(maxInFlight, one.maxInFlight());
+        minTtl = longer(minTtl, one.minTtl());
+        expiryLag = longer(expiryLag, one.expiryLag());
+      }
+    }
+    String display =
+        members.stream().map(Member::display).collect(Collectors.joining(", ", "quorum(", ")"));
+    return new StoreProfile(display, common, maxInFlight, minTtl, expiryLag);
+  }
+
+  private static Duration longer(Duration one, Duration other) {
+    return one.compareTo(other) > 0 ? one : other;
+  }
+
+  /** A member that could not be reached before. */
+  void join(Member member, LockStore store) {
+    if (!store.profile().capabilities().containsAll(profile.capabilities())) {
+      store.close();
+      throw new StoreUnfitException(
+          "Member '%s' cannot do what the others can (store=%s). Use members of one kind."
+              .formatted(store.profile().display(), this));
+    }
+    synchronized (own) {
+      if (closed) {
+        store.close();
+        return;
+      }
+      own.add(store);
+    }
+    member.opened(store, ticker.nanos());
+  }
+
+  List<Member> members() {
+    return members;
+  }
+
+  int majority() {
+    return rules.majority(members.size());
+  }
+
+  QuorumRules rules() {
+    return rules;
+  }
+
+  Ticker ticker() {
+    return ticker;
+  }
+
+  long timeoutNanos() {
+    return options.memberTimeout().toNanos();
+  }
+
+  boolean hasTokens() {
+    return profile.can(Capability.TOKEN);
+  }
+
+  boolean pushes() {
+    return profile.can(Capability.PUSH);
+  }
+
+  /** Whether a member is known to have forgotten nothing that anybody may still count on. */
+  boolean mayVote(Member member) {
+    return !rules.quarantines()
+        || member.hasRememberedFor(ticker.nanos(), options.quarantine().toNanos());
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  Runnable later(long nanos, Runnable task) {
+    if (closed) {
+      return () -> {};
+    }
+    ScheduledFuture<?> future = timer.schedule(task, nanos, TimeUnit.NANOSECONDS);
+    return () -> future.cancel(false);
+  }
+
+  /**
+   * From which token on members are asked: a little above what the clocks of a majority of them
+   * show by now, so that these mint the same. One that is far ahead mints for itself.
+   */
+  long floor(long least) {
+    if (!profile.can(Capability.TOKEN_FLOOR)) {
+      return 0;
+    }
+    long now = ticker.nanos();
+    List<Long> clocks =
+        members.stream()
+            .map(member -> member.clock(now))
+            .filter(clock -> clock != Long.MIN_VALUE)
+            .sorted()
+            .toList();
+    long clock = clocks.isEmpty() ? 0 : clocks.get(Math.min(clocks.size(), majority()) - 1);
+    return Math.max(1, Math.max(least, clock + lead.get()));
+  }
+
+  /** A member's clock was ahead of the floor by so much. */
+  void widenLead(long tooLittle) {
+    if (tooLittle > 0 && tooLittle < MOST_LEAD / 2) {
+      lead.accumulateAndGet(2 * tooLittle + LEAD, Math::max);
+    }
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+    return new QuorumSession(this, spec, hints);
+  }
+
+  @Override
+  public CompletionStage<Verdict> judge(SessionId session) {
+    return looking.judge(session);
+  }
+
+  @Override
+  public CompletionStage<LockPage> inspect(LockQuery query) {
+    return looking.inspect(query);
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    return looking.evict(name, attempt, how);
+  }
+
+  @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return looking.reopen(name);
+  }
+
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    return looking.sweep(budget);
+  }
+
+  @Override
+  public void linger(BooleanSupplier done, Duration longest) {
+    Duration each = longest.dividedBy(members.size());
+    for (Member member : members) {
+      LockStore store = member.store();
+      if (store != null) {
+        store.linger(done, each);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    List<LockStore> last;
+    synchronized (own) {
+      closed = true;
+      last = List.copyOf(own);
+      own.clear();
+    }
+    timer.shutdownNow();
+    last.forEach(LockStore::close);
+  }
+
+  @Override
+  public String toString() {
+    return profile.display();
+  }
+
+  /** What a step of an operator needs of all members that are there. */
+  <T> List<Gathering.Question<T>> questions(Function<LockStore, CompletionStage<T>> question) {
+    List<Gathering.Question<T>> questions = new ArrayList<>();
+    for (Member member : members) {
+      if (member.store() != null) {
+        questions.add(
+            new Gathering.Question<>(
+                member, () -> question.apply(Objects.requireNonNull(member.store()))));
+      }
+    }
+    return questions;
+  }
+}

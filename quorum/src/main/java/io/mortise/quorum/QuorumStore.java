@@ -1,0 +1,91 @@
+package io.mortise.quorum;
+
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Opens stores that are made of several independent ones, the members: a lock is held by who was
+ * granted it by a majority of them (Redlock). It outlives the loss of a minority of members, also
+ * of what they had stored.
+ *
+ * <p>Members must be independent: each a server of its own that nothing replicates to another.
+ * Every client must name the same members. Where all members mint tokens (Redis, SQL), a hold has a
+ * token that a majority has minted: unique, and greater than those of all earlier holds.
+ *
+ * <p>There is no queue: who waits asks again at random intervals, and nothing makes it fair. There
+ * are no permits: with three members and two permits three could hold.
+ */
+public final class QuorumStore {
+  /** Fewer outlive nothing. */
+  static final int FEWEST = 3;
+
+  static final int MOST = 15;
+
+  private QuorumStore() {}
+
+  /**
+   * Connects to {@code quorum:URL,URL,URL[,…][?parameters]}, three to fifteen members. Of the
+   * parameters {@code member-timeout} and {@code quarantine} are those of {@link Options}; all
+   * others are given to every member. A minority of members may be unreachable; they are tried
+   * again until they are there. Blocks.
+   *
+   * @throws IllegalArgumentException if a URL, or a parameter, is wrong or unknown
+   * @throws io.mortise.StoreUnavailableException if a majority of members cannot be reached
+   * @throws io.mortise.StoreUnfitException if a member must not be used as it is
+   */
+  public static LockStore open(String url) {
+    return QuorumTarget.parse(StoreUrl.parse(url)).connect();
+  }
+
+  /**
+   * Makes a quorum of ready stores, which stay the caller's to close, after the quorum.
+   *
+   * @throws IllegalArgumentException unless there are three to fifteen
+   */
+  public static LockStore over(List<LockStore> members, Options options) {
+    return QuorumLockStore.over(members, options);
+  }
+
+  /**
+   * How to use the members.
+   *
+   * @param memberTimeout how long the answers of members are waited for; never longer than a
+   *     quarter of the session's TTL. 10 ms to one minute
+   * @param quarantine how long a member that may have forgotten what it had promised has no vote:
+   *     at least the longest TTL of any client of the same members. Zero to one day
+   */
+  public record Options(Duration memberTimeout, Duration quarantine) {
+    /** 200 ms, one minute. */
+    public static final Options DEFAULT =
+        new Options(Duration.ofMillis(200), Duration.ofMinutes(1));
+
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException if a value is not as described above
+     */
+    public Options {
+      if (memberTimeout.compareTo(Duration.ofMillis(10)) < 0
+          || memberTimeout.compareTo(Duration.ofMinutes(1)) > 0) {
+        throw new IllegalArgumentException(
+            "The member timeout " + memberTimeout + " is not within 10 ms and 1 min.");
+      }
+      if (quarantine.isNegative() || quarantine.compareTo(Duration.ofDays(1)) > 0) {
+        throw new IllegalArgumentException(
+            "The quarantine " + quarantine + " is not within 0 and 1 day.");
+      }
+    }
+
+    /** The same with this timeout. */
+    public Options withMemberTimeout(Duration other) {
+      return new Options(other, quarantine);
+    }
+
+    /** The same with this quarantine. */
+    public Options withQuarantine(Duration other) {
+      return new Options(memberTimeout, other);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package io.mortise.quorum;
+
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** Which members, and how to use them. */
+record QuorumTarget(List<StoreUrl> members, QuorumStore.Options options) {
+  private static final String PREFIX = "quorum:";
+
+  /** A comma ends a member only where another URL begins; others belong to the member. */
+  private static final Pattern COMMA = Pattern.compile(",(?=mem:|jdbc:|[a-z][a-z0-9+.-]*://)");
+
+  static QuorumTarget parse(StoreUrl url) {
+    QuorumStore.Options defaults = QuorumStore.Options.DEFAULT;
+    QuorumStore.Options options =
+        defaults
+            .withMemberTimeout(url.duration("member-timeout", defaults.memberTimeout()))
+            .withQuarantine(url.duration("quarantine", defaults.quarantine()));
+    if (!url.base().startsWith(PREFIX)) {
+      throw new IllegalArgumentException("'" + url + "' is not a quorum URL.");
+    }
+    String[] bases = COMMA.split(url.base().substring(PREFIX.length()), -1);
+    String passedOn = url.parametersExcept("member-timeout", "quarantine");
+    List<StoreUrl> members = new ArrayList<>();
+    HashSet<String> different = new HashSet<>();
+    for (String base : bases) {
+      members.add(StoreUrl.parse(base + "?" + passedOn));
+      if (!different.add(base) && !base.startsWith("mem:")) {
+        throw new IllegalArgumentException(
+            "A member stands twice in store URL '" + url + "': two votes of one server are one.");
+      }
+    }
+    if (members.size() < QuorumStore.FEWEST || members.size() > QuorumStore.MOST) {
+      throw new IllegalArgumentException(
+          "Store URL '%s' names %d members. A quorum has %d to %d; write it like quorum:redis://a,redis://b,redis://c."
+              .formatted(url, members.size(), QuorumStore.FEWEST, QuorumStore.MOST));
+    }
+    return new QuorumTarget(members, options);
+  }
+
+  QuorumLockStore connect() {
+    return Opening.connect(members, LockStore::connect, options);
+  }
+}

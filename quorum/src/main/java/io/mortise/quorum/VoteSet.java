@@ -1,0 +1,86 @@
+package io.mortise.quorum;
+
+import io.mortise.spi.Votes;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who vouches for a hold: the sessions, in the members that granted it, that it hangs on. Over for
+ * good as soon as there are too few. Votes are given and taken under the lock of the attempt;
+ * asking takes none.
+ */
+final class VoteSet implements Votes {
+  private final int needed;
+  private final QuorumRules rules;
+  private volatile @Nullable MemberSession[] votes;
+  private volatile boolean over;
+
+  VoteSet(@Nullable MemberSession[] votes, int needed, QuorumRules rules) {
+    this.votes = votes.clone();
+    this.needed = needed;
+    this.rules = rules;
+  }
+
+  @Override
+  public long countedFrom() {
+    @Nullable MemberSession[] now = votes;
+    boolean found = false;
+    long best = Long.MIN_VALUE;
+    for (MemberSession candidate : now) {
+      if (counts(candidate)) {
+        long from = candidate.renewedAt();
+        int asLate = 0;
+        for (MemberSession other : now) {
+          if (counts(other) && other.renewedAt() - from >= 0) {
+            asLate++;
+          }
+        }
+        if (asLate >= needed && (!found || from - best > 0)) {
+          best = from;
+          found = true;
+        }
+      }
+    }
+    return over || !found ? Long.MIN_VALUE : best;
+  }
+
+  private boolean counts(@Nullable MemberSession vote) {
+    return vote != null && !(vote.isLost() && rules.votesEndWithTheirSession());
+  }
+
+  /** A member grants late, or again. It counts for a hold that has had its majority all along. */
+  void add(MemberSession vote, long latestValid) {
+    long from = countedFrom();
+    boolean valid = from != Long.MIN_VALUE && from - latestValid > 0;
+    if (valid || !rules.repairsOnlyWhatIsValid()) {
+      @Nullable MemberSession[] next = votes.clone();
+      next[vote.member.index] = vote;
+      votes = next;
+    }
+  }
+
+  /** Takes a vote away; returns whether the hold is thereby over. */
+  boolean drop(int member) {
+    if (rules.votesEndWithTheirSession()) {
+      @Nullable MemberSession[] next = votes.clone();
+      next[member] = null;
+      votes = next;
+    }
+    return isOver();
+  }
+
+  /** Looks whether too few are left, and remembers it. */
+  boolean isOver() {
+    if (!over && countedFrom() == Long.MIN_VALUE) {
+      over = true;
+    }
+    return over;
+  }
+
+  boolean has(MemberSession session) {
+    return votes[session.member.index] == session;
+  }
+
+  void end() {
+    over = true;
+  }
+}

@@ -1,0 +1,11 @@
+package io.mortise.quorum;
+
+import io.mortise.testkit.ContractCoverage;
+import org.junit.jupiter.api.Test;
+
+class ContractCoverageTest {
+  @Test
+  void givenStore_thenItRunsEveryContract() {
+    ContractCoverage.verify(new QuorumStoreProvider(), ContractCoverageTest.class);
+  }
+}

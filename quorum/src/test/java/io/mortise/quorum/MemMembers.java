@@ -1,0 +1,73 @@
+package io.mortise.quorum;
+
+import io.mortise.internal.table.MemStore;
+import io.mortise.internal.table.TableRules;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Ticker;
+import io.mortise.testkit.ManualTime;
+import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Three members in memory. */
+final class MemMembers implements StoreUnderTest {
+  static final int SIZE = 3;
+
+  private final @Nullable ManualTime time;
+  private final Set<Capability> members;
+
+  private MemMembers(@Nullable ManualTime time, Set<Capability> members) {
+    this.time = time;
+    this.members = members;
+  }
+
+  /** On time that moves by hand. */
+  static MemMembers onManualTime() {
+    return new MemMembers(new ManualTime(), EnumSet.allOf(Capability.class));
+  }
+
+  static MemMembers onRealTime() {
+    return new MemMembers(null, EnumSet.allOf(Capability.class));
+  }
+
+  static List<LockStore> stores(Set<Capability> capabilities, Ticker ticker, long micros) {
+    List<LockStore> stores = new ArrayList<>();
+    for (int i = 0; i < SIZE; i++) {
+      // Their clocks differ, as clocks do.
+      stores.add(new MemStore(capabilities, ticker, micros + i * 300L, TableRules.ALL));
+    }
+    return stores;
+  }
+
+  @Override
+  public LockStore open() {
+    Ticker ticker = time == null ? Ticker.SYSTEM : time;
+    long micros = time == null ? System.currentTimeMillis() * 1000 : 1_700_000_000_000_000L;
+    return QuorumLockStore.over(
+        stores(members, ticker, micros),
+        QuorumStore.Options.DEFAULT.withMemberTimeout(Duration.ofSeconds(10)),
+        QuorumRules.ALL,
+        ticker);
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    EnumSet<Capability> able = EnumSet.copyOf(members);
+    able.removeAll(EnumSet.of(Capability.QUEUE, Capability.PERMITS, Capability.DOWNGRADE));
+    return able;
+  }
+
+  @Override
+  public void pass(Duration duration) {
+    if (time == null) {
+      StoreUnderTest.super.pass(duration);
+    } else {
+      time.advance(duration);
+    }
+  }
+}

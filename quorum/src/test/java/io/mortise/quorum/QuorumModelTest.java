@@ -1,0 +1,102 @@
+package io.mortise.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.testkit.model.Model;
+import io.mortise.testkit.model.ModelChecker;
+import io.mortise.testkit.model.ModelChecker.Result;
+import io.mortise.testkit.model.ModelChecker.Verdict;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/**
+ * The algorithm, every run of it for a few clients and members; and forms of it that lack a rule,
+ * which must be found broken.
+ */
+class QuorumModelTest {
+  private static final int MOST = 12_000_000;
+
+  private static Result check(String name, Model<?> model) {
+    Result result = ModelChecker.check(model, MOST);
+    System.out.println(name + ": " + result);
+    return result;
+  }
+
+  private static void assertBroken(String name, Model<?> model) {
+    Result result = check(name, model);
+    assertThat(result.verdict()).as(name).isEqualTo(Verdict.BROKEN);
+    assertThat(result.run()).isNotEmpty();
+  }
+
+  private static void assertSafe(String name, Model<?> model) {
+    assertThat(check(name, model).verdict()).as(name).isEqualTo(Verdict.SAFE);
+  }
+
+  private static BallotModel ballots(BallotModel.Variant variant, int crashes, int... proposals) {
+    return new BallotModel(variant, 2, crashes, proposals);
+  }
+
+  @Test
+  void givenBallotsWithoutOneOfTheirRules_thenTwoHoldsShareATokenOrGoBack() {
+    assertBroken("ballots, counter plus one", ballots(BallotModel.Variant.NO_WRITE_BACK, 0, 1));
+    assertBroken("ballots, not strict", ballots(BallotModel.Variant.NOT_STRICT, 0, 1));
+    assertBroken("ballots, back at once", ballots(BallotModel.Variant.NAIVE_RESTART, 1, 1));
+    assertBroken("ballots, peers read", ballots(BallotModel.Variant.READ_PEERS, 1, 1));
+  }
+
+  @Test
+  void givenBallotsWithStrictComparison_thenTokensAreUniqueAndRise() {
+    assertSafe("ballots, no restart", ballots(BallotModel.Variant.EPOCHS, 0, 1));
+    assertSafe(
+        "ballots, no restart, whoever owns",
+        ballots(BallotModel.Variant.EPOCHS_WITHOUT_OWNER, 0, 1));
+  }
+
+  @Test
+  void givenTokensThatAMajorityMinted_thenTheyAreUniqueAndRise_alsoWhenAMemberForgets() {
+    assertSafe("minted", new MintModel(MintModel.Variant.BUILT, QuorumRules.ALL, 0, 0));
+    assertBroken(
+        "minted, back at once",
+        new MintModel(MintModel.Variant.NAIVE_RESTART, QuorumRules.ALL, 1, 0));
+    assertBroken(
+        "minted, forgetful counts",
+        new MintModel(MintModel.Variant.FORGETFUL_COUNTS, QuorumRules.ALL, 1, 0));
+    assertBroken(
+        "minted, highest of the answers",
+        new MintModel(MintModel.Variant.BUILT, new HighestAnswer(), 0, 0));
+  }
+
+  /** One phase: the highest of what a majority answered. */
+  static final class HighestAnswer extends QuorumRules {
+    @Override
+    @Nullable TokenBlock tokens(List<TokenBlock> minted, int majority) {
+      return minted.size() < majority
+          ? null
+          : minted.stream().max((a, b) -> Long.compare(a.last(), b.last())).orElseThrow();
+    }
+  }
+
+  @Test
+  void givenVotesThatHangOnTheirSessions_thenOneBelievesAtATime() {
+    assertSafe("votes", new VotesModel(VotesModel.Variant.BUILT, 1));
+    assertBroken("votes, of any majority", new VotesModel(VotesModel.Variant.ANY_MAJORITY, 1));
+    assertBroken("votes, no quarantine", new VotesModel(VotesModel.Variant.NO_QUARANTINE, 1));
+    assertBroken(
+        "votes, lost holds repaired", new VotesModel(VotesModel.Variant.REPAIRS_WHAT_IS_LOST, 1));
+  }
+
+  @Test
+  @Timeout(1800)
+  @EnabledIfSystemProperty(named = "mortise.model.long", matches = "true")
+  void givenRestartsAndMoreClients_thenTheLongFormFindsNothing() {
+    assertSafe("ballots, one restart", ballots(BallotModel.Variant.EPOCHS, 1, 1));
+    assertSafe(
+        "minted, one restart", new MintModel(MintModel.Variant.BUILT, QuorumRules.ALL, 1, 0));
+    assertSafe(
+        "minted, lost answers", new MintModel(MintModel.Variant.BUILT, QuorumRules.ALL, 0, 1));
+    assertSafe("votes, two restarts", new VotesModel(VotesModel.Variant.BUILT, 2));
+  }
+}

@@ -1,0 +1,216 @@
+package io.mortise.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.StoreUnavailableException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.Capability;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Members that are real Redis servers, and die, stand still or forget. */
+class RedisMembersTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  /** Longer than a pause of this machine; no test waits for it. */
+  private static final String PATIENT = "member-timeout=3s&quarantine=0s";
+
+  private RedisMembers members;
+
+  private LockClient client(String parameters, Duration ttl) {
+    return LockClient.builder().url(members.url(parameters)).ttl(ttl).build();
+  }
+
+  @AfterEach
+  void closeMembers() {
+    if (members != null) {
+      members.close();
+    }
+  }
+
+  @Test
+  void givenThreeServers_thenOneHolds_tokensRise_readersShare_andPermitsAreRefused()
+      throws Exception {
+    members = new RedisMembers(3);
+    try (LockClient a = client(PATIENT, LONG);
+        LockClient b = client(PATIENT, LONG)) {
+      EnumSet<Capability> able = EnumSet.allOf(Capability.class);
+      able.removeAll(EnumSet.of(Capability.QUEUE, Capability.PERMITS, Capability.DOWNGRADE));
+      assertThat(a.profile().capabilities()).isEqualTo(able);
+      long last = 0;
+      for (int i = 0; i < 20; i++) {
+        LockClient holder = i % 2 == 0 ? a : b;
+        LockClient other = i % 2 == 0 ? b : a;
+        Lease lease = holder.lock("x").acquireWithin(LONG);
+        assertThat(other.lock("x").tryAcquire()).isEmpty();
+        assertThat(lease.token()).isGreaterThan(last);
+        last = lease.token();
+        lease.close();
+      }
+      Lease reader = a.readWriteLock("rw").readLock().acquireWithin(LONG);
+      Lease second = b.readWriteLock("rw").readLock().acquireWithin(LONG);
+      assertThat(b.readWriteLock("rw").writeLock().tryAcquire()).isEmpty();
+      reader.close();
+      second.close();
+      assertThatThrownBy(() -> a.semaphore("s", 2).permits(1).tryAcquire())
+          .isInstanceOf(UnsupportedByStoreException.class);
+      await().atMost(LONG).until(() -> a.inspect("x").orElseThrow().holders().isEmpty());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"3, 1", "5, 2"})
+  void givenMinorityThatDies_thenLeasesStand_andLocksAreTakenAndGivenBack(int count, int dying)
+      throws Exception {
+    members = new RedisMembers(count);
+    try (LockClient a = client(PATIENT, Duration.ofSeconds(6));
+        LockClient b = client(PATIENT, LONG)) {
+      Lease held = a.lock("held").acquireWithin(LONG);
+      for (int i = 0; i < dying; i++) {
+        members.server(i).kill();
+      }
+      for (int i = 0; i < 10; i++) {
+        Lease lease = (i % 2 == 0 ? a : b).lock("x").acquireWithin(LONG);
+        assertThat(lease.isValid()).isTrue();
+        lease.close();
+      }
+      // Longer than the TTL: the lease hangs on those who are left.
+      await()
+          .pollDelay(Duration.ofSeconds(7))
+          .atMost(LONG)
+          .until(() -> b.lock("held").tryAcquire().isEmpty());
+      assertThat(held.isValid()).isTrue();
+      held.close();
+      b.lock("held").acquireWithin(LONG).close();
+    }
+  }
+
+  @Test
+  void givenMajorityThatDies_thenItIsAnOutage_andTheLeaseIsLostInTime() throws Exception {
+    members = new RedisMembers(3);
+    try (LockClient a = client(PATIENT, Duration.ofSeconds(4))) {
+      Lease lease = a.lock("x").acquireWithin(LONG);
+      CompletableFuture<Throwable> told = new CompletableFuture<>();
+      lease.onLost(told::complete);
+      members.server(0).kill();
+      members.server(1).kill();
+      assertThatThrownBy(() -> a.lock("y").tryAcquire())
+          .isInstanceOf(StoreUnavailableException.class);
+      assertThat(told.get(20, TimeUnit.SECONDS)).isNotNull();
+      assertThat(lease.isValid()).isFalse();
+    }
+  }
+
+  @Test
+  void givenServersThatStandStill_whenAnAcquireIsNotAnswered_thenNothingIsLeftAfterwards()
+      throws Exception {
+    members = new RedisMembers(3);
+    try (LockClient a = client("member-timeout=300ms&quarantine=0s", Duration.ofSeconds(20));
+        LockClient b = client(PATIENT, LONG)) {
+      a.lock("warm").acquireWithin(LONG).close();
+      b.lock("warm").acquireWithin(LONG).close();
+      members.server(0).pause();
+      members.server(1).pause();
+      assertThatThrownBy(() -> a.lock("x").tryAcquire())
+          .isInstanceOf(StoreUnavailableException.class);
+      members.server(0).resume();
+      members.server(1).resume();
+      // What arrives late there is given back, though its client holds its session for long.
+      b.lock("x").acquireWithin(LONG).close();
+    }
+  }
+
+  @Test
+  void givenRestartWithoutPersistence_thenTwoNaiveClientsHold() {
+    members = new RedisMembers(3);
+    NaiveRedlock a = new NaiveRedlock(members.servers);
+    NaiveRedlock b = new NaiveRedlock(members.servers);
+    try (a;
+        b) {
+      members.server(2).kill();
+      assertThat(a.acquire("x", LONG)).isTrue();
+      members.server(2).restart();
+      assertThat(b.acquire("x", LONG)).as("as long as A and B remember").isFalse();
+      members.server(1).kill();
+      members.server(1).restart();
+      assertThat(b.acquire("x", LONG)).as("two majorities").isTrue();
+      assertThat(a.counts("x")).as("and the first still stands where it was granted").isTrue();
+    }
+  }
+
+  @Test
+  void givenRestartWithoutPersistence_thenNobodyElseIsGrantedBeforeTheFirstCeasesToBelieve()
+      throws Exception {
+    members = new RedisMembers(3);
+    String parameters = "member-timeout=2s&quarantine=5s";
+    Duration ttl = Duration.ofSeconds(5);
+    try (LockClient a = client(parameters, ttl)) {
+      a.lock("warm").acquireWithin(LONG).close();
+      members.server(2).kill();
+      Lease lease = a.lock("x").acquireWithin(LONG);
+      long first = lease.token();
+      members.server(2).restart();
+      // Until the third has a vote again.
+      try (LockClient b = client(parameters, ttl)) {
+        await()
+            .atMost(LONG)
+            .ignoreExceptions()
+            .until(
+                () -> {
+                  Optional<Lease> other = b.lock("x").tryAcquire();
+                  return other.isEmpty();
+                });
+        await()
+            .pollDelay(Duration.ofSeconds(7))
+            .atMost(LONG)
+            .until(() -> b.lock("free").tryAcquire().map(NaiveRedlock::closed).orElse(false));
+        assertThat(lease.isValid()).isTrue();
+        members.server(1).kill();
+        members.server(1).restart();
+        Lease next = b.lock("x").acquireWithin(LONG);
+        assertThat(lease.isValid()).isFalse();
+        assertThat(next.token()).isGreaterThan(first);
+        next.close();
+      }
+    }
+  }
+
+  @Test
+  void givenServersThatWereStartedJustNow_thenTheyHaveNoVoteUntilTheQuarantineIsOver()
+      throws Exception {
+    members = new RedisMembers(3);
+    try (LockClient a = client("member-timeout=2s&quarantine=4s", Duration.ofSeconds(4))) {
+      assertThatThrownBy(() -> a.lock("x").tryAcquire())
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("restarted");
+      a.lock("x").acquireWithin(LONG).close();
+    }
+  }
+
+  @Test
+  void givenMemberThatIsDownAtTheStart_thenItJoinsLater() throws Exception {
+    members = new RedisMembers(3);
+    members.server(0).kill();
+    try (LockClient a = client(PATIENT, Duration.ofSeconds(6))) {
+      a.lock("x").acquireWithin(LONG).close();
+      members.server(0).restart();
+      members.server(1).kill();
+      Lease lease = a.lock("x").acquireWithin(LONG);
+      assertThat(lease.isValid()).isTrue();
+      lease.close();
+    }
+    members.server(0).kill();
+    assertThatThrownBy(() -> members.open(PATIENT)).isInstanceOf(StoreUnavailableException.class);
+  }
+}
