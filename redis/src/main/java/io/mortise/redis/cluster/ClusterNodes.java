@@ -229,8 +229,7 @@ public final class ClusterNodes implements AutoCloseable {
         throw refusal;
       }
     }
-    IOException silence =
-        new IOException("No node of the cluster answers: " + nodes.keySet() + ".");
+    IOException silence = new IOException("No node of the cluster answers: " + nodes.keySet());
     failures.forEach(silence::addSuppressed);
     throw silence;
   }
