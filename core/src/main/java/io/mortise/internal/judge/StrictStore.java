@@ -1,10 +1,6 @@
 package io.mortise.internal.judge;
 
-import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockPage;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
@@ -24,7 +20,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -40,13 +35,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>At-most and at-least times would be the store's clock again, and are refused.
  */
-public final class StrictStore implements LockStore {
+public final class StrictStore extends ForwardingStore {
   /** How often one holder is looked at, at most. */
   private static final long LOOK_NANOS = 100_000_000;
 
   private static final int MOST_LOOKED_AT = 10_000;
 
-  private final LockStore store;
   private final Beats beats;
   private final BeatWatch watch;
   private final Ticker ticker;
@@ -57,7 +51,7 @@ public final class StrictStore implements LockStore {
 
   /** Over a store that keeps sessions beyond the end of their TTLs. */
   public StrictStore(LockStore store, Beats beats, Ticker ticker) {
-    this.store = store;
+    super(store);
     this.beats = beats;
     this.watch = new BeatWatch(ticker);
     this.ticker = ticker;
@@ -77,7 +71,7 @@ public final class StrictStore implements LockStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
-    return new Session(store.open(spec, hints));
+    return new Session(super.open(spec, hints));
   }
 
   @Override
@@ -137,35 +131,10 @@ public final class StrictStore implements LockStore {
                 });
   }
 
-  @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
-    return store.inspect(query);
-  }
-
-  @Override
-  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    return store.evict(name, attempt, how);
-  }
-
-  @Override
-  public CompletionStage<Boolean> reopen(LockName name) {
-    return store.reopen(name);
-  }
-
   /** The store's clock decides what is rubbish, so nothing is swept. */
   @Override
   public CompletionStage<Integer> sweep(int budget) {
     return CompletableFuture.completedFuture(0);
-  }
-
-  @Override
-  public void linger(BooleanSupplier done, Duration atMost) {
-    store.linger(done, atMost);
-  }
-
-  @Override
-  public void close() {
-    store.close();
   }
 
   @Override
