@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.MariaDbServer;
 import io.mortise.testkit.server.MySqlServer;
 import java.nio.file.Path;
@@ -8,100 +9,53 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
 /** One server of each product serves all tests of the JVM. */
-abstract class MySqlServers {
-  static final MySqlServers MYSQL = new MySql();
-  static final MySqlServers MARIADB = new MariaDb();
+final class MySqlServers {
+  static final MySqlServers MYSQL =
+      new MySqlServers("MySql", MySqlServer::bundled, program -> MySqlServer.start(program));
+  static final MySqlServers MARIADB =
+      new MySqlServers(
+          "MariaDb", MariaDbServer::installed, program -> MariaDbServer.start(program));
 
-  private static final class MySql extends MySqlServers {
-    private MySqlServer server;
+  private final String name;
+  private final Supplier<Optional<Path>> find;
+  private final Function<Path, LocalServer> start;
+  private LocalServer server;
 
-    @Override
-    Optional<Path> find() {
-      return MySqlServer.bundled();
-    }
-
-    @Override
-    void start(Path program) {
-      if (server == null) {
-        server = MySqlServer.start(program);
-      }
-    }
-
-    @Override
-    String startedUrl() {
-      return server.url();
-    }
-
-    @Override
-    void kill() {
-      server.kill();
-    }
-
-    @Override
-    void restart() {
-      server.restart();
-    }
+  private MySqlServers(
+      String name, Supplier<Optional<Path>> find, Function<Path, LocalServer> start) {
+    this.name = name;
+    this.find = find;
+    this.start = start;
   }
 
-  private static final class MariaDb extends MySqlServers {
-    private MariaDbServer server;
-
-    @Override
-    Optional<Path> find() {
-      return MariaDbServer.installed();
-    }
-
-    @Override
-    void start(Path program) {
-      if (server == null) {
-        server = MariaDbServer.start(program);
-      }
-    }
-
-    @Override
-    String startedUrl() {
-      return server.url();
-    }
-
-    @Override
-    void kill() {
-      server.kill();
-    }
-
-    @Override
-    void restart() {
-      server.restart();
-    }
+  void kill() {
+    server.kill();
   }
 
-  abstract Optional<Path> find();
-
-  abstract void start(Path program);
-
-  abstract String startedUrl();
-
-  abstract void kill();
-
-  abstract void restart();
+  void restart() {
+    server.restart();
+  }
 
   /**
    * The URL of somebody who may use one database. Where there is no such server, the test is
    * skipped, or on CI fails.
    */
   String url() {
-    Optional<Path> program = find();
+    Optional<Path> program = find.get();
     if (program.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      Assertions.fail(
-          "There is no server " + getClass().getSimpleName() + "; on CI that is a failure.");
+      Assertions.fail("There is no server " + name + "; on CI that is a failure.");
     }
-    Assumptions.assumeTrue(
-        program.isPresent(), "no server " + getClass().getSimpleName() + " on this machine");
-    start(program.orElseThrow());
-    return startedUrl();
+    Assumptions.assumeTrue(program.isPresent(), "no server " + name + " on this machine");
+    if (server == null) {
+      server = start.apply(program.orElseThrow());
+    }
+    return server.url();
   }
 
   /** Runs statements as somebody who may do everything. */

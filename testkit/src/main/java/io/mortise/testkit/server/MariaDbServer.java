@@ -12,13 +12,10 @@ import java.util.Optional;
  * disk before it is answered. Has the databases and users of {@link MySqlServer}. Its folder and
  * its process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
  */
-public final class MariaDbServer implements AutoCloseable {
-  private final ServerProcess process;
-  private final int port;
+public final class MariaDbServer extends LocalServer {
 
   private MariaDbServer(ServerProcess process, int port) {
-    this.process = process;
-    this.port = port;
+    super(process, port);
   }
 
   /**
@@ -64,12 +61,8 @@ public final class MariaDbServer implements AutoCloseable {
     ServerProcess.run(folder, make);
   }
 
-  /** The port for connections. */
-  public int port() {
-    return port;
-  }
-
   /** {@code jdbc:mariadb:} with user and password of somebody who may use one database. */
+  @Override
   public String url() {
     return MySqlLike.url("mariadb", port, "mortise");
   }
@@ -77,30 +70,5 @@ public final class MariaDbServer implements AutoCloseable {
   /** The same with somebody who may do everything. */
   public String adminUrl() {
     return MySqlLike.url("mariadb", port, "admin");
-  }
-
-  /** Stops it without warning, as kill -9 does. */
-  public void kill() {
-    process.kill();
-  }
-
-  /** Starts it again on the same port and data, after {@link #kill()} or while it runs. */
-  public void restart() {
-    process.restart();
-  }
-
-  /** Stops its process from running; connections stay open, and nobody answers. */
-  public void pause() {
-    process.pause();
-  }
-
-  /** Lets it run on. */
-  public void resume() {
-    process.resume();
-  }
-
-  @Override
-  public void close() {
-    process.close();
   }
 }

@@ -16,16 +16,12 @@ import java.util.Optional;
  * user {@code admin} who may do everything; both have the password {@code secret}. Its folder and
  * its process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
  */
-public final class MySqlServer implements AutoCloseable {
+public final class MySqlServer extends LocalServer {
   private static final String RESOURCE = "mysql-Linux-amd64.tar.gz";
   private static final String VERSION = "mysql-8.0.31";
 
-  private final ServerProcess process;
-  private final int port;
-
   private MySqlServer(ServerProcess process, int port) {
-    this.process = process;
-    this.port = port;
+    super(process, port);
   }
 
   /**
@@ -100,12 +96,8 @@ public final class MySqlServer implements AutoCloseable {
     return List.of(program, "--no-defaults", "--basedir=" + home, "--innodb-redo-log-capacity=16M");
   }
 
-  /** The port for connections. */
-  public int port() {
-    return port;
-  }
-
   /** {@code jdbc:mysql:} with user and password of somebody who may use one database. */
+  @Override
   public String url() {
     return MySqlLike.url("mysql", port, "mortise");
   }
@@ -113,30 +105,5 @@ public final class MySqlServer implements AutoCloseable {
   /** The same with somebody who may do everything. */
   public String adminUrl() {
     return MySqlLike.url("mysql", port, "admin");
-  }
-
-  /** Stops it without warning, as kill -9 does. */
-  public void kill() {
-    process.kill();
-  }
-
-  /** Starts it again on the same port and data, after {@link #kill()} or while it runs. */
-  public void restart() {
-    process.restart();
-  }
-
-  /** Stops its process from running; connections stay open, and nobody answers. */
-  public void pause() {
-    process.pause();
-  }
-
-  /** Lets it run on. */
-  public void resume() {
-    process.resume();
-  }
-
-  @Override
-  public void close() {
-    process.close();
   }
 }

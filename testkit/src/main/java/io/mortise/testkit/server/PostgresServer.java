@@ -18,7 +18,7 @@ import java.util.Optional;
  * PostgreSQL is by default. Its folder and its process are gone after {@link #close()}, and at the
  * latest when the JVM ends. As root it runs as {@code nobody}. For one thread.
  */
-public final class PostgresServer implements AutoCloseable {
+public final class PostgresServer extends LocalServer {
   /** The superuser. */
   public static final String USER = "postgres";
 
@@ -29,14 +29,11 @@ public final class PostgresServer implements AutoCloseable {
   private static final String NOBODY = "65534";
   private static final Map<Path, Path> EXTRACTED = new HashMap<>();
 
-  private final ServerProcess process;
   private final Path data;
-  private final int port;
 
   private PostgresServer(ServerProcess process, Path data, int port) {
-    this.process = process;
+    super(process, port);
     this.data = data;
-    this.port = port;
   }
 
   /**
@@ -198,24 +195,15 @@ public final class PostgresServer implements AutoCloseable {
     return data;
   }
 
-  /** The port of the loopback. */
-  public int port() {
-    return port;
-  }
-
   /** {@code jdbc:postgresql://127.0.0.1:port/postgres}, without user and password. */
   public String address() {
     return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
   }
 
   /** {@link #address()} with the superuser and the password as parameters. */
+  @Override
   public String url() {
     return address() + "?user=" + USER + "&password=" + PASSWORD;
-  }
-
-  /** Ends it and all its connections without warning, as kill -9 of all its processes does. */
-  public void kill() {
-    process.kill();
   }
 
   /** Ends it in order; connections are cut. */
@@ -224,23 +212,9 @@ public final class PostgresServer implements AutoCloseable {
   }
 
   /** Starts it again on the same port and data, after it has ended or while it runs. */
+  @Override
   public void restart() {
     stop();
     process.restart();
-  }
-
-  /** Stops its processes from running; connections stay open, and nobody answers. */
-  public void pause() {
-    process.pause();
-  }
-
-  /** Lets them run on. */
-  public void resume() {
-    process.resume();
-  }
-
-  @Override
-  public void close() {
-    process.close();
   }
 }

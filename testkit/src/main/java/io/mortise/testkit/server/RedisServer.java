@@ -20,18 +20,14 @@ import org.jspecify.annotations.Nullable;
  * unless the arguments ask for it. Its folder and its process are gone after {@link #close()}, and
  * at the latest when the JVM ends. For one thread.
  */
-public final class RedisServer implements AutoCloseable {
+public final class RedisServer extends LocalServer {
   private static final String RESOURCE = "redis-server-6.2.6-v5-linux-amd64";
   private static final Pattern VERSION = Pattern.compile("v=(\\d+)\\.(\\d+)");
 
   private static @Nullable Path extracted;
 
-  private final ServerProcess process;
-  private final int port;
-
   private RedisServer(ServerProcess process, int port) {
-    this.process = process;
-    this.port = port;
+    super(process, port);
   }
 
   /**
@@ -166,12 +162,8 @@ public final class RedisServer implements AutoCloseable {
         .orElse("");
   }
 
-  /** The port for plain connections. */
-  public int port() {
-    return port;
-  }
-
   /** {@code redis://127.0.0.1:port}. */
+  @Override
   public String url() {
     return "redis://127.0.0.1:" + port;
   }
@@ -179,30 +171,5 @@ public final class RedisServer implements AutoCloseable {
   /** Whether its process runs. */
   public boolean isRunning() {
     return process.isRunning();
-  }
-
-  /** Stops it without warning, as kill -9 does. */
-  public void kill() {
-    process.kill();
-  }
-
-  /** Starts it again on the same port and folder, after {@link #kill()} or while it runs. */
-  public void restart() {
-    process.restart();
-  }
-
-  /** Stops its process from running; connections stay open, and nobody answers. */
-  public void pause() {
-    process.pause();
-  }
-
-  /** Lets it run on. */
-  public void resume() {
-    process.resume();
-  }
-
-  @Override
-  public void close() {
-    process.close();
   }
 }

@@ -20,15 +20,11 @@ import java.util.Map;
  * <p>Its ticks are 200 ms, so that sessions of 400 ms and longer can be tested; there is no upper
  * limit. Idle containers are removed after one second. All of that can be set otherwise.
  */
-public final class ZooKeeperServer implements AutoCloseable {
+public final class ZooKeeperServer extends LocalServer {
   private static final String MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
-  private final ServerProcess process;
-  private final int port;
-
   private ZooKeeperServer(ServerProcess process, int port) {
-    this.process = process;
-    this.port = port;
+    super(process, port);
   }
 
   /**
@@ -169,43 +165,14 @@ public final class ZooKeeperServer implements AutoCloseable {
     }
   }
 
-  /** The port for clients. */
-  public int port() {
-    return port;
-  }
-
   /** {@code 127.0.0.1:port}, as clients are given it. */
   public String address() {
     return "127.0.0.1:" + port;
   }
 
   /** {@code zk://127.0.0.1:port}. */
+  @Override
   public String url() {
     return "zk://" + address();
-  }
-
-  /** Stops it without warning, as kill -9 does. */
-  public void kill() {
-    process.kill();
-  }
-
-  /** Starts it again on the same port and data, after {@link #kill()} or while it runs. */
-  public void restart() {
-    process.restart();
-  }
-
-  /** Stops its process from running; connections stay open, and nobody answers. */
-  public void pause() {
-    process.pause();
-  }
-
-  /** Lets it run on. */
-  public void resume() {
-    process.resume();
-  }
-
-  @Override
-  public void close() {
-    process.close();
   }
 }

@@ -4,11 +4,8 @@ import io.mortise.internal.engine.EngineClient;
 import io.mortise.internal.engine.EngineEnv;
 import io.mortise.internal.engine.EngineRules;
 import io.mortise.internal.engine.SystemEnv;
-import io.mortise.spi.AttemptId;
+import io.mortise.internal.judge.ForwardingStore;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockPage;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
@@ -16,20 +13,16 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /** Stands between an engine and a store and passes everything on, but for what a test overrides. */
-class Between implements LockStore {
-  private final LockStore store;
-
+class Between extends ForwardingStore {
   Between(LockStore store) {
-    this.store = store;
+    super(store);
   }
 
   /** A real client of a store. */
@@ -68,13 +61,8 @@ class Between implements LockStore {
   }
 
   @Override
-  public StoreProfile profile() {
-    return store.profile();
-  }
-
-  @Override
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
-    StoreSession session = store.open(spec, news -> hint(hints, news));
+    StoreSession session = super.open(spec, news -> hint(hints, news));
     return new StoreSession() {
       @Override
       public SessionId id() {
@@ -101,31 +89,6 @@ class Between implements LockStore {
         return session.close();
       }
     };
-  }
-
-  @Override
-  public CompletionStage<Verdict> judge(SessionId session) {
-    return store.judge(session);
-  }
-
-  @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
-    return store.inspect(query);
-  }
-
-  @Override
-  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    return store.evict(name, attempt, how);
-  }
-
-  @Override
-  public CompletionStage<Boolean> reopen(LockName name) {
-    return store.reopen(name);
-  }
-
-  @Override
-  public CompletionStage<Integer> sweep(int budget) {
-    return store.sweep(budget);
   }
 
   @Override
