@@ -5,11 +5,8 @@ import io.mortise.redis.wire.RespReader.ProtocolException;
 import io.mortise.redis.wire.RespReader.Push;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
@@ -50,7 +47,7 @@ public final class DirectWire implements RedisWire {
   /** A permit ends a pause between two tries to connect. */
   private final Semaphore hurry = new Semaphore(0);
 
-  private final Map<String, Subscription> subscriptions = new ConcurrentHashMap<>();
+  private final Subscriptions subscriptions = new Subscriptions();
   private final Runnable reconnected;
 
   /** Held while a command is written; the order of commands on the connection. */
@@ -63,13 +60,6 @@ public final class DirectWire implements RedisWire {
   private volatile @Nullable Link latest;
 
   private volatile boolean closed;
-
-  /** Who listens, and by which of the two kinds of channels. */
-  private record Subscription(String prefix, Consumer<String> listener) {
-    String command(String verb) {
-      return prefix + verb;
-    }
-  }
 
   private DirectWire(
       Destination destination,
@@ -203,31 +193,24 @@ public final class DirectWire implements RedisWire {
 
   @Override
   public void subscribe(String channel, Consumer<String> listener) {
-    subscribe(channel, new Subscription("", listener));
+    send(subscriptions.begin(channel, Subscriptions.Kind.EVERYWHERE, listener));
   }
 
   @Override
   public void subscribeInShard(String channel, Consumer<String> listener) {
-    subscribe(channel, new Subscription("S", listener));
-  }
-
-  private void subscribe(String channel, Subscription subscription) {
-    subscriptions.put(channel, subscription);
-    String verb = subscription.command("SUBSCRIBE");
-    send(subscribing(verb, channel), verb, channel);
+    send(subscriptions.begin(channel, Subscriptions.Kind.IN_SHARD, listener));
   }
 
   @Override
   public void unsubscribe(String channel) {
-    Subscription subscription = subscriptions.remove(channel);
-    if (subscription != null) {
-      String verb = subscription.command("UNSUBSCRIBE");
-      send(subscribing(verb, channel), verb, channel);
+    Subscriptions.Wish wish = subscriptions.end(channel);
+    if (wish != null) {
+      send(wish);
     }
   }
 
-  private static Command subscribing(String verb, String channel) {
-    return new Command(verb.toLowerCase(Locale.ROOT), channel);
+  private void send(Subscriptions.Wish wish) {
+    send(wish.command(), wish.words());
   }
 
   @Override
@@ -386,25 +369,14 @@ public final class DirectWire implements RedisWire {
   }
 
   private void pushed(Link link, Push push) throws IOException {
-    if ((push.is("message") || push.is("smessage")) && push.items().size() == 3) {
-      Subscription subscription = subscriptions.get(String.valueOf(push.items().get(1)));
-      if (subscription != null) {
-        subscription.listener().accept(String.valueOf(push.items().get(2)));
-      }
-    } else if (push.items().size() == 3
-        && String.valueOf(push.items().get(0)).endsWith("subscribe")) {
-      Command command = link.waiting.peek();
-      if (command != null
-          && push.is(String.valueOf(command.kind))
-          && String.valueOf(push.items().get(1)).equals(command.channel)) {
-        link.waiting.poll();
-        command.complete(null);
-      } else if (!push.is("sunsubscribe")) {
-        throw new ProtocolException("a subscription that nobody asked for");
-      } else {
-        // By itself, since the slot of the channel has moved.
-        reconnected.run();
-      }
+    if (subscriptions.tell(push) || subscriptions.answer(link.waiting, push)) {
+      return;
+    }
+    if (push.is("sunsubscribe")) {
+      // By itself, since the slot of the channel has moved.
+      reconnected.run();
+    } else if (Subscriptions.isAnswer(push)) {
+      throw new ProtocolException("a subscription that nobody asked for");
     }
   }
 
@@ -451,10 +423,9 @@ public final class DirectWire implements RedisWire {
       open(destination, link);
       writing.lock();
       try {
-        for (Map.Entry<String, Subscription> entry : subscriptions.entrySet()) {
-          String verb = entry.getValue().command("SUBSCRIBE");
-          link.waiting.add(subscribing(verb, entry.getKey()));
-          link.write(verb, entry.getKey());
+        for (Subscriptions.Wish wish : subscriptions.anew()) {
+          link.waiting.add(wish.command());
+          link.write(wish.words());
         }
         current = link;
       } finally {
