@@ -1,16 +1,37 @@
 package io.mortise.testkit.server;
 
+import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** One command to a Redis, and its answer: all that starting and judging servers takes. */
-final class RedisConversation {
-  private RedisConversation() {}
+/**
+ * A connection to a Redis on this host by the plain protocol: all that starting, judging and naive
+ * use takes. For one thread.
+ */
+public class RedisConversation implements AutoCloseable {
+  private static final int PATIENCE_MILLIS = 20_000;
+
+  private final Socket socket;
+  private final DataInputStream in;
+
+  /**
+   * Connects.
+   *
+   * @throws IOException if nobody listens there
+   */
+  public RedisConversation(int port) throws IOException {
+    socket = ServerProcess.connect(port);
+    socket.setTcpNoDelay(true);
+    socket.setSoTimeout(PATIENCE_MILLIS);
+    in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+  }
 
   /**
    * Asks on a connection of its own.
@@ -19,53 +40,106 @@ final class RedisConversation {
    * @throws IOException if nobody answers, or with an error
    */
   static List<String> ask(int port, String... words) throws IOException {
-    try (Socket socket = ServerProcess.connect(port)) {
-      socket.setSoTimeout(10_000);
-      StringBuilder command = new StringBuilder("*" + words.length + "\r\n");
-      for (String word : words) {
-        command.append('$').append(word.getBytes(StandardCharsets.UTF_8).length).append("\r\n");
-        command.append(word).append("\r\n");
-      }
-      socket.getOutputStream().write(command.toString().getBytes(StandardCharsets.UTF_8));
+    try (RedisConversation conversation = new RedisConversation(port)) {
       List<String> texts = new ArrayList<>();
-      read(new DataInputStream(socket.getInputStream()), texts);
+      flatten(conversation.call(words), texts);
       return texts;
+    } catch (UncheckedIOException e) {
+      throw new IOException(e.getMessage(), e);
     }
   }
 
-  private static void read(DataInputStream in, List<String> texts) throws IOException {
-    String head = line(in);
-    String rest = head.substring(1);
-    switch (head.charAt(0)) {
-      case '-' -> throw new IOException("Redis answered: " + rest);
+  private static void flatten(@Nullable Object answer, List<String> texts) {
+    if (answer instanceof List<?> list) {
+      list.forEach(each -> flatten(each, texts));
+    } else if (answer != null) {
+      texts.add(answer.toString());
+    }
+  }
+
+  /**
+   * Sends a command and waits for its answer: a text, a number as text, a list, or null.
+   *
+   * @throws UncheckedIOException if none comes, or an error
+   */
+  public final @Nullable Object call(String... words) {
+    send(words);
+    return receive();
+  }
+
+  /** Sends a command and waits for nothing. */
+  public final void send(String... words) {
+    StringBuilder text = new StringBuilder("*" + words.length + "\r\n");
+    for (String word : words) {
+      text.append('$').append(word.getBytes(StandardCharsets.UTF_8).length).append("\r\n");
+      text.append(word).append("\r\n");
+    }
+    try {
+      socket.getOutputStream().write(text.toString().getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** How long {@link #receive} waits; 20 s if nothing else is said. */
+  public final void patience(int millis) {
+    try {
+      socket.setSoTimeout(millis);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The next answer. */
+  public final @Nullable Object receive() {
+    try {
+      return read();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private @Nullable Object read() throws IOException {
+    String line = line();
+    String rest = line.substring(1);
+    switch (line.charAt(0)) {
+      case '+', ':' -> {
+        return rest;
+      }
       case '$' -> {
         int length = Integer.parseInt(rest);
-        if (length >= 0) {
-          texts.add(new String(in.readNBytes(length), StandardCharsets.UTF_8));
-          line(in);
+        if (length < 0) {
+          return null;
         }
+        byte[] text = new byte[length + 2];
+        in.readFully(text);
+        return new String(text, 0, length, StandardCharsets.UTF_8);
       }
       case '*' -> {
-        int items = Integer.parseInt(rest);
-        for (int i = 0; i < items; i++) {
-          read(in, texts);
+        List<@Nullable Object> list = new ArrayList<>();
+        for (int left = Integer.parseInt(rest); left > 0; left--) {
+          list.add(read());
         }
+        return list;
       }
-      default -> texts.add(rest);
+      default -> throw new IOException("Redis answered: " + rest);
     }
   }
 
-  private static String line(DataInputStream in) throws IOException {
+  private String line() throws IOException {
     StringBuilder line = new StringBuilder();
-    while (true) {
-      int next = in.read();
+    for (int next = in.read(); next != '\r'; next = in.read()) {
       if (next < 0) {
-        throw new EOFException("The server closed the connection.");
-      } else if (next == '\n') {
-        return line.toString();
-      } else if (next != '\r') {
-        line.append((char) next);
+        throw new EOFException("Redis closed the connection.");
       }
+      line.append((char) next);
     }
+    in.skipNBytes(1);
+    return line.toString();
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
   }
 }

@@ -9,31 +9,84 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A port of the loopback behind which another one stands, and between the two a line that can be
- * cut: nothing gets through, and nobody is told, as on a network that loses everything. What was
- * sent meanwhile arrives when the line is whole again. Thread-safe.
+ * A port of the loopback behind which a server stands, and between the two all that can become of a
+ * network: it is cut, slow or silent, it loses one direction, connections break, or the address
+ * leads to another server. Knows nothing of what is said. Thread-safe.
  */
-final class Relay implements AutoCloseable {
+public final class Relay implements AutoCloseable {
+  /** What becomes of what is sent. */
+  public enum Weather {
+    /** It arrives. */
+    FAIR,
+    /** It arrives late, by 20 to 200 ms. */
+    SLOW,
+    /**
+     * Nothing gets through, and nobody is told, not even of ends. What was sent meanwhile arrives
+     * when it is over.
+     */
+    FROZEN,
+    /** Requests arrive, answers are lost; connections that lost some break when it is over. */
+    MUTE,
+    /** Requests are lost, answers arrive; connections that lost some break when it is over. */
+    DEAF
+  }
+
+  private static final int NOWHERE = -1;
+  private static final long LEAST_DELAY = 20_000_000;
+  private static final long MOST_DELAY = 200_000_000;
+
+  /** A client's connection, and the one to the server that belongs to it. */
+  private static final class Line {
+    final Socket client;
+    final Socket server;
+
+    /** Something was lost: what follows would make no sense. */
+    volatile boolean spoilt;
+
+    /** The server's end is gone, and the client is not told. */
+    volatile boolean halfOpen;
+
+    Line(Socket client, Socket server) {
+      this.client = client;
+      this.server = server;
+    }
+
+    /** As when a process is killed: told by a reset, and what was under way is lost. */
+    void breakOff() {
+      Relay.breakOff(client);
+      Relay.breakOff(server);
+    }
+  }
+
   private final ReentrantLock guard = new ReentrantLock();
   private final Condition changed = guard.newCondition();
-  private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+  private final Set<Line> lines = ConcurrentHashMap.newKeySet();
   private final ServerSocket listening;
-  private final int target;
-  private boolean cut;
-  private boolean closed;
+  private final String host;
+  private volatile int target;
+  private volatile Weather weather = Weather.FAIR;
 
-  private Relay(ServerSocket listening, int target) {
+  private Relay(ServerSocket listening, String host, int target) {
     this.listening = listening;
+    this.host = host;
     this.target = target;
   }
 
-  static Relay to(int target) {
+  /** A new port in front of one of the loopback. */
+  public static Relay to(int target) {
+    return to(InetAddress.getLoopbackAddress().getHostAddress(), target);
+  }
+
+  /** A new port of the loopback in front of a server anywhere. */
+  public static Relay to(String host, int target) {
     try {
-      Relay relay = new Relay(new ServerSocket(0, 50, InetAddress.getLoopbackAddress()), target);
+      Relay relay =
+          new Relay(new ServerSocket(0, 200, InetAddress.getLoopbackAddress()), host, target);
       start(relay::accept);
       return relay;
     } catch (IOException e) {
@@ -41,80 +94,147 @@ final class Relay implements AutoCloseable {
     }
   }
 
-  int port() {
+  /** Where clients connect to. */
+  public int port() {
     return listening.getLocalPort();
   }
 
-  void cut(boolean value) {
+  /** From now on it is so. */
+  public void weather(Weather next) {
     guard.lock();
     try {
-      cut = value;
+      weather = next;
       changed.signalAll();
     } finally {
       guard.unlock();
     }
+    if (next == Weather.FAIR) {
+      lines.stream().filter(line -> line.spoilt).forEach(Line::breakOff);
+    }
   }
 
-  /** Waits while the line is cut. Returns false once the relay is closed. */
-  private boolean passes() {
-    guard.lock();
-    try {
-      while (cut && !closed) {
-        changed.awaitUninterruptibly();
-      }
-      return !closed;
-    } finally {
-      guard.unlock();
+  /** Leads to another port of the same host from now on; connections break. */
+  public void lead(int port) {
+    target = port;
+    reset();
+  }
+
+  /** Leads nowhere from now on; connections break. */
+  public void cut() {
+    lead(NOWHERE);
+  }
+
+  /** Breaks all connections that there are, at both ends. New ones can be made. */
+  public void reset() {
+    lines.forEach(Line::breakOff);
+  }
+
+  /**
+   * Breaks all connections that there are at the server's end, while clients can send on and hear
+   * nothing, as when a host vanishes. New ones can be made.
+   */
+  public void halfOpen() {
+    for (Line line : lines) {
+      line.halfOpen = true;
+      breakOff(line.server);
     }
   }
 
   private void accept() {
     while (!listening.isClosed()) {
       try {
-        Socket from = listening.accept();
-        sockets.add(from);
-        start(() -> connect(from));
+        Socket client = listening.accept();
+        start(() -> connect(client));
       } catch (IOException e) {
         // Closed: the loop ends.
       }
     }
   }
 
-  private void connect(Socket from) {
-    if (!passes()) {
+  private void connect(Socket client) {
+    int port = awaitPassage() == Weather.FROZEN ? NOWHERE : target;
+    if (port == NOWHERE) {
+      end(client);
       return;
     }
     try {
-      Socket to = new Socket(InetAddress.getLoopbackAddress(), target);
-      sockets.add(to);
-      start(() -> copy(to, from));
-      copy(from, to);
+      Line line = new Line(client, new Socket(host, port));
+      client.setTcpNoDelay(true);
+      line.server.setTcpNoDelay(true);
+      lines.add(line);
+      if (target != port || listening.isClosed()) {
+        // Changed meanwhile, perhaps before this line was known.
+        line.breakOff();
+      }
+      start(() -> carry(line, client, line.server, Weather.DEAF));
+      carry(line, line.server, client, Weather.MUTE);
     } catch (IOException e) {
-      drop(from);
+      end(client);
     }
   }
 
-  private void copy(Socket from, Socket to) {
+  /**
+   * @param losing in which weather nothing gets through in this direction
+   */
+  private void carry(Line line, Socket from, Socket to, Weather losing) {
     byte[] buffer = new byte[16_384];
     try {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
-      for (int read = in.read(buffer); read >= 0 && passes(); read = in.read(buffer)) {
-        out.write(buffer, 0, read);
-        out.flush();
+      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        if (awaitPassage() == losing) {
+          line.spoilt = true;
+        }
+        if (!line.spoilt && !line.halfOpen) {
+          out.write(buffer, 0, read);
+        }
       }
     } catch (IOException e) {
       // One end is gone: so is the other.
     }
-    // A cut line does not tell of it either.
-    if (passes()) {
-      drop(from);
-      drop(to);
+    // A frozen network does not tell of ends either.
+    awaitPassage();
+    if (line.halfOpen && from == line.server) {
+      return;
+    }
+    end(line.client);
+    end(line.server);
+    lines.remove(line);
+  }
+
+  /** Waits as the weather wants. Returns {@code FROZEN} only if the relay is closed. */
+  private Weather awaitPassage() {
+    if (weather == Weather.FAIR) {
+      return Weather.FAIR;
+    }
+    guard.lock();
+    try {
+      while (weather == Weather.FROZEN && !listening.isClosed()) {
+        changed.awaitUninterruptibly();
+      }
+      long nanos = ThreadLocalRandom.current().nextLong(LEAST_DELAY, MOST_DELAY);
+      while (nanos > 0 && weather == Weather.SLOW) {
+        nanos = changed.awaitNanos(nanos);
+      }
+      return weather;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return weather;
+    } finally {
+      guard.unlock();
     }
   }
 
-  private void drop(Socket socket) {
-    sockets.remove(socket);
+  private static void breakOff(Socket socket) {
+    try {
+      socket.setSoLinger(true, 0);
+    } catch (IOException e) {
+      // It is gone already.
+    }
+    end(socket);
+  }
+
+  private static void end(Socket socket) {
     try {
       socket.close();
     } catch (IOException e) {
@@ -130,18 +250,17 @@ final class Relay implements AutoCloseable {
 
   @Override
   public void close() {
-    guard.lock();
-    try {
-      closed = true;
-      changed.signalAll();
-    } finally {
-      guard.unlock();
-    }
     try {
       listening.close();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    sockets.forEach(this::drop);
+    guard.lock();
+    try {
+      changed.signalAll();
+    } finally {
+      guard.unlock();
+    }
+    reset();
   }
 }

@@ -148,7 +148,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     relays.forEach(
         (ends, relay) -> {
           if (ends.contains(member)) {
-            relay.cut(cut);
+            relay.weather(cut ? Relay.Weather.FROZEN : Relay.Weather.FAIR);
           }
         });
   }

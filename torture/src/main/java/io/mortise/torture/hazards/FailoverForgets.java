@@ -4,6 +4,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.testkit.server.RedisServer;
+import io.mortise.testkit.server.Relay;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -23,16 +24,16 @@ final class FailoverForgets implements Hazard.Story {
       Stage stage,
       RedisServer primary,
       RedisServer replica,
-      Switchboard address,
-      Switchboard cable,
+      Relay address,
+      Relay cable,
       RedisConnection toReplica) {
 
     static Pair start(Stage stage) {
       // Else a replica waits five seconds for others to copy along with.
       RedisServer primary = stage.redis("--repl-diskless-sync-delay", "0");
       RedisServer replica = stage.redis();
-      Switchboard address = stage.open(new Switchboard(primary.port()));
-      Switchboard cable = stage.open(new Switchboard(primary.port()));
+      Relay address = stage.open(Relay.to(primary.port()));
+      Relay cable = stage.open(Relay.to(primary.port()));
       RedisConnection toReplica = stage.connect(replica.port());
       toReplica.call("REPLICAOF", "127.0.0.1", Integer.toString(cable.port()));
       Pair pair = new Pair(stage, primary, replica, address, cable, toReplica);

@@ -4,6 +4,7 @@ import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.MariaDbServer;
 import io.mortise.testkit.server.PostgresServer;
 import io.mortise.testkit.server.RedisServer;
+import io.mortise.testkit.server.Relay;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
@@ -97,22 +98,22 @@ public final class Arena implements AutoCloseable {
   }
 
   /** A way to the server that can go wrong; empty if the store has no server. */
-  Optional<Proxy> proxy() {
+  Optional<Relay> relay() {
     Matcher address = ADDRESS.matcher(url);
     return address.find()
-        ? Optional.of(new Proxy(address.group(1), Integer.parseInt(address.group(2))))
+        ? Optional.of(Relay.to(address.group(1), Integer.parseInt(address.group(2))))
         : Optional.empty();
   }
 
-  /** The URL by way of a proxy. */
-  String url(Proxy proxy) {
+  /** The URL by way of a relay. */
+  String url(Relay relay) {
     Matcher address = ADDRESS.matcher(url);
     if (!address.find()) {
       throw new IllegalStateException("The store has no address.");
     }
     return url.substring(0, address.start(1))
         + "127.0.0.1:"
-        + proxy.port()
+        + relay.port()
         + url.substring(address.end(2));
   }
 

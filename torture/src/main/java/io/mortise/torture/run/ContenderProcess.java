@@ -1,5 +1,6 @@
 package io.mortise.torture.run;
 
+import io.mortise.testkit.server.Relay;
 import io.mortise.torture.process.ChildJvm;
 import java.nio.file.Path;
 import java.util.List;
@@ -9,17 +10,17 @@ import org.jspecify.annotations.Nullable;
 /** A client process and its way to the server. For one thread. */
 final class ContenderProcess implements AutoCloseable {
   private final int number;
-  private final @Nullable Proxy proxy;
+  private final @Nullable Relay relay;
   private final ChildJvm process;
 
   /**
    * Starts one; returns when it has connected.
    *
-   * @param proxy through which it reaches the server; null if it does not
+   * @param relay through which it reaches the server; null if it does not
    */
-  ContenderProcess(int number, @Nullable Proxy proxy, Map<String, String> settings, Path log) {
+  ContenderProcess(int number, @Nullable Relay relay, Map<String, String> settings, Path log) {
     this.number = number;
-    this.proxy = proxy;
+    this.relay = relay;
     process =
         new ChildJvm(
             List.of(),
@@ -43,8 +44,8 @@ final class ContenderProcess implements AutoCloseable {
     return number;
   }
 
-  @Nullable Proxy proxy() {
-    return proxy;
+  @Nullable Relay relay() {
+    return relay;
   }
 
   /** SIGSTOP. */
@@ -75,8 +76,8 @@ final class ContenderProcess implements AutoCloseable {
   @Override
   public void close() {
     process.close();
-    if (proxy != null) {
-      proxy.close();
+    if (relay != null) {
+      relay.close();
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.mortise.torture.run;
 
+import io.mortise.testkit.server.Relay;
 import io.mortise.torture.history.Checker;
 import io.mortise.torture.history.Event;
 import io.mortise.torture.history.HistoryFile;
@@ -137,23 +138,23 @@ final class Nemesis {
 
   private void spoil(Fault fault, ContenderProcess target, Duration time)
       throws InterruptedException {
-    Proxy proxy = target.proxy();
-    if (proxy == null) {
-      throw new IllegalStateException("The client has no proxy.");
+    Relay relay = target.relay();
+    if (relay == null) {
+      throw new IllegalStateException("The client has no relay.");
     }
     if (fault == Fault.RESET) {
-      proxy.reset();
+      relay.reset();
       return;
     }
-    proxy.weather(
+    relay.weather(
         switch (fault) {
-          case SLOW -> Proxy.Weather.SLOW;
-          case CUT_OFF -> Proxy.Weather.FROZEN;
-          case LOST_REPLIES -> Proxy.Weather.MUTE;
+          case SLOW -> Relay.Weather.SLOW;
+          case CUT_OFF -> Relay.Weather.FROZEN;
+          case LOST_REPLIES -> Relay.Weather.MUTE;
           default -> throw new IllegalArgumentException(fault.label());
         });
     rest(fault == Fault.LOST_REPLIES ? plan.ttl().dividedBy(2) : time);
-    proxy.weather(Proxy.Weather.FAIR);
+    relay.weather(Relay.Weather.FAIR);
   }
 
   private void harm(Fault fault, Duration time) throws InterruptedException {

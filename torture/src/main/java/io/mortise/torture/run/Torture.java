@@ -2,6 +2,7 @@ package io.mortise.torture.run;
 
 import io.mortise.LockClient;
 import io.mortise.spi.LockView;
+import io.mortise.testkit.server.Relay;
 import io.mortise.torture.history.Checker;
 import io.mortise.torture.history.Event;
 import io.mortise.torture.history.HistoryFile;
@@ -86,9 +87,9 @@ public final class Torture {
 
   private ContenderProcess start(Resource resource) {
     int number = ++started;
-    Proxy proxy = arena.proxy().orElse(null);
+    Relay relay = arena.relay().orElse(null);
     Map<String, String> settings = new HashMap<>();
-    settings.put("url", proxy == null ? arena.url() : arena.url(proxy));
+    settings.put("url", relay == null ? arena.url() : arena.url(relay));
     settings.put("process", Integer.toString(number));
     settings.put("threads", Integer.toString(plan.threads()));
     settings.put("resource", Integer.toString(resource.port()));
@@ -96,7 +97,7 @@ public final class Torture {
     settings.put("hot", Integer.toString(plan.hot()));
     settings.put("seed", Long.toString(plan.seed() * 1_000 + number));
     settings.put("history", folder.resolve("client-" + number + ".log").toString());
-    return new ContenderProcess(number, proxy, settings, folder.resolve("clients.err"));
+    return new ContenderProcess(number, relay, settings, folder.resolve("clients.err"));
   }
 
   private void replace(ContenderProcess dead, Resource resource) {
