@@ -4,7 +4,9 @@ import io.mortise.testkit.server.RedisConversation;
 import java.io.IOException;
 import java.util.Locale;
 
-/** A connection to a Redis server on this host that sends what a naive lock sends. For one thread. */
+/**
+ * A connection to a Redis server on this host that sends what a naive lock sends. For one thread.
+ */
 final class RedisConnection extends RedisConversation {
   RedisConnection(int port) throws IOException {
     super(port);
