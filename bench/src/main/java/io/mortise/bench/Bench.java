@@ -36,11 +36,12 @@ final class Bench {
     try (Rounds rounds = new Rounds(stores, figures)) {
       ThreadWorkloads threads = new ThreadWorkloads(rounds, figures, plan);
       ProcessWorkloads processes = new ProcessWorkloads(rounds, figures, plan, stores, cell);
+      CrowdWorkload crowds = new CrowdWorkload(rounds, figures, plan, stores);
       for (Workload workload : workloads) {
         long from = System.nanoTime();
         progress.print(workload.label() + " … ");
         progress.flush();
-        run(workload, threads, processes);
+        run(workload, threads, processes, crowds);
         progress.printf("%.0f s%n", (System.nanoTime() - from) / 1e9);
       }
     } finally {
@@ -49,7 +50,8 @@ final class Bench {
     return figures;
   }
 
-  private void run(Workload workload, ThreadWorkloads threads, ProcessWorkloads processes)
+  private void run(
+      Workload workload, ThreadWorkloads threads, ProcessWorkloads processes, CrowdWorkload crowds)
       throws IOException, InterruptedException {
     switch (workload) {
       case REENTRY -> threads.reentry(workload, subjects);
@@ -60,6 +62,8 @@ final class Bench {
       case THREADS_64 -> threads.together(workload, subjects, 64);
       case PROCESSES -> processes.together(workload, subjects);
       case SIGNAL -> processes.signal(workload, subjects);
+      case CROWD_10 -> crowds.play(workload, subjects, 10);
+      case CROWD_5000 -> crowds.play(workload, subjects, 5_000);
       case PATIENCE -> processes.patience(workload, subjects);
       case HELD -> processes.held(workload, subjects);
     }

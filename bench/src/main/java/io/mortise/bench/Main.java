@@ -53,7 +53,7 @@ public final class Main implements Callable<Integer> {
       paramLabel = "NAME",
       defaultValue = "redis,sqlite",
       showDefaultValue = CommandLine.Help.Visibility.ALWAYS,
-      description = "Some of: redis, sqlite, postgresql, mariadb, mysql.")
+      description = "Some of: redis, sqlite, postgresql, mariadb, mysql, zookeeper.")
   private List<String> stores;
 
   @Option(names = "--quick", description = "About a quarter as long; noisier.")

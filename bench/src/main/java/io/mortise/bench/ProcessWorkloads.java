@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /** The workloads that need several processes. */
 final class ProcessWorkloads {
@@ -169,23 +170,25 @@ final class ProcessWorkloads {
     // Those in this process would renew their sessions meanwhile.
     rounds.close();
     List<Subjects> keepers = subjects.stream().filter(s -> s.is(Trait.KEEPS)).toList();
-    for (Subjects which : ThreadWorkloads.in(Place.REDIS, keepers)) {
+    for (Subjects which : keepers) {
       // Names of some 20 characters, alike for all.
       String lock = String.format("bench/%03d/held/", random.nextInt(1000));
-      try (RedisFigures server = new RedisFigures(stores.url(Place.REDIS));
+      try (RedisFigures server = server(which);
           Children children = new Children()) {
         // The second has nothing to do: what its JVM takes all the same is no cost of the locks.
         start(children, 2);
         Child holder = children.all.get(0);
         holder.ask("connect", which, lock, Map.of());
-        long memory = server.usedMemory();
+        long memory = server == null ? 0 : server.usedMemory();
         long heap =
             Child.number(holder.ask("hold", which, lock, Map.of("count", plan.held())), "heap");
-        figures.add(
-            workload,
-            which,
-            "server B/lock",
-            (server.usedMemory() - memory) / (double) plan.held());
+        if (server != null) {
+          figures.add(
+              workload,
+              which,
+              "server B/lock",
+              (server.usedMemory() - memory) / (double) plan.held());
+        }
         figures.add(workload, which, "heap B/lock", heap / (double) plan.held());
         watch(workload, which, server, holder, children.all.get(1));
       } catch (IOException e) {
@@ -194,19 +197,26 @@ final class ProcessWorkloads {
     }
   }
 
+  private @Nullable RedisFigures server(Subjects which) {
+    return which.place() == Place.REDIS ? new RedisFigures(stores.url(Place.REDIS)) : null;
+  }
+
   private void watch(
-      Workload workload, Subjects which, RedisFigures server, Child holder, Child idle)
+      Workload workload, Subjects which, @Nullable RedisFigures server, Child holder, Child idle)
       throws IOException, InterruptedException {
     // Let what the many acquires have set going come to rest.
     Thread.sleep(SETTLE_MILLIS);
-    Map<String, Long> before = server.calls();
-    long requests = server.requests();
+    Map<String, Long> before = server == null ? Map.of() : server.calls();
+    long requests = server == null ? 0 : server.requests();
     long cpu = holder.cpuNanos() - idle.cpuNanos();
     long from = System.nanoTime();
     Thread.sleep(plan.heldSeconds() * 1000L);
     double seconds = (System.nanoTime() - from) / 1e9;
     long spent = holder.cpuNanos() - idle.cpuNanos() - cpu;
     figures.add(workload, which, "client cpu %", spent / 1e7 / seconds);
+    if (server == null) {
+      return;
+    }
     // Less the one that asks.
     figures.add(workload, which, "requests/s", (server.requests() - requests - 1) / seconds);
     Map<String, Long> calls = new TreeMap<>();

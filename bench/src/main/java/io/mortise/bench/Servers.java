@@ -6,6 +6,7 @@ import io.mortise.testkit.server.MariaDbServer;
 import io.mortise.testkit.server.MySqlServer;
 import io.mortise.testkit.server.PostgresServer;
 import io.mortise.testkit.server.RedisServer;
+import io.mortise.testkit.server.ZooKeeperServer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -77,6 +78,17 @@ final class Servers implements AutoCloseable {
         ends.push(mysql::close);
         // MariaDB's driver asks for it, on a connection without TLS.
         yield mysql.url() + "&allowPublicKeyRetrieval=true";
+      }
+      case ZOOKEEPER -> {
+        ZooKeeperServer zooKeeper =
+            ZooKeeperServer.start(
+                // As it comes, not as tests want it.
+                ZooKeeperServer.Setup.single()
+                    .with("tickTime", "2000")
+                    .with("maxSessionTimeout", "40000")
+                    .withOptions(List.of("-Xmx512m", "-XX:+UseSerialGC")));
+        ends.push(zooKeeper::close);
+        yield zooKeeper.url();
       }
       case PROCESS -> throw new IllegalArgumentException("Needs no server.");
     };

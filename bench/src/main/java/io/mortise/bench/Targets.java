@@ -1,6 +1,7 @@
 package io.mortise.bench;
 
 import static io.mortise.bench.subject.Subjects.BLPOP;
+import static io.mortise.bench.subject.Subjects.CURATOR;
 import static io.mortise.bench.subject.Subjects.JEDIS_PAIR;
 import static io.mortise.bench.subject.Subjects.LETTUCE_PAIR;
 import static io.mortise.bench.subject.Subjects.MARIADB_GET_LOCK;
@@ -20,6 +21,9 @@ import static io.mortise.bench.subject.Subjects.MORTISE_REDIS;
 import static io.mortise.bench.subject.Subjects.MORTISE_REDIS_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_REDIS_FAIR;
 import static io.mortise.bench.subject.Subjects.MORTISE_SQLITE;
+import static io.mortise.bench.subject.Subjects.MORTISE_ZOOKEEPER;
+import static io.mortise.bench.subject.Subjects.MORTISE_ZOOKEEPER_ASYNC;
+import static io.mortise.bench.subject.Subjects.MORTISE_ZOOKEEPER_FAIR;
 import static io.mortise.bench.subject.Subjects.MYSQL_GET_LOCK;
 import static io.mortise.bench.subject.Subjects.MYSQL_ROWS;
 import static io.mortise.bench.subject.Subjects.MYSQL_SHEDLOCK;
@@ -30,6 +34,7 @@ import static io.mortise.bench.subject.Subjects.POSTGRESQL_SPRING;
 import static io.mortise.bench.subject.Subjects.REDISSON;
 import static io.mortise.bench.subject.Subjects.REENTRANT_FAIR;
 import static io.mortise.bench.subject.Subjects.SQLITE_STATEMENTS;
+import static io.mortise.bench.subject.Subjects.ZOOKEEPER_NODES;
 
 import io.mortise.bench.subject.Subjects;
 import java.util.ArrayList;
@@ -69,6 +74,7 @@ final class Targets {
     all.postgresql();
     all.mariadb();
     all.mysql();
+    all.zooKeeper();
     return all.targets;
   }
 
@@ -226,6 +232,42 @@ final class Targets {
         "MySQL hand-off between processes: median ÷ GET_LOCK",
         ratio(Workload.SIGNAL, MORTISE_MYSQL, MYSQL_GET_LOCK, "p50 µs"),
         6);
+  }
+
+  private void zooKeeper() {
+    atMost(
+        "ZooKeeper pair: answered ÷ raw nodes",
+        ratio(Workload.PAIR, MORTISE_ZOOKEEPER, ZOOKEEPER_NODES, "p50 µs"),
+        1.15);
+    atMost(
+        "ZooKeeper pair: asynchronous ÷ Curator",
+        ratio(Workload.PAIR, MORTISE_ZOOKEEPER_ASYNC, CURATOR, "p50 µs"),
+        0.5);
+    atLeast(
+        "ZooKeeper, 64 threads apart: answered ÷ Curator",
+        ratio(Workload.APART_64, MORTISE_ZOOKEEPER, CURATOR, "pairs/s"),
+        6);
+    atLeast(
+        "ZooKeeper, 64 threads apart: asynchronous ÷ Curator",
+        ratio(Workload.APART_64, MORTISE_ZOOKEEPER_ASYNC, CURATOR, "pairs/s"),
+        8);
+    atLeast(
+        "one lock, 8 threads, ZooKeeper: fair ÷ fair ReentrantLock",
+        ratio(Workload.THREADS_8, MORTISE_ZOOKEEPER_FAIR, REENTRANT_FAIR, "acq/s"),
+        0.75);
+    atLeast(
+        "ZooKeeper, 4 processes: switches ÷ Curator",
+        ratio(Workload.PROCESSES, MORTISE_ZOOKEEPER, CURATOR, "switches/s"),
+        1.3);
+    atMost(
+        "ZooKeeper hand-off: with 5,000 waiters ÷ with 10",
+        figures.median(Workload.CROWD_5000, MORTISE_ZOOKEEPER_FAIR, "hand-off µs")
+            / figures.median(Workload.CROWD_10, MORTISE_ZOOKEEPER_FAIR, "hand-off µs"),
+        1.5);
+    atMost(
+        "ZooKeeper, 10,000 held: heap B/lock",
+        median(Workload.HELD, MORTISE_ZOOKEEPER, "heap B/lock"),
+        220);
   }
 
   private void sqlite() {

@@ -86,7 +86,9 @@ final class TextReport {
             Subjects.MARIADB_SHEDLOCK,
             Subjects.MYSQL_ROWS,
             Subjects.MYSQL_GET_LOCK,
-            Subjects.MYSQL_SHEDLOCK)) {
+            Subjects.MYSQL_SHEDLOCK,
+            Subjects.ZOOKEEPER_NODES,
+            Subjects.CURATOR)) {
       if (present.contains(candidate)) {
         chosen.add(candidate);
       }

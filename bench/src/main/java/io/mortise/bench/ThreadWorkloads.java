@@ -3,7 +3,6 @@ package io.mortise.bench;
 import io.mortise.JavaLock;
 import io.mortise.bench.subject.Mortise;
 import io.mortise.bench.subject.Subjects;
-import io.mortise.bench.subject.Subjects.Place;
 import io.mortise.bench.subject.Subjects.Trait;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -122,9 +121,5 @@ final class ThreadWorkloads {
     if (failure != null) {
       figures.note(workload, which, tally.failures() + " failures, the first: " + failure);
     }
-  }
-
-  static List<Subjects> in(Place place, List<Subjects> subjects) {
-    return subjects.stream().filter(s -> s.place() == place).toList();
   }
 }

@@ -13,6 +13,8 @@ enum Workload {
   THREADS_64("64 threads of one process, one lock", "acq/s", true),
   PROCESSES("4 processes of 2 threads, one lock", "acq/s", true),
   SIGNAL("released in one process until held in another", "p50 µs", false),
+  CROWD_10("from one to the next, 10 threads of two clients want one lock", "hand-off µs", false),
+  CROWD_5000("the same with 5,000 threads", "hand-off µs", false),
   PATIENCE("a process waits while another holds", "waiter cpu %", false),
   HELD("one process holds many locks, which stay held by themselves", "heap B/lock", false);
 

@@ -28,6 +28,13 @@ public record Stores(Map<Place, String> urls) {
     return URI.create(url(Place.REDIS)).getHost();
   }
 
+  /** The servers as ZooKeeper's clients want them: {@code host:port}, separated by commas. */
+  public String zooKeeperServers() {
+    String rest = url(Place.ZOOKEEPER).substring("zk://".length());
+    int path = rest.indexOf('/');
+    return path < 0 ? rest : rest.substring(0, path);
+  }
+
   int redisPort() {
     int port = URI.create(url(Place.REDIS)).getPort();
     return port < 0 ? 6379 : port;

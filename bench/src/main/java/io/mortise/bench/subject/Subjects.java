@@ -1,6 +1,7 @@
 package io.mortise.bench.subject;
 
 import static io.mortise.bench.subject.Subjects.Trait.ACROSS;
+import static io.mortise.bench.subject.Subjects.Trait.CROWDS;
 import static io.mortise.bench.subject.Subjects.Trait.KEEPS;
 import static io.mortise.bench.subject.Subjects.Trait.OWN;
 import static io.mortise.bench.subject.Subjects.Trait.PAIRS;
@@ -63,7 +64,21 @@ public enum Subjects {
   MORTISE_MYSQL(Place.MYSQL, ours(Place.MYSQL, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
   MYSQL_ROWS(Place.MYSQL, stores -> new RowPair(stores, Place.MYSQL), PAIRS),
   MYSQL_GET_LOCK(Place.MYSQL, stores -> new SessionPair(stores, Place.MYSQL), PAIRS, WAITS, ACROSS),
-  MYSQL_SHEDLOCK(Place.MYSQL, stores -> ShedLockLocks.jdbc(stores, Place.MYSQL), PAIRS);
+  MYSQL_SHEDLOCK(Place.MYSQL, stores -> ShedLockLocks.jdbc(stores, Place.MYSQL), PAIRS),
+
+  MORTISE_ZOOKEEPER(
+      Place.ZOOKEEPER,
+      ours(Place.ZOOKEEPER, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS,
+      KEEPS),
+  MORTISE_ZOOKEEPER_ASYNC(Place.ZOOKEEPER, ours(Place.ZOOKEEPER, Mortise.ASYNC), OWN, PAIRS),
+  MORTISE_ZOOKEEPER_FAIR(
+      Place.ZOOKEEPER, ours(Place.ZOOKEEPER, Mortise.FAIR), OWN, WAITS, ACROSS, CROWDS),
+  ZOOKEEPER_NODES(Place.ZOOKEEPER, NodePair::new, PAIRS, WAITS, ACROSS, KEEPS),
+  CURATOR(Place.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS);
 
   /** Which store a subject's locks are in. */
   public enum Place {
@@ -72,7 +87,8 @@ public enum Subjects {
     SQLITE,
     POSTGRESQL,
     MARIADB,
-    MYSQL
+    MYSQL,
+    ZOOKEEPER
   }
 
   /** What a subject is, and which workloads it can take part in. */
@@ -86,7 +102,9 @@ public enum Subjects {
     /** Its locks hold between processes, and its acquire can wait for another process. */
     ACROSS,
     /** Keeps a held lock alive by itself. */
-    KEEPS
+    KEEPS,
+    /** Can have thousands of waiters, each of which stands in the store's own queue. */
+    CROWDS
   }
 
   private interface Opener {

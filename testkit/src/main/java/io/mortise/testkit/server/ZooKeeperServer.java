@@ -33,38 +33,53 @@ public final class ZooKeeperServer extends LocalServer {
    * @param port for clients
    * @param id the number in an ensemble; 0 for a server that is alone
    * @param settings lines of {@code zoo.cfg}, before all others
-   * @param properties system properties of its JVM
+   * @param options of its JVM
    */
-  public record Setup(
-      int port, int id, Map<String, String> settings, Map<String, String> properties) {
-    /** Copies the maps. */
+  public record Setup(int port, int id, Map<String, String> settings, List<String> options) {
+    /** For a server that starts soon and is small. */
+    private static final List<String> BRIEF =
+        List.of(
+            "-Xmx256m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-Dznode.container.checkIntervalMs=1000");
+
+    /** Copies the collections. */
     public Setup {
       settings = Map.copyOf(settings);
-      properties = Map.copyOf(properties);
+      options = List.copyOf(options);
     }
 
     /** Alone, on a free port. */
     public static Setup single() {
-      return new Setup(ServerProcess.freePort(), 0, Map.of(), Map.of());
+      return new Setup(ServerProcess.freePort(), 0, Map.of(), BRIEF);
     }
 
     /** A member of an ensemble, whose other members the settings {@code server.N} name. */
     public static Setup member(int id, int port, Map<String, String> settings) {
-      return new Setup(port, id, settings, Map.of());
+      return new Setup(port, id, settings, BRIEF);
     }
 
     /** The same with one more setting. */
     public Setup with(String setting, String value) {
       Map<String, String> more = new LinkedHashMap<>(settings);
       more.put(setting, value);
-      return new Setup(port, id, more, properties);
+      return new Setup(port, id, more, options);
     }
 
     /** The same with one more system property. */
     public Setup withProperty(String property, String value) {
-      Map<String, String> more = new LinkedHashMap<>(properties);
-      more.put(property, value);
+      List<String> more = new ArrayList<>(options);
+      more.add("-D" + property + "=" + value);
       return new Setup(port, id, settings, more);
+    }
+
+    /**
+     * The same with these options of its JVM instead of those that make a test's server start soon
+     * and remove idle containers after a second.
+     */
+    public Setup withOptions(List<String> others) {
+      return new Setup(port, id, settings, others);
     }
   }
 
@@ -125,17 +140,9 @@ public final class ZooKeeperServer extends LocalServer {
   }
 
   private static List<String> command(Setup setup, Path file) {
-    Map<String, String> properties = new LinkedHashMap<>();
-    properties.put("znode.container.checkIntervalMs", "1000");
-    properties.putAll(setup.properties());
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1"));
-    properties.forEach((name, value) -> command.add("-D" + name + "=" + value));
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(setup.options());
     command.add("-cp");
     command.add(
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
