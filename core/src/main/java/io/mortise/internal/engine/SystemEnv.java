@@ -33,7 +33,9 @@ public final class SystemEnv implements AutoCloseable {
           10,
           TimeUnit.SECONDS,
           new SynchronousQueue<>(),
-          named("mortise-callback"));
+          named("mortise-callback"),
+          // What comes while the client is being closed.
+          new ThreadPoolExecutor.DiscardPolicy());
 
   /** The engine's view of it. */
   public EngineEnv env(Duration ttl, ClientLabel client) {
@@ -54,7 +56,8 @@ public final class SystemEnv implements AutoCloseable {
   }
 
   private static ScheduledThreadPoolExecutor timer(String name) {
-    ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, named(name));
+    ScheduledThreadPoolExecutor executor =
+        new ScheduledThreadPoolExecutor(1, named(name), new ThreadPoolExecutor.DiscardPolicy());
     executor.setRemoveOnCancelPolicy(true);
     executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     return executor;
