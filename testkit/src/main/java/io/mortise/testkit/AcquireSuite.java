@@ -53,8 +53,7 @@ class AcquireSuite extends ClientSuite {
         .hasMessageContaining("'" + LOCK + "'")
         .hasMessageContaining("300");
 
-    assertThat(elapsed(began))
-        .isBetween(Duration.ofMillis(295), Waits.scaled(Duration.ofSeconds(3)));
+    assertThat(elapsed(began)).isBetween(Duration.ofMillis(295), Waits.scaled(LONG));
     Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
     assertThat(holders(LOCK)).hasSize(1);
     lease.close();
@@ -139,23 +138,15 @@ class AcquireSuite extends ClientSuite {
       awaitWaiters(LOCK, 1);
     }
     Waits.until(LONG, "the thread waits", () -> isWaiting(waiter.get()));
-    long began = System.nanoTime();
     Thread thread = waiter.get();
     if (thread != null) {
       thread.interrupt();
     }
     assertThat(failure(waiting)).isInstanceOf(InterruptedException.class);
-    assertThat(elapsed(began)).isLessThan(Waits.scaled(Duration.ofSeconds(3)));
     Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
     lease.close();
     assertNothingLeft(LOCK);
     assertThat(isFree(a.lock())).isTrue();
-  }
-
-  private static boolean isWaiting(@Nullable Thread thread) {
-    return thread != null
-        && (thread.getState() == Thread.State.WAITING
-            || thread.getState() == Thread.State.TIMED_WAITING);
   }
 
   @Test

@@ -99,6 +99,7 @@ class CapabilitySuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenNoSession_whenAHoldIsNotRenewed_thenItIsFreeAfterItsTtl_andNobodyNeedsToJudge() {
     needsLackOf(Capability.SESSION);
     SessionDriver a = shortSession("a");
@@ -122,6 +123,7 @@ class CapabilitySuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenNoSession_whenManyHoldsAreRenewed_thenAllOutliveTheirTtl() {
     needsLackOf(Capability.SESSION);
     Duration ttl = shortTtl().multipliedBy(3);

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
  * What the suites of {@link LockClientContract} share: a store, processes that use it (clients,
  * each behind a link that can be cut), and words.
  */
-@Timeout(60)
+@Timeout(120)
 abstract class ClientSuite {
   static final String LOCK = "invoice/42";
 
@@ -198,6 +198,13 @@ abstract class ClientSuite {
 
   final void awaitFree(DistributedLock lock) {
     Waits.until(LONG, "lock '" + lock.name() + "' was free", () -> isFree(lock));
+  }
+
+  /** Whether a thread is parked. */
+  static boolean isWaiting(@Nullable Thread thread) {
+    return thread != null
+        && (thread.getState() == Thread.State.WAITING
+            || thread.getState() == Thread.State.TIMED_WAITING);
   }
 
   static Duration elapsed(long sinceNanos) {

@@ -19,8 +19,9 @@ import org.junit.jupiter.api.Timeout;
  * A store and the reference machine are driven by the same random commands and must give the same
  * answers. A failing run is shortened and printed as a list, with the property that repeats it.
  *
- * <p>{@code -Dmortise.seed=…} repeats a run; {@code -Dmortise.diff.steps=…} sets how many commands
- * a run has, 400 if it is not set; {@code -Dmortise.diff.runs=…} how many runs, 5 if it is not set.
+ * <p>{@code -Dmortise.seed=…} repeats a run, {@code -Dmortise.seed=random} draws new ones (see
+ * {@link Seed}); {@code -Dmortise.diff.steps=…} sets how many commands a run has, 400 if it is not
+ * set; {@code -Dmortise.diff.runs=…} how many runs, 5 if it is not set.
  *
  * <p>Sessions end by being closed only and times are minutes: what ends by a clock is left to
  * {@link LockStoreContract}.
@@ -40,8 +41,8 @@ public abstract class DifferentialContract {
   void givenTheSameRandomCommands_thenTheStoreAnswersAsTheReferenceDoes() {
     int steps = Integer.getInteger("mortise.diff.steps", 400);
     int runs = Seed.isGiven() ? 1 : Integer.getInteger("mortise.diff.runs", 5);
-    for (int run = 0; run < runs; run++) {
-      Seed seed = Seed.draw();
+    for (int run = 1; run <= runs; run++) {
+      Seed seed = Seed.draw(run);
       System.out.println(getClass().getSimpleName() + " runs with " + seed);
       check(seed, steps);
     }

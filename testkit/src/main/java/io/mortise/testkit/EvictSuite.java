@@ -56,6 +56,7 @@ class EvictSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenClosedHolderThatKeepsRenewing_thenTheLockIsFreeWhenItsTtlAtThatTimeIsOver() {
     SessionDriver a = shortSession("a");
     SessionDriver b = session("b");

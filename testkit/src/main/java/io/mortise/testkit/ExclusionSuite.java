@@ -109,6 +109,7 @@ class ExclusionSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   @Tag("stale-holder-changes-nothing")
   void givenHoldThatWasTakenOver_whenItsOwnerReleasesAndRenewsLate_thenTheSuccessorKeepsTheLock() {
     SessionDriver a = shortSession("a");
@@ -136,6 +137,7 @@ class ExclusionSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   @Tag("stale-holder-changes-nothing")
   void givenHoldThatExpiredByItself_whenItsOwnerReleasesLate_thenTheSuccessorKeepsTheLock() {
     Assumptions.assumeFalse(

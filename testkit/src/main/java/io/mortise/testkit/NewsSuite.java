@@ -274,12 +274,19 @@ class NewsSuite extends StoreSuite {
     SessionDriver b = session("b");
     AttemptId first = a.hold(LOCK, EX).attempt();
     busy(b.acquire(LOCK, b.attempt(), EX));
-    assertThat(a.hints().await(1)).contains(new News.Wanted(LOCK, first));
+    Waits.until(
+        Waits.ANSWER,
+        "the holder heard that it is wanted",
+        () -> a.hints().all().contains(new News.Wanted(LOCK, first)));
     if (under.capabilities().contains(Capability.QUEUE)) {
       AttemptId waiter = b.queued(LOCK, EX);
       a.end(LOCK, first);
-      assertThat(b.hints().await(1))
-          .anyMatch(news -> news instanceof News.Granted && news.attempt().equals(waiter));
+      Waits.until(
+          Waits.ANSWER,
+          "the waiter heard that it holds",
+          () ->
+              b.hints().all().stream()
+                  .anyMatch(news -> news instanceof News.Granted && news.attempt().equals(waiter)));
     }
   }
 

@@ -24,10 +24,11 @@ class OutageSuite extends ClientSuite {
   /** When a dead process's locks are free at the latest, if somebody waits for them. */
   private Duration afterDeath() {
     return Waits.scaled(
-        mortalTtl().plus(store().profile().expiryLag()).plus(Duration.ofSeconds(3)));
+        mortalTtl().plus(store().profile().expiryLag()).plus(Duration.ofSeconds(12)));
   }
 
   @Test
+  @Unpaused
   @Tag("deadline-before-next-grant")
   void givenHolderThatIsCutOff_whenAnotherIsGranted_thenTheHolderHadStoppedToBelieveBefore()
       throws Exception {
@@ -55,6 +56,7 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
+  @Unpaused
   void givenHolderWhoseRenewalIsOverdue_thenItIsSuspectBeforeItIsLost() throws Exception {
     Peer a = mortal("a");
     Lease lease = a.lock().acquire();
@@ -67,6 +69,7 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
+  @Unpaused
   void givenOutageShorterThanTheTtl_thenTheLeaseSurvivesIt() throws Exception {
     Peer a = mortal("a");
     Lease lease = a.lock().acquire();
@@ -83,6 +86,7 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
+  @Unpaused
   @Tag("stale-holder-changes-nothing")
   void givenLostHold_whenItsOwnerComesBackAndCloses_thenTheSuccessorKeepsTheLock()
       throws Exception {
@@ -97,13 +101,14 @@ class OutageSuite extends ClientSuite {
     assertThat(next.isValid()).isTrue();
     assertThat(holders(LOCK)).hasSize(1);
     next.close();
-    Lease again = a.lock().acquireWithin(LONG);
-    assertThat(again.isValid()).as("a new session serves").isTrue();
-    again.close();
+    try (Lease again = a.lock().acquireWithin(LONG)) {
+      again.ensureValid();
+    }
     assertNothingLeft(LOCK);
   }
 
   @Test
+  @Unpaused
   void givenStoreThatCannotBeReached_whenAProcessAsks_thenItIsAnException_andNeverContention()
       throws Exception {
     Peer a = peer("a");
@@ -123,7 +128,7 @@ class OutageSuite extends ClientSuite {
           .isInstanceOf(StoreUnavailableException.class);
       assertThat(elapsed(began))
           .as("waits end on time also when the store is silent")
-          .isBetween(Duration.ofMillis(1190), Waits.scaled(Duration.ofSeconds(5)));
+          .isBetween(Duration.ofMillis(1190), Waits.scaled(LONG));
     }
     a.link().set(StoreLink.State.UP);
     assertThat(isFree(peer("b").lock())).isTrue();
@@ -209,11 +214,12 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
+  @Unpaused
   void givenWaitersOfADeadProcess_thenTheNextIsServedAfterItsTtlAtTheLatest() throws Exception {
     needs(Capability.QUEUE);
-    Peer a = mortal("a");
+    Peer a = peer("a");
     Peer dying = mortal("dying");
-    Peer c = mortal("c");
+    Peer c = peer("c");
     Lease lease = a.lock().acquire();
     List<Future<Lease>> lost = new ArrayList<>();
     lost.add(acquiring(dying.lock()));
@@ -231,6 +237,7 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
+  @Unpaused
   void givenHolderAndHeadThatDieTogether_thenTheNextIsServedAllTheSame() throws Exception {
     Peer a = mortal("a");
     Peer b = mortal("b");
@@ -258,6 +265,7 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
+  @Unpaused
   void givenReadersAndPermitsOfADeadProcess_thenTheyReturn() throws Exception {
     needs(Capability.SHARED, Capability.PERMITS);
     Peer a = mortal("a");

@@ -19,6 +19,9 @@ import org.junit.jupiter.api.Test;
 
 /** First come, first served; whoever asks serves the head; a waiter that left leaves no trace. */
 class QueueSuite extends StoreSuite {
+  /** Sooner than all else ends, and later than any test does. */
+  private static final Duration SOON = Duration.ofSeconds(30);
+
   QueueSuite(StoreUnderTest under) {
     super(under);
   }
@@ -82,13 +85,13 @@ class QueueSuite extends StoreSuite {
   void givenWaiterAheadWhoseSessionIsShort_thenTheNextAsksAgainWhenThatMayHaveEnded() {
     needsProofs();
     SessionDriver a = session("a");
-    SessionDriver b = shortSession("b");
+    SessionDriver b = session("b", SOON);
     SessionDriver c = session("c");
     a.hold(LOCK, EX);
     AttemptId first = c.queued(LOCK, EX);
     b.queued(LOCK, EX);
     Reply.Queued next = queued(c.enqueue(LOCK, c.attempt(), EX));
-    assertThat(next.askAgain()).isBetween(Duration.ofMillis(1), shortTtl().plusSeconds(1));
+    assertThat(next.askAgain()).isBetween(Duration.ofMillis(1), SOON.plusSeconds(1));
     assertThat(queued(c.enqueue(LOCK, first, EX)).askAgain())
         .as("who is behind does not count")
         .isGreaterThan(LONG.dividedBy(2));
@@ -104,13 +107,13 @@ class QueueSuite extends StoreSuite {
     needs(Capability.SHARED);
     needsProofs();
     SessionDriver a = session("a");
-    SessionDriver b = shortSession("b");
+    SessionDriver b = session("b", SOON);
     SessionDriver c = session("c");
     a.hold(LOCK, SH);
     b.hold(LOCK, SH);
     a.hold(LOCK, SH);
     assertThat(queued(c.enqueue(LOCK, c.attempt(), EX)).askAgain())
-        .isBetween(Duration.ofMillis(1), shortTtl().plusSeconds(1));
+        .isBetween(Duration.ofMillis(1), SOON.plusSeconds(1));
   }
 
   @Test

@@ -5,19 +5,36 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * The seed of a random test: drawn anew for each run, or given by {@code -Dmortise.seed=…} to
- * repeat one. The same seed gives the same numbers on every JVM.
+ * The seed of a random test. The first is 1, the next 2, and so on, the same in each build: what
+ * one build has passed another does not fail by chance. {@code -Dmortise.seed=random} draws others,
+ * to look for what nobody has met yet; {@code -Dmortise.seed=…} repeats one. The same seed gives
+ * the same numbers on every JVM.
  *
  * @param value the seed
  */
 public record Seed(long value) {
+  private static final String RANDOM = "random";
+
   /** The system property that repeats a run. */
   public static final String PROPERTY = "mortise.seed";
 
-  /** The given seed, or a fresh one. */
+  /** The given seed, or the first of all. */
   public static Seed draw() {
+    return draw(1);
+  }
+
+  /**
+   * The given seed, or that of a run among several.
+   *
+   * @param run counts from 1
+   */
+  public static Seed draw(int run) {
     Long given = Long.getLong(PROPERTY);
-    return new Seed(given != null ? given : new SecureRandom().nextInt(Integer.MAX_VALUE));
+    if (given != null) {
+      return new Seed(given);
+    }
+    boolean random = RANDOM.equals(System.getProperty(PROPERTY));
+    return new Seed(random ? new SecureRandom().nextInt(Integer.MAX_VALUE) : run);
   }
 
   /** Whether this run repeats another. */

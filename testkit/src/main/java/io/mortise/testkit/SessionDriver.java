@@ -68,6 +68,11 @@ public final class SessionDriver {
     return spec.id();
   }
 
+  /** How long the session lives without a renewal. */
+  Duration ttl() {
+    return spec.ttl();
+  }
+
   /** The session itself. */
   public StoreSession session() {
     return session;
@@ -86,8 +91,10 @@ public final class SessionDriver {
   /** Submits any request and waits for its one answer. */
   public Reply ask(Request request) {
     Recorder<Reply> replies = new Recorder<>();
+    long began = System.nanoTime();
     session.submit(request, replies);
     List<Reply> all = replies.await(1);
+    Pauses.answered(System.nanoTime() - began);
     if (all.size() != 1 || !all.get(0).attempt().equals(request.attempt())) {
       throw new AssertionError(request + " was answered " + all + ".");
     }
@@ -177,7 +184,10 @@ public final class SessionDriver {
 
   /** Renews with any beat, and takes over nothing. */
   public Renewal renew(long previous, long next, List<Long> acknowledged) {
-    return Waits.join(session.renew(previous, next, acknowledged));
+    long began = System.nanoTime();
+    Renewal renewal = Waits.join(session.renew(previous, next, acknowledged));
+    Pauses.answered(System.nanoTime() - began);
+    return renewal;
   }
 
   /** Renews for as long as there is more, and returns the news that was not told before. */

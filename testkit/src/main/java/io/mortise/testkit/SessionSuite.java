@@ -63,6 +63,7 @@ class SessionSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenSessionThatIsRenewed_thenItOutlivesItsTtl() {
     SessionDriver a = shortSession("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
@@ -180,6 +181,7 @@ class SessionSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenHolderWhoseSessionExpired_whenItIsJudgedAndProven_thenAContenderHolds() {
     SessionDriver a = shortSession("a");
     SessionDriver b = session("b");

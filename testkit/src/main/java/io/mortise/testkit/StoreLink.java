@@ -180,7 +180,9 @@ public final class StoreLink implements PartitionedStore {
     if (sent == State.CUT) {
       return silent(failure);
     }
+    long began = System.nanoTime();
     return send.get()
+        .whenComplete((answer, failed) -> Pauses.answered(System.nanoTime() - began))
         .thenCompose(
             answer ->
                 line.state == State.UP
@@ -219,6 +221,7 @@ public final class StoreLink implements PartitionedStore {
     private void submit(
         Request request, Consumer<Reply> sink, BiConsumer<Request, Consumer<Reply>> send) {
       line.requests.incrementAndGet();
+      long began = System.nanoTime();
       Runnable lost =
           () ->
               later()
@@ -230,6 +233,7 @@ public final class StoreLink implements PartitionedStore {
             send.accept(
                 request,
                 reply -> {
+                  Pauses.answered(System.nanoTime() - began);
                   if (line.state == State.UP) {
                     sink.accept(reply);
                   } else {

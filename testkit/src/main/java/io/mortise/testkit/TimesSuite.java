@@ -70,6 +70,7 @@ class TimesSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenAtMost_whenItIsExtended_thenItCountsFromThen_andTheHoldOutlivesTheFirst() {
     needs(Capability.AT_MOST);
     SessionDriver a = session("a");
@@ -87,6 +88,7 @@ class TimesSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenAtMost_whenTheHoldIsAdjustedWithoutTimes_thenItsTimeRunsOn() {
     needs(Capability.AT_MOST);
     SessionDriver a = session("a");
@@ -110,6 +112,7 @@ class TimesSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenWaiterWithAtMost_thenTheTimeCountsFromItsGrant() {
     needs(Capability.AT_MOST, Capability.QUEUE);
     SessionDriver a = session("a");
@@ -125,6 +128,7 @@ class TimesSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenHoldThatExpires_whenAWaiterAsksAgain_thenItHolds() {
     needs(Capability.AT_MOST, Capability.QUEUE);
     SessionDriver a = session("a");
@@ -140,6 +144,7 @@ class TimesSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenAtLeast_whenItIsReleasedSooner_thenTheLockStaysShutUntilThen() {
     needs(Capability.AT_LEAST);
     SessionDriver a = session("a");
@@ -175,6 +180,7 @@ class TimesSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenAtLeast_whenTheHolderDies_thenTheLockStaysShutUntilThen() {
     needs(Capability.AT_LEAST);
     SessionDriver a = session("a");
@@ -199,6 +205,7 @@ class TimesSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenAtLeast_whenItIsReleasedSooner_thenWaitersAreServedAfterwardsByWhoeverAsks() {
     needs(Capability.AT_LEAST, Capability.QUEUE);
     SessionDriver a = session("a");
@@ -217,6 +224,7 @@ class TimesSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenAtMostAndAtLeast_thenTheLockIsShutForTheOneAndNotLongerThanTheOther() {
     needs(Capability.AT_LEAST, Capability.AT_MOST);
     SessionDriver a = session("a");

@@ -116,6 +116,7 @@ class TokenSuite extends StoreSuite {
   }
 
   @Test
+  @Unpaused
   void givenHolderThatExpired_whenItIsTakenOver_thenTheTokenRises() {
     SessionDriver a = shortSession("a");
     SessionDriver b = session("b");

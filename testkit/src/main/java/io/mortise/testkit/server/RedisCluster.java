@@ -1,9 +1,6 @@
 package io.mortise.testkit.server;
 
 import io.mortise.testkit.Waits;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +41,7 @@ public final class RedisCluster implements AutoCloseable {
         cluster.nodes.add(
             RedisServer.start(
                 binary,
-                freePort(),
+                Ports.reserveWith(BUS),
                 "--cluster-require-full-coverage",
                 "no",
                 "--cluster-enabled",
@@ -59,24 +56,6 @@ public final class RedisCluster implements AutoCloseable {
     } catch (RuntimeException | Error e) {
       cluster.close();
       throw e;
-    }
-  }
-
-  /** One that leaves room for the port of the cluster bus. */
-  private static int freePort() {
-    while (true) {
-      int port = RedisServer.freePort() % 20_000 + 20_000;
-      if (isFree(port) && isFree(port + BUS)) {
-        return port;
-      }
-    }
-  }
-
-  private static boolean isFree(int port) {
-    try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-      return free.isBound();
-    } catch (IOException e) {
-      return false;
     }
   }
 
@@ -191,7 +170,7 @@ public final class RedisCluster implements AutoCloseable {
       List<String> words =
           new ArrayList<>(
               List.of(
-                  "MIGRATE", "127.0.0.1", Integer.toString(to.port()), "", "0", "5000", "KEYS"));
+                  "MIGRATE", "127.0.0.1", Integer.toString(to.port()), "", "0", "20000", "KEYS"));
       words.addAll(keys);
       from.ask(words.toArray(String[]::new));
     }

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -17,6 +16,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * the JVM ends, however it ends. For one thread.
  */
 final class ServerProcess implements AutoCloseable {
-  private static final long START_SECONDS = 40;
-  private static final long STOP_SECONDS = 10;
+  private static final long START_SECONDS = 100;
+  private static final long STOP_SECONDS = 20;
 
   private final String name;
   private final Path folder;
@@ -87,21 +87,17 @@ final class ServerProcess implements AutoCloseable {
     return "root".equals(System.getProperty("user.name"));
   }
 
-  /** A port of the loopback that nobody uses now. */
+  /** A port of the loopback that nobody uses now; see {@link Ports}. */
   static int freePort() {
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return free.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Ports.reserve();
   }
 
   /** Connects to a port of the loopback. */
   static Socket connect(int port) throws IOException {
     Socket socket = new Socket();
     try {
-      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1000);
-      socket.setSoTimeout(1000);
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5000);
+      socket.setSoTimeout(5000);
       return socket;
     } catch (IOException e) {
       socket.close();
@@ -180,13 +176,22 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
+  /** Tries for a while: what was killed a moment ago may still write, and remove, files there. */
   static void deleteTree(Path folder) {
-    if (Files.exists(folder)) {
+    for (int tries = 0; Files.exists(folder); tries++) {
       try (Stream<Path> files = Files.walk(folder)) {
         files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
+      } catch (UncheckedIOException e) {
+        if (tries == 100) {
+          throw e;
+        }
       }
+      if (tries == 100 || !Files.exists(folder)) {
+        return;
+      }
+      LockSupport.parkNanos(50_000_000);
     }
   }
 

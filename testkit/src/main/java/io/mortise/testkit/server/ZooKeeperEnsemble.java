@@ -117,12 +117,24 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     return servers.get(member).ask("srvr").contains("Mode: " + mode);
   }
 
-  /** Some member that follows now. */
+  /** The member that leads once the others follow. Waits for that: they may just elect anew. */
+  public int leaderWhenWhole() {
+    while (true) {
+      awaitWhole();
+      OptionalInt leader = leader();
+      if (leader.isPresent()) {
+        return leader.getAsInt();
+      }
+    }
+  }
+
+  /** Some member that follows; waits until one does. */
   public int follower() {
+    awaitWhole();
     return IntStream.range(0, size())
         .filter(i -> is(i, "follower"))
         .findFirst()
-        .orElseThrow(() -> new IllegalStateException("Nobody follows."));
+        .orElseGet(this::follower);
   }
 
   /** Waits until one member leads and all others follow. */

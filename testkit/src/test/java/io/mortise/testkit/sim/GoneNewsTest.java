@@ -12,6 +12,7 @@ import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.StoreSession;
+import io.mortise.testkit.Unpaused;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,15 +28,17 @@ class GoneNewsTest {
   /** More than one renewal tells. */
   private static final int LOCKS = 100;
 
-  private final MemStore table = new MemStore();
+  private MemStore table = new MemStore();
 
   @Test
+  @Unpaused
   void givenMoreEvictionsThanOneRenewalTells_whenTheNextFails_thenNoLeaseOutlivesItsHold()
       throws Exception {
     assertThat(isBelievedWhenAnotherHolds(EngineRules.ALL)).isFalse();
   }
 
   @Test
+  @Unpaused
   void givenEngineWithoutThatRule_thenTheTestNotices() throws Exception {
     EngineRules hasty =
         new EngineRules() {
@@ -48,6 +51,7 @@ class GoneNewsTest {
   }
 
   private boolean isBelievedWhenAnotherHolds(EngineRules rules) throws Exception {
+    table = new MemStore();
     Muffled muffled = new Muffled();
     try (EngineClient holder = Between.client(muffled, "holder", TTL, rules);
         EngineClient other = Between.client(table, "other", TTL, EngineRules.ALL)) {

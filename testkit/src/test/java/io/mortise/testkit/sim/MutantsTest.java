@@ -7,6 +7,7 @@ import io.mortise.testkit.sim.Mutants.Mutant;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -22,6 +23,7 @@ class MutantsTest {
     return Mutants.all().stream();
   }
 
+  @Timeout(300)
   @ParameterizedTest(name = "{0}")
   @MethodSource("mutants")
   void givenARuleIsBroken_whenWorldsAreRun_thenItsPropertySaysSo(Mutant mutant) {

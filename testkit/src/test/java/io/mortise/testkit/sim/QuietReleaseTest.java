@@ -9,6 +9,7 @@ import io.mortise.LockOptions;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
+import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.StoreSession;
@@ -26,6 +27,9 @@ class QuietReleaseTest {
 
   /** How each abandon was submitted. */
   private final Queue<String> ends = new ConcurrentLinkedQueue<>();
+
+  /** The holder has heard that somebody wants what it has. */
+  private volatile boolean wanted;
 
   private final MemStore store = new MemStore();
 
@@ -52,7 +56,7 @@ class QuietReleaseTest {
         LockClient other = LockClient.builder().store(new StoreLink(store)).build()) {
       Lease lease = client.lock("a", ASYNC).acquire();
       CompletableFuture<Lease> waiting = other.lock("a").acquireAsync();
-      await().until(() -> waitersOf("a") == 1);
+      await().until(() -> waitersOf("a") == 1 && wanted);
       lease.close();
       assertEnded("at once");
       waiting.get(10, TimeUnit.SECONDS).close();
@@ -94,6 +98,12 @@ class QuietReleaseTest {
     void submitLater(StoreSession session, Request request, Consumer<Reply> sink) {
       note(request, "later");
       session.submit(request, sink);
+    }
+
+    @Override
+    void hint(Consumer<News> hints, News news) {
+      super.hint(hints, news);
+      wanted |= news instanceof News.Wanted;
     }
 
     private void note(Request request, String how) {
