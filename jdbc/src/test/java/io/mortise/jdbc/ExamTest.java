@@ -13,6 +13,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.h2.tools.Server;
@@ -78,6 +79,7 @@ class ExamTest {
           "ALTER SYSTEM SET synchronous_standby_names = 'other'",
           "SELECT pg_reload_conf()");
       Awaitility.await()
+          .atMost(Duration.ofSeconds(30))
           .until(() -> examine(server.url()).findings().stream().anyMatch(ExamTest::isLocal));
       assertThat(examine(server.url()).mode()).isEqualTo("postgresql");
       assertThat(examine(server.url()).toString()).doesNotContain(PostgresServer.PASSWORD);

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.h2.tools.Server;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,21 +31,28 @@ class H2CrashTest {
   private final int port = RedisServer.freePort();
 
   @Test
+  @Timeout(180)
   void givenServerThatWritesLater_whenItIsKilled_thenAGrantIsForgotten_butTheNextTokenIsGreater()
       throws Exception {
-    long token = grantAndCrash("");
-    try (H2Process server = new H2Process();
-        LockClient other = client("")) {
-      assertThat(server.isAlive()).isTrue();
-      Optional<Lease> second = other.lock("a").tryAcquire();
-      assertThat(second).as("granted again").isPresent();
-      assertThat(second.orElseThrow().token()).isGreaterThan(token);
+    // It writes half a second later: on a busy machine that may be sooner than it is killed.
+    boolean forgotten = false;
+    for (int i = 0; i < 5 && !forgotten; i++) {
+      String lock = "a" + i;
+      long token = grantAndCrash(lock, "");
+      try (H2Process server = new H2Process();
+          LockClient other = client("")) {
+        assertThat(server.isAlive()).isTrue();
+        Optional<Lease> second = other.lock(lock).tryAcquire();
+        forgotten = second.isPresent();
+        second.ifPresent(lease -> assertThat(lease.token()).isGreaterThan(token));
+      }
     }
+    assertThat(forgotten).as("granted again").isTrue();
   }
 
   @Test
   void givenServerThatWritesAtOnce_whenItIsKilled_thenTheHoldStays() throws Exception {
-    grantAndCrash(";WRITE_DELAY=0");
+    grantAndCrash("a", ";WRITE_DELAY=0");
     try (H2Process server = new H2Process();
         LockClient other = client(";WRITE_DELAY=0")) {
       assertThat(server.isAlive()).isTrue();
@@ -53,14 +61,14 @@ class H2CrashTest {
   }
 
   /** The token that was granted just before the server was killed. */
-  private long grantAndCrash(String settings) throws IOException {
+  private long grantAndCrash(String lock, String settings) throws IOException {
     H2Process server = new H2Process();
     try (server;
         LockClient holder = client(settings)) {
       holder.lock("warm-up").acquire().close();
       // Tables and session are written by then.
       Waits.pass(Duration.ofMillis(1500));
-      long token = holder.lock("a").acquire().token();
+      long token = holder.lock(lock).acquire().token();
       server.close();
       return token;
     } catch (LockException | InterruptedException e) {
@@ -100,7 +108,7 @@ class H2CrashTest {
               .redirectOutput(ProcessBuilder.Redirect.DISCARD)
               .start();
       lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + process.pid()).start();
-      await().atMost(Duration.ofSeconds(30)).until(this::answers);
+      await().atMost(Duration.ofSeconds(60)).until(this::answers);
     }
 
     private boolean answers() {

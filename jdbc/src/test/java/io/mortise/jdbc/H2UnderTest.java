@@ -3,6 +3,7 @@ package io.mortise.jdbc;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.StoreUnderTest;
+import io.mortise.testkit.server.RedisServer;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.EnumSet;
@@ -33,7 +34,7 @@ final class H2UnderTest implements StoreUnderTest {
   public LockStore open() {
     directory = kind == Kind.MEM ? null : TempTree.create();
     if (kind == Kind.TCP) {
-      server = start("0");
+      server = start(Integer.toString(RedisServer.freePort()));
     }
     return reopen();
   }

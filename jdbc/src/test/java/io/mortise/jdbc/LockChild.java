@@ -70,7 +70,7 @@ final class LockChild implements AutoCloseable {
   }
 
   int await() throws InterruptedException {
-    if (!process.waitFor(50, TimeUnit.SECONDS)) {
+    if (!process.waitFor(100, TimeUnit.SECONDS)) {
       process.destroyForcibly();
       throw new AssertionError("the child did not end");
     }

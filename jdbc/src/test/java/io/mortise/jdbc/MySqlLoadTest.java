@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -27,6 +28,7 @@ class MySqlLoadTest {
    * InnoDB locks gaps where isolation or unique keys make it, and then steps on different locks
    * wait for each other in circles.
    */
+  @Timeout(150)
   @ParameterizedTest
   @MethodSource("io.mortise.jdbc.MySqlTroubleTest#servers")
   void givenManyThreadsOfTwoClients_whenTheyFightForNeighbouringLocks_thenNoTransactionDeadlocks(
@@ -46,7 +48,7 @@ class MySqlLoadTest {
                   for (int round = 0; round < ROUNDS; round++) {
                     int lock = ThreadLocalRandom.current().nextInt(LOCKS);
                     try (Lease lease =
-                        client.lock("load" + lock).acquireWithin(Duration.ofSeconds(40))) {
+                        client.lock("load" + lock).acquireWithin(Duration.ofSeconds(100))) {
                       // Not atomic: another holder would get into its way.
                       int count = inside[lock];
                       Thread.onSpinWait();
@@ -55,7 +57,7 @@ class MySqlLoadTest {
                     }
                     // New names: first inserts meet.
                     try (Lease lease =
-                        client.lock("new" + round).acquireWithin(Duration.ofSeconds(40))) {
+                        client.lock("new" + round).acquireWithin(Duration.ofSeconds(100))) {
                       lease.ensureValid();
                     }
                   }
@@ -63,7 +65,7 @@ class MySqlLoadTest {
                 }));
       }
       for (Future<?> each : done) {
-        each.get(50, TimeUnit.SECONDS);
+        each.get(110, TimeUnit.SECONDS);
       }
     } finally {
       threads.shutdownNow();

@@ -42,7 +42,7 @@ import org.mariadb.jdbc.MariaDbDataSource;
 
 /** What goes wrong with a server, and what a user is told. */
 class MySqlTroubleTest {
-  private static final Duration TTL = Duration.ofSeconds(30);
+  private static final Duration TTL = Duration.ofMinutes(2);
   private static final AtomicInteger NAMES = new AtomicInteger();
 
   static Stream<MySqlServers> servers() {
@@ -78,20 +78,20 @@ class MySqlTroubleTest {
       server.restart();
 
       Awaitility.await()
-          .atMost(Duration.ofSeconds(10))
+          .atMost(Duration.ofSeconds(40))
           .until(() -> holder.renew() instanceof Renewal.Renewed);
       Awaitility.await()
-          .atMost(Duration.ofSeconds(10))
+          .atMost(Duration.ofSeconds(40))
           .until(() -> waiter.acquire("a", waits) instanceof Reply.Queued);
       Awaitility.await()
-          .atMost(Duration.ofSeconds(10))
+          .atMost(Duration.ofSeconds(40))
           .until(
               () ->
                   holder.submit(new Request.Abandon(LockName.of("a"), held))
                       instanceof Reply.Ended);
-      News news = waiter.hints.poll(5, TimeUnit.SECONDS);
+      News news = waiter.hints.poll(20, TimeUnit.SECONDS);
       while (news != null && !(news instanceof News.Granted)) {
-        news = waiter.hints.poll(5, TimeUnit.SECONDS);
+        news = waiter.hints.poll(20, TimeUnit.SECONDS);
       }
       assertThat(news).isNotNull().extracting(News::attempt).isEqualTo(waits);
     }
@@ -102,29 +102,37 @@ class MySqlTroubleTest {
   void givenHeldLock_whenConnectionsAreKilled_thenItStaysHeldAndIsReleased(MySqlServers server)
       throws Exception {
     try (LockClient locks = LockClient.connect(url(server))) {
-      try (Lease lease = locks.lock("a").acquireWithin(Duration.ofSeconds(5))) {
+      try (Lease lease = locks.lock("a").acquireWithin(Duration.ofSeconds(20))) {
         killConnections(server);
         lease.ensureValid();
       }
       killConnections(server);
-      try (Lease lease = locks.lock("a").acquireWithin(Duration.ofSeconds(10))) {
+      try (Lease lease = locks.lock("a").acquireWithin(Duration.ofSeconds(20))) {
         lease.ensureValid();
       }
     }
   }
 
   private static void killConnections(MySqlServers server) throws SQLException {
-    List<String> kills = new ArrayList<>();
     try (Connection connection = server.adminConnection();
-        Statement statement = connection.createStatement();
-        ResultSet row =
-            statement.executeQuery(
-                "SELECT id FROM information_schema.processlist WHERE user = 'mortise'")) {
-      while (row.next()) {
-        kills.add("KILL " + row.getLong(1));
+        Statement statement = connection.createStatement()) {
+      List<Long> ids = new ArrayList<>();
+      try (ResultSet row =
+          statement.executeQuery(
+              "SELECT id FROM information_schema.processlist WHERE user = 'mortise'")) {
+        while (row.next()) {
+          ids.add(row.getLong(1));
+        }
+      }
+      for (long id : ids) {
+        try {
+          statement.execute("KILL " + id);
+        } catch (SQLException e) {
+          // One of an earlier test, that was just being closed.
+          assertThat(e.getMessage()).contains("Unknown thread id");
+        }
       }
     }
-    server.admin(kills.toArray(new String[0]));
   }
 
   @ParameterizedTest
@@ -279,7 +287,7 @@ class MySqlTroubleTest {
       try (LockStore two = open(server)) {
         Verdict verdict = TestSession.get(two.judge(session.id()));
         assertThat(verdict).isInstanceOf(Verdict.Alive.class);
-        assertThat(((Verdict.Alive) verdict).left()).isBetween(TTL.minusSeconds(20), TTL);
+        assertThat(((Verdict.Alive) verdict).left()).isBetween(TTL.minusMinutes(1), TTL);
       } finally {
         server.admin("SET GLOBAL time_zone = 'SYSTEM'");
       }

@@ -13,7 +13,7 @@ final class MySqlUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
   private final MySqlServers server;
-  private final String namespace = "contract" + NAMESPACES.incrementAndGet();
+  private String namespace;
   private LockStore restarted;
 
   MySqlUnderTest(MySqlServers server) {
@@ -22,6 +22,11 @@ final class MySqlUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
+    namespace = "contract" + NAMESPACES.incrementAndGet();
+    return reopen();
+  }
+
+  private LockStore reopen() {
     return JdbcStore.open(server.url() + "&namespace=" + namespace);
   }
 
@@ -34,7 +39,7 @@ final class MySqlUnderTest implements StoreUnderTest {
   public Optional<LockStore> restart(LockStore before) {
     before.close();
     server.restart();
-    restarted = open();
+    restarted = reopen();
     return Optional.of(restarted);
   }
 

@@ -31,7 +31,7 @@ class PostgresCrashTest {
       for (Lease held : new Lease[] {lease, last}) {
         Optional<Lease> second =
             Awaitility.await()
-                .atMost(Duration.ofSeconds(20))
+                .atMost(Duration.ofSeconds(40))
                 .ignoreExceptionsInstanceOf(LockException.class)
                 .until(() -> other.lock(held.name()).tryAcquire(), unused -> true);
         assertThat(second).as(held.name()).isEmpty();
@@ -39,7 +39,7 @@ class PostgresCrashTest {
         held.close();
         try (Lease next =
             Awaitility.await()
-                .atMost(Duration.ofSeconds(20))
+                .atMost(Duration.ofSeconds(40))
                 .until(() -> other.lock(held.name()).tryAcquire(), Optional::isPresent)
                 .orElseThrow()) {
           assertThat(next.token()).isGreaterThan(token);

@@ -18,7 +18,7 @@ final class PostgresUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
   private final PostgresServers version;
-  private final String namespace = "contract" + NAMESPACES.incrementAndGet();
+  private String namespace;
 
   PostgresUnderTest(PostgresServers version) {
     this.version = version;
@@ -30,6 +30,11 @@ final class PostgresUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
+    namespace = "contract" + NAMESPACES.incrementAndGet();
+    return reopen();
+  }
+
+  private LockStore reopen() {
     return JdbcStore.open(server().url() + "&namespace=" + namespace);
   }
 
@@ -42,6 +47,6 @@ final class PostgresUnderTest implements StoreUnderTest {
   public Optional<LockStore> restart(LockStore store) {
     store.close();
     server().restart();
-    return Optional.of(open());
+    return Optional.of(reopen());
   }
 }

@@ -11,6 +11,7 @@ import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Verdict;
+import io.mortise.testkit.Unpaused;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -52,14 +53,14 @@ class SqliteStoreTest {
       long token = holder.granted("a", held).token();
 
       assertThat(waiter.acquire("a", waits)).isInstanceOf(Reply.Queued.class);
-      assertThat(holder.hints.poll(5, TimeUnit.SECONDS))
+      assertThat(holder.hints.poll(20, TimeUnit.SECONDS))
           .isInstanceOf(News.Wanted.class)
           .extracting(News::attempt)
           .isEqualTo(held);
       assertThat(holder.abandon("a", held))
           .isEqualTo(new Reply.Ended(held, Reply.Was.HELD, Reply.How.RELEASED, false));
 
-      News.Granted granted = (News.Granted) waiter.hints.poll(5, TimeUnit.SECONDS);
+      News.Granted granted = (News.Granted) waiter.hints.poll(20, TimeUnit.SECONDS);
       assertThat(granted.attempt()).isEqualTo(waits);
       assertThat(granted.token()).isGreaterThan(token);
       assertThat(waiter.granted("a", waits).token()).isEqualTo(granted.token());
@@ -67,10 +68,11 @@ class SqliteStoreTest {
   }
 
   @Test
+  @Unpaused
   void givenDeadHolder_whenContenderProvesIt_thenItTakesOverWithAHigherToken() {
     try (LockStore one = open();
         LockStore two = open()) {
-      TestSession dead = new TestSession(one, Duration.ofMillis(150));
+      TestSession dead = new TestSession(one, Duration.ofSeconds(1));
       TestSession alive = new TestSession(two, TTL);
       AttemptId held = dead.attempt();
       AttemptId next = alive.attempt();
@@ -78,7 +80,7 @@ class SqliteStoreTest {
 
       assertThat(alive.acquire("a", next)).isInstanceOf(Reply.Queued.class);
       Awaitility.await()
-          .atMost(Duration.ofSeconds(5))
+          .atMost(Duration.ofSeconds(20))
           .until(() -> TestSession.get(two.judge(dead.id())) instanceof Verdict.SessionEnded);
       Reply taken =
           alive.submit(
@@ -98,7 +100,7 @@ class SqliteStoreTest {
     try (LockStore store = open()) {
       TestSession session = new TestSession(store, Duration.ofMillis(100));
       Awaitility.await()
-          .atMost(Duration.ofSeconds(5))
+          .atMost(Duration.ofSeconds(20))
           .untilAsserted(
               () -> {
                 Reply reply = session.acquire("a", session.attempt(), Mode.EXCLUSIVE, false);
@@ -156,7 +158,7 @@ class SqliteStoreTest {
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
           .isEqualTo("rw-------");
       Path bells = directory.resolve("locks.db.bells");
-      Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> Files.isDirectory(bells));
+      Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> Files.isDirectory(bells));
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(bells)))
           .isEqualTo("rwx------");
     }
@@ -246,6 +248,7 @@ class SqliteStoreTest {
   }
 
   @Test
+  @Unpaused
   void givenFileHeldByAForeignTransaction_whenItEnds_thenTheRequestIsDoneLate() throws Exception {
     try (LockStore store = open();
         Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
@@ -285,7 +288,7 @@ class SqliteStoreTest {
       TestSession session = new TestSession(store, TTL);
       session.granted("a", session.attempt());
       Path bell = directory.resolve("locks.db.bells").resolve(session.id().value());
-      assertThat(bell).isDirectory();
+      Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> Files.isDirectory(bell));
       TestSession.get(session.session.close());
       assertThat(bell).doesNotExist();
       Reply.Refused refused = (Reply.Refused) session.acquire("a", session.attempt());
@@ -308,7 +311,9 @@ class SqliteStoreTest {
       for (int i = 0; i < 4; i++) {
         assertThat(writer.acquire("a", write)).isInstanceOf(Reply.Queued.class);
       }
-      assertThat(readers.hints).hasSize(reads.length);
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(20))
+          .untilAsserted(() -> assertThat(readers.hints).hasSize(reads.length));
       for (AttemptId read : reads) {
         assertThat(readers.abandon("a", read).was()).isEqualTo(Reply.Was.HELD);
       }
@@ -328,7 +333,7 @@ class SqliteStoreTest {
         holder.granted("a", held);
         assertThat(waiter.acquire("a", waits)).isInstanceOf(Reply.Queued.class);
         holder.abandon("a", held);
-        News news = waiter.hints.poll(2, TimeUnit.SECONDS);
+        News news = waiter.hints.poll(20, TimeUnit.SECONDS);
         assertThat(news).as("round " + i).isInstanceOf(News.Granted.class);
         assertThat(news.attempt()).isEqualTo(waits);
         waiter.abandon("a", waits);

@@ -8,6 +8,7 @@ import io.mortise.DistributedLock;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.spi.LockStore.Eviction;
+import io.mortise.testkit.Unpaused;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -155,6 +156,7 @@ class OnceTest extends HelperTest {
   }
 
   @Test
+  @Unpaused
   void givenExpiry_thenItIsDoneAgainAfterwards() throws Exception {
     Once brief = once.expiringAfter(Duration.ofMillis(400));
     Connection connection = begin();
