@@ -16,7 +16,7 @@ final class ClusterUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
   private static @Nullable RedisCluster cluster;
 
-  private final String namespace = "contract" + NAMESPACES.incrementAndGet();
+  private String namespace = "";
   private final boolean onePart;
   private @Nullable LockStore whole;
 
@@ -36,6 +36,7 @@ final class ClusterUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
+    namespace = "contract" + NAMESPACES.incrementAndGet();
     LockStore opened = RedisStore.open(cluster().url() + "?buckets=16&namespace=" + namespace);
     whole = opened;
     return onePart ? ((PartitionedStore) opened).partition(5) : opened;

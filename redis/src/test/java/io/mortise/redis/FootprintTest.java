@@ -13,6 +13,7 @@ import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.RedisServer;
@@ -37,17 +38,20 @@ class FootprintTest {
   void givenTenThousandHeldLocks_thenEachTakesLittle_andARenewalIsOneCommandForAll(
       Servers version) {
     try (RedisServer server = version.start();
-        LockStore store = RedisStore.open(server.url())) {
+        LockStore store = RedisStore.open(server.url() + "?timeout=20s")) {
       RedisClient client = RedisClient.create(server.url());
       try {
         RedisCommands<String, String> admin = client.connect().sync();
         Party party = new Party(store);
         long before = number(admin.info("memory"), "used_memory:");
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
+        // So that they gather, however slowly they come.
+        server.pause();
         for (int i = 0; i < LOCKS; i++) {
           replies.add(
               party.send(Party.acquiring(LockName.of("invoice/" + i), party.attempt(), false)));
         }
+        server.resume();
         replies.forEach(reply -> assertThat(Party.join(reply)).isInstanceOf(Reply.Granted.class));
         long bytes = number(admin.info("memory"), "used_memory:") - before;
         assertThat(bytes / LOCKS).isLessThanOrEqualTo(150);
@@ -92,7 +96,7 @@ class FootprintTest {
         OtherClient admin = new OtherClient(server.port())) {
       LockOptions quietly = LockOptions.DEFAULTS.withReleaseAsync(true);
       try (LockClient client =
-          LockClient.builder().url(server.url() + "?retention=1m").ttl(TTL).build()) {
+          LockClient.builder().url(server.url() + "?retention=10m").ttl(TTL).build()) {
         for (int i = 0; i < names; i++) {
           client.lock("once/" + i, quietly).acquireWithin(TTL).close();
         }
@@ -100,7 +104,7 @@ class FootprintTest {
         Waits.until(TTL, "the client had forgotten all", () -> engine.footprint() == 0);
       }
       assertThat((Long) admin.call("DBSIZE")).isGreaterThan(names / 2);
-      clock.set(Duration.ofSeconds(61));
+      clock.set(Duration.ofSeconds(601));
       Waits.until(
           Duration.ofMinutes(3),
           "the server had forgotten all",
@@ -109,6 +113,7 @@ class FootprintTest {
   }
 
   @Test
+  @Unpaused
   void givenProcessThatWasKilled_thenWhatNobodyWantsAnyMoreVanishesToo() {
     try (RedisServer server = Servers.any();
         OtherClient admin = new OtherClient(server.port());
@@ -118,7 +123,7 @@ class FootprintTest {
       assertThat(living.acquire(LockName.of("kept"), kept, false))
           .isInstanceOf(Reply.Granted.class);
       try (LockStore killed = RedisStore.open(server.url())) {
-        Party dead = new Party(killed, Duration.ofMillis(300));
+        Party dead = new Party(killed, Duration.ofSeconds(3));
         for (int i = 0; i < 30; i++) {
           assertThat(dead.acquire(LockName.of("n" + i), dead.attempt(), false))
               .isInstanceOf(Reply.Granted.class);

@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A server that comes back with less than it had answered. */
-@Timeout(60)
+@Timeout(120)
 class ForgottenTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 
   private static LockClient client(RedisServer server) {
-    return LockClient.builder().url(server.url()).ttl(Duration.ofSeconds(6)).build();
+    return LockClient.builder().url(server.url()).ttl(Duration.ofSeconds(9)).build();
   }
 
   /** Makes the server look like one that has taken over, without this record. */
@@ -49,8 +49,8 @@ class ForgottenTest {
       // One renewal later.
       await().atMost(LONG).until(() -> !lost.isEmpty());
       assertThat(forgotten.state()).isEqualTo(Lease.State.LOST);
-      await().atMost(LONG).until(known::isValid);
-      assertThat(known.state()).isEqualTo(Lease.State.HELD);
+      await().atMost(LONG).until(() -> known.state() == Lease.State.HELD);
+      assertThat(known.isValid()).isTrue();
       try (Lease next = b.lock("forgotten").acquireWithin(LONG)) {
         assertThat(next.token()).isGreaterThan(token);
       }

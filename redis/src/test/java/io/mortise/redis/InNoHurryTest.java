@@ -64,7 +64,7 @@ class InNoHurryTest {
         try (LockClient client = LockClient.connect(server.url() + "?wire=" + wire)) {
           client
               .lock(LOCK.value(), LockOptions.DEFAULTS.withReleaseAsync(true))
-              .acquireWithin(Duration.ofSeconds(5))
+              .acquireWithin(Duration.ofSeconds(20))
               .close();
         }
         other.lock(LOCK.value()).tryAcquire().orElseThrow().close();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
+import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
@@ -113,6 +114,7 @@ class PlainInteropTest {
   }
 
   @Test
+  @Unpaused
   void givenOurLease_thenItOutlivesItsTtl_forAsLongAsWeLive() throws Exception {
     try (RedisServer server = Servers.any();
         OtherClient other = new OtherClient(server.port());
@@ -127,6 +129,7 @@ class PlainInteropTest {
   }
 
   @ParameterizedTest
+  @Unpaused
   @EnumSource(Servers.class)
   void givenOurLease_whenSomebodyTakesItsKeyAway_thenItIsLostByTheNextRenewal(Servers version)
       throws Exception {
@@ -239,7 +242,7 @@ class PlainInteropTest {
             threads.submit(
                 () -> {
                   int mine = 0;
-                  while (System.nanoTime() < end) {
+                  while (System.nanoTime() < end || mine == 0) {
                     try (Lease lease = client.lock(LOCK).acquireWithin(WAIT)) {
                       lease.ensureValid();
                       use(inside, counter);

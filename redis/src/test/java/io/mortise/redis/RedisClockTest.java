@@ -10,6 +10,7 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.RedisServer;
 import java.nio.file.Path;
@@ -76,6 +77,7 @@ class RedisClockTest {
   }
 
   @Test
+  @Unpaused
   void givenHolder_whenTheClockIsSetBack_thenItKeepsTheLock_andTokensGoOnRising() throws Exception {
     try (LockClient holder = client();
         LockClient other = client()) {

@@ -19,7 +19,7 @@ final class RedisUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
   private final Servers version;
-  private final String namespace = "contract" + NAMESPACES.incrementAndGet();
+  private String namespace = "";
   private final String wire;
   private @Nullable LockStore store;
 
@@ -44,6 +44,11 @@ final class RedisUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
+    namespace = "contract" + NAMESPACES.incrementAndGet();
+    return reopen();
+  }
+
+  private LockStore reopen() {
     return RedisStore.open(server().url() + "?wire=" + wire + "&namespace=" + namespace);
   }
 
@@ -61,7 +66,7 @@ final class RedisUnderTest implements StoreUnderTest {
   public Optional<LockStore> restart(LockStore before) {
     before.close();
     server().restart();
-    store = open();
+    store = reopen();
     return Optional.of(store);
   }
 

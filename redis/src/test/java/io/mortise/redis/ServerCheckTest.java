@@ -52,7 +52,7 @@ class ServerCheckTest {
         .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("127.0.0.1:" + port)
         .hasMessageContaining("refused");
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
   }
 
   @Test
@@ -63,7 +63,7 @@ class ServerCheckTest {
       assertThatThrownBy(() -> connect(server.url()))
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("Cannot reach Redis");
-      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
     }
   }
 
@@ -206,7 +206,7 @@ class ServerCheckTest {
         assertThat(holder.news()).hasSize(1);
         assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class);
         assertThat(holder.abandon(LOCK, held)).isInstanceOf(Reply.Ended.class);
-        await().until(() -> waiter.hints.size() == 1);
+        await().atMost(Duration.ofSeconds(30)).until(() -> waiter.hints.size() == 1);
         assertThat(Party.join(store.judge(waiter.spec.id()))).isInstanceOf(Verdict.Alive.class);
         assertThat(Party.join(store.sweep(10))).isZero();
         Party.join(waiter.session.close());
@@ -303,7 +303,7 @@ class ServerCheckTest {
           Party waiter = new Party(store);
           assertThat(waiter.acquire(LOCK, waiter.attempt(), true)).isInstanceOf(Reply.Queued.class);
           party.abandon(LOCK, attempt);
-          await().until(() -> waiter.hints.size() == 1);
+          await().atMost(Duration.ofSeconds(30)).until(() -> waiter.hints.size() == 1);
           LockName other = LockName.of("other");
           List<CompletableFuture<Reply>> grants = new ArrayList<>();
           for (int i = 0; i < 1000; i++) {

@@ -75,7 +75,7 @@ public final class FakeServer implements AutoCloseable {
 
   Endpoint endpoint(@Nullable String user, @Nullable String password, int database) {
     return new Endpoint(
-        "127.0.0.1", port(), database, user, password, false, null, Duration.ofMillis(700));
+        "127.0.0.1", port(), database, user, password, false, null, Duration.ofSeconds(3));
   }
 
   Endpoint endpoint() {
