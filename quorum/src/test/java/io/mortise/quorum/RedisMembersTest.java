@@ -9,6 +9,7 @@ import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.Capability;
+import io.mortise.testkit.Unpaused;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -70,6 +71,7 @@ class RedisMembersTest {
   }
 
   @ParameterizedTest
+  @Unpaused
   @CsvSource({"3, 1", "5, 2"})
   void givenMinorityThatDies_thenLeasesStand_andLocksAreTakenAndGivenBack(int count, int dying)
       throws Exception {
@@ -116,7 +118,7 @@ class RedisMembersTest {
   void givenServersThatStandStill_whenAnAcquireIsNotAnswered_thenNothingIsLeftAfterwards()
       throws Exception {
     members = new RedisMembers(3);
-    try (LockClient a = client("member-timeout=300ms&quarantine=0s", Duration.ofSeconds(20));
+    try (LockClient a = client("member-timeout=1s&quarantine=0s", Duration.ofSeconds(20));
         LockClient b = client(PATIENT, LONG)) {
       a.lock("warm").acquireWithin(LONG).close();
       b.lock("warm").acquireWithin(LONG).close();
@@ -150,6 +152,7 @@ class RedisMembersTest {
   }
 
   @Test
+  @Unpaused
   void givenRestartWithoutPersistence_thenNobodyElseIsGrantedBeforeTheFirstCeasesToBelieve()
       throws Exception {
     members = new RedisMembers(3);
@@ -187,10 +190,11 @@ class RedisMembersTest {
   }
 
   @Test
+  @Unpaused
   void givenServersThatWereStartedJustNow_thenTheyHaveNoVoteUntilTheQuarantineIsOver()
       throws Exception {
     members = new RedisMembers(3);
-    try (LockClient a = client("member-timeout=2s&quarantine=4s", Duration.ofSeconds(4))) {
+    try (LockClient a = client("member-timeout=2s&quarantine=10s", Duration.ofSeconds(8))) {
       assertThatThrownBy(() -> a.lock("x").tryAcquire())
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("restarted");
@@ -199,6 +203,7 @@ class RedisMembersTest {
   }
 
   @Test
+  @Unpaused
   void givenMemberThatIsDownAtTheStart_thenItJoinsLater() throws Exception {
     members = new RedisMembers(3);
     members.server(0).kill();

@@ -16,7 +16,7 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
   private static final AtomicInteger ROOTS = new AtomicInteger();
   private static @Nullable ZooKeeperServer server;
 
-  private final String root = "/contract" + ROOTS.incrementAndGet();
+  private String root = "";
   private @Nullable LockStore store;
 
   /** Containers are not removed while a test looks for idle locks. */
@@ -33,6 +33,11 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
+    root = "/contract" + ROOTS.incrementAndGet();
+    return reopen();
+  }
+
+  private LockStore reopen() {
     return ZooKeeperStore.open(server().url() + root + "?tick=100ms");
   }
 
@@ -56,7 +61,7 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
   public Optional<LockStore> restart(LockStore before) {
     before.close();
     server().restart();
-    store = open();
+    store = reopen();
     return Optional.of(store);
   }
 

@@ -25,8 +25,7 @@ class CuratorDoubtTest {
 
   private LockClient client(String recipe) throws Exception {
     String url = fleet.url(recipe).replace(Fleet.server().address(), line.address());
-    LockClient client =
-        fleet.closedLater(LockClient.builder().url(url).ttl(Duration.ofSeconds(20)).build());
+    LockClient client = fleet.closedLater(LockClient.builder().url(url).ttl(Fleet.TTL).build());
     // So that its session and the directories are there.
     client.lock("other").acquireWithin(Fleet.LONG).close();
     for (String name : List.of("a", "pool/locks", "pool/leases")) {
@@ -127,6 +126,6 @@ class CuratorDoubtTest {
     line.breakAndMend();
     Fleet.get(narrowing);
     writer.close();
-    assertThat(fleet.nodes(fleet.path("doc"))).isEmpty();
+    fleet.awaitNodes(fleet.path("doc"), 0);
   }
 }

@@ -47,8 +47,14 @@ class CuratorMixTest {
     return new InterProcessMutex(fleet.curator(), fleet.path("job/a"));
   }
 
+  /** Where it is not free. */
   private static boolean acquired(InterProcessMutex mutex) throws Exception {
     return mutex.acquire(BRIEF.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /** Where it is free. */
+  private static void acquire(InterProcessMutex mutex) throws Exception {
+    assertThat(mutex.acquire(Fleet.LONG.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
   }
 
   @Test
@@ -66,7 +72,7 @@ class CuratorMixTest {
       assertThat(curator.getParticipantNodes()).hasSize(1);
       assertThat(lease.token()).isPositive();
     }
-    assertThat(acquired(curator)).isTrue();
+    acquire(curator);
     curator.release();
     assertThat(fleet.nodes(fleet.path("job/a"))).isEmpty();
   }
@@ -293,7 +299,7 @@ class CuratorMixTest {
     assertThat(acquired(curator.writeLock())).isFalse();
     curator.readLock().release();
     writer.close();
-    assertThat(acquired(curator.writeLock())).isTrue();
+    acquire(curator.writeLock());
     curator.writeLock().release();
     assertThat(fleet.nodes(fleet.path("doc"))).isEmpty();
   }
@@ -466,7 +472,7 @@ class CuratorMixTest {
     InterProcessMutex curator = new InterProcessMutex(same, fleet.path("job/a"));
     assertThat(acquired(curator)).isFalse();
     lease.close();
-    assertThat(acquired(curator)).isTrue();
+    acquire(curator);
     curator.release();
     assertThat(client.profile().display()).doesNotContain("me:").contains("/fleet");
   }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class CuratorUnderTest implements StoreUnderTest {
   private static final AtomicInteger BASES = new AtomicInteger();
 
-  private final String base = "/contract" + BASES.incrementAndGet();
+  private String base = "";
   private final Recipe recipe;
   private @Nullable LockStore store;
 
@@ -25,6 +25,11 @@ final class CuratorUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
+    base = "/contract" + BASES.incrementAndGet();
+    return reopen();
+  }
+
+  private LockStore reopen() {
     return CuratorStore.open(
         "zk+curator://"
             + Fleet.server().address()
@@ -64,7 +69,7 @@ final class CuratorUnderTest implements StoreUnderTest {
   public Optional<LockStore> restart(LockStore before) {
     before.close();
     Fleet.server().restart();
-    store = open();
+    store = reopen();
     return Optional.of(store);
   }
 

@@ -23,8 +23,8 @@ import org.apache.zookeeper.data.Stat;
 /** Clients of Curator and of Mortise side by side, on one server of the JVM; a base path a test. */
 @SuppressWarnings("try") // closing may be interrupted
 final class Fleet implements AutoCloseable {
-  static final Duration TTL = Duration.ofSeconds(10);
-  static final Duration LONG = Waits.scaled(Duration.ofSeconds(30));
+  static final Duration TTL = Duration.ofSeconds(30);
+  static final Duration LONG = Waits.scaled(Duration.ofSeconds(60));
 
   /** From which the server makes the password of a session. */
   private static final long SERVER_SECRET = 0XB3415C00L;
@@ -60,7 +60,7 @@ final class Fleet implements AutoCloseable {
   static CuratorFramework curator(String address, Duration ttl) {
     CuratorFramework client =
         CuratorFrameworkFactory.newClient(
-            address, Math.toIntExact(ttl.toMillis()), 10_000, new RetryForever(50));
+            address, Math.toIntExact(ttl.toMillis()), 20_000, new RetryForever(50));
     client.start();
     return client;
   }

@@ -2,11 +2,13 @@ package io.mortise.zookeeper.curator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.testkit.Seed;
 import io.mortise.zookeeper.curator.Recipe.Place;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.random.RandomGenerator;
 import org.apache.curator.framework.recipes.locks.LockInternals;
 import org.apache.curator.framework.recipes.locks.PredicateResults;
 import org.apache.curator.framework.recipes.locks.StandardLockInternalsDriver;
@@ -29,7 +31,8 @@ class RecipeTest {
   @Test
   void givenRandomLines_thenTheFirstAndTheOneBeforeAreThoseThatCuratorNames() throws Exception {
     StandardLockInternalsDriver curator = new StandardLockInternalsDriver();
-    Random random = new Random();
+    Seed seed = Seed.draw();
+    RandomGenerator random = seed.random();
     for (int round = 0; round < 2_000; round++) {
       List<String> children = new ArrayList<>();
       int size = 1 + random.nextInt(6);
@@ -45,7 +48,9 @@ class RecipeTest {
       Place place = Recipe.MUTEX.place(children, own, false);
 
       assertThat(place).isNotNull();
-      assertThat(place.holds()).as("%s in %s", own, children).isEqualTo(expected.getsTheLock());
+      assertThat(place.holds())
+          .as("%s in %s, %s", own, children, seed)
+          .isEqualTo(expected.getsTheLock());
       assertThat(place.next()).isEqualTo(expected.getPathToWatch());
       assertThat(place.ahead()).isEqualTo(sorted.indexOf(own));
       assertThat(place.first()).isEqualTo(sorted.get(0));
