@@ -47,12 +47,17 @@ class BenchTest {
   @Test
   void givenALockThatDoesNotLock_whenThreadsMeet_thenTheCellShowsLostUpdates() throws Exception {
     Cell cell = Cell.here();
-    Race race = new Race(new NoLock(), 2, i -> "open door", cell, 1, 1_000);
+    long broken = 0;
+    long total = 0;
+    // Two threads on one busy processor may not meet for a while.
+    for (int i = 0; i < 50 && broken == 0; i++) {
+      Race race = new Race(new NoLock(), 2, number -> "open door", cell, 1, 1_000);
+      total += race.run(System.nanoTime(), 200).total();
+      broken = cell.broken(total);
+    }
 
-    Tally tally = race.run(System.nanoTime(), 200);
-
-    assertThat(tally.total()).isPositive();
-    assertThat(cell.broken(tally.total())).isPositive();
+    assertThat(total).isPositive();
+    assertThat(broken).isPositive();
   }
 
   @Test

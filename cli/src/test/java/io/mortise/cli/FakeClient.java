@@ -33,7 +33,7 @@ import java.util.function.Function;
 
 /**
  * A client without a store. The name of a lock says what happens to it: {@code taken} is never
- * granted, {@code unrenewed} is valid for two seconds and never renewed, {@code evicted} is lost
+ * granted, {@code unrenewed} is valid for five seconds and never renewed, {@code evicted} is lost
  * half a second after the grant.
  */
 final class FakeClient implements LockClient {
@@ -216,7 +216,7 @@ final class FakeClient implements LockClient {
       if (!name.equals("unrenewed")) {
         return Duration.ofSeconds(15);
       }
-      Duration left = Duration.ofSeconds(2).minusNanos(System.nanoTime() - granted);
+      Duration left = Duration.ofSeconds(5).minusNanos(System.nanoTime() - granted);
       return left.isNegative() ? Duration.ZERO : left;
     }
 

@@ -104,7 +104,7 @@ class TerminalTest {
       in.write((String.join("\n", orders) + "\n").getBytes(UTF_8));
     }
     String trouble = new String(python.getInputStream().readAllBytes(), UTF_8);
-    assertThat(python.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(python.waitFor(90, TimeUnit.SECONDS)).isTrue();
     String shown = Files.readString(out);
     assertThat(trouble).as(shown).isEmpty();
     return new Result(python.exitValue(), shown);

@@ -65,7 +65,7 @@ final class ToolProcess implements AutoCloseable {
 
   /** Waits for the end. */
   int status() throws InterruptedException {
-    assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("ended in time").isTrue();
+    assertThat(process.waitFor(90, TimeUnit.SECONDS)).as("ended in time").isTrue();
     return process.exitValue();
   }
 

@@ -36,7 +36,7 @@ def pump(seconds):
 
 
 def until(what, done):
-    end = time.time() + 20
+    end = time.time() + 60
     while not done():
         if time.time() > end:
             sys.exit("waited in vain: " + what)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.server.FakeClock;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -16,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A client whose host has a wrong time of day: real processes under a clock that the test sets. */
-@Timeout(180)
+@Timeout(300)
 class ClientClockTest {
   private static final Duration TTL = Duration.ofSeconds(3);
   private static final Duration HOUR = Duration.ofHours(1);
@@ -37,6 +38,7 @@ class ClientClockTest {
   }
 
   @ParameterizedTest
+  @Unpaused
   @EnumSource(Store.class)
   void givenHolder_whenItsHostsClockIsSet_thenItHoldsOnAndNobodyElseIsGranted(Store store)
       throws Exception {

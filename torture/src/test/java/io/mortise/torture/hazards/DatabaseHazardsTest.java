@@ -2,13 +2,15 @@ package io.mortise.torture.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.testkit.Unpaused;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** As {@link HazardsTest}, with a database; by itself since starting one takes long. */
-@Timeout(180)
+@Timeout(300)
 class DatabaseHazardsTest {
   @Test
+  @Unpaused
   void givenLockInADatabase_whenItsHolderOrTheDatabaseDies_thenItIsFreedOrKept() throws Exception {
     assertThat(Playing.play("db-crash-holder")).contains("shut for ever", "A has it still");
   }
