@@ -11,7 +11,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -177,6 +179,61 @@ abstract class AheadRows extends Rows {
     } else {
       holdsChanged();
     }
+  }
+
+  /**
+   * Runs hand_over.sql.
+   *
+   * @param place of the result that counts
+   */
+  static boolean handOver(Sql sql, Request.Abandon request, int place, Consumer<News> told)
+      throws SQLException {
+    List<Optional<News>> heirs = new ArrayList<>();
+    sql.set("attempt", request.attempt().encoded())
+        .run(
+            (result, row) -> {
+              if (result == place && row.next()) {
+                String heir = row.getString(1);
+                heirs.add(
+                    heir == null
+                        ? Optional.empty()
+                        : Optional.of(
+                            new News.Granted(
+                                request.name(),
+                                AttemptId.parse(heir),
+                                row.getLong(2),
+                                row.getInt(3),
+                                (row.getInt(4) & HoldRow.TOLD) != 0,
+                                row.getLong(5) != LockRow.NEVER)));
+              }
+            });
+    heirs.forEach(heir -> heir.ifPresent(told));
+    return !heirs.isEmpty();
+  }
+
+  /**
+   * Runs queue_up.sql.
+   *
+   * @param place of the result that counts
+   */
+  static @Nullable Place queueUp(Sql sql, Request.Acquire request, int place, Consumer<News> told)
+      throws SQLException {
+    List<Place> places = new ArrayList<>();
+    List<News> wanted = new ArrayList<>();
+    bind(sql, request)
+        .set("ahead", LockSteps.STEPS)
+        .run(
+            (result, row) -> {
+              if (result == place && row.next()) {
+                places.add(Place.read(row));
+                String holder = row.getString(1);
+                if (holder != null && (row.getInt(3) & HoldRow.TOLD) == 0) {
+                  wanted.add(new News.Wanted(request.name(), AttemptId.parse(holder)));
+                }
+              }
+            });
+    wanted.forEach(told);
+    return places.isEmpty() ? null : places.get(0);
   }
 
   private void holdsChanged() {

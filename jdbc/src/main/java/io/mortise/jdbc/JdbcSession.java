@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -30,6 +31,9 @@ final class JdbcSession implements StoreSession {
   /** How far behind a visible piece of news an older one may still come up. */
   static final int LOOK_BACK = 64;
 
+  /** How many names are remembered at most. */
+  private static final int REMEMBERED = 1000;
+
   private final JdbcLockStore store;
   private final SessionSpec spec;
   private final Consumer<News> hints;
@@ -42,6 +46,12 @@ final class JdbcSession implements StoreSession {
 
   /** Those of these that are known to be in the way of others. */
   private final Set<AttemptId> wanted = ConcurrentHashMap.newKeySet();
+
+  /** Those that this process lately had to wait for. */
+  private final Set<LockName> contended = ConcurrentHashMap.newKeySet();
+
+  /** Those that others got from this process when it released them the last time. */
+  private final Set<LockName> handedOver = ConcurrentHashMap.newKeySet();
 
   private volatile boolean watched;
   private volatile boolean closed;
@@ -151,6 +161,9 @@ final class JdbcSession implements StoreSession {
       return;
     }
     if (news instanceof News.Granted granted) {
+      if (!granted.wanted()) {
+        contended.remove(news.name());
+      }
       holds(news.attempt(), granted.wanted());
     } else if (news instanceof News.Wanted) {
       isWanted(news.attempt());
@@ -164,10 +177,12 @@ final class JdbcSession implements StoreSession {
     }
   }
 
-  private void note(Reply reply) {
+  private void note(Request request, Reply reply) {
     if (reply instanceof Reply.Granted granted) {
+      contended.remove(request.name());
       holds(reply.attempt(), granted.wanted());
     } else if (reply instanceof Reply.Queued queued) {
+      remember(contended, request.name());
       boolean isNew = waiting.put(reply.attempt(), queued.ahead()) == null;
       watch();
       if (isNew) {
@@ -175,6 +190,13 @@ final class JdbcSession implements StoreSession {
       }
     } else if (!(reply instanceof Reply.Failed)) {
       neither(reply.attempt());
+    }
+  }
+
+  /** Not for a file: there a statement in vain costs nothing. */
+  private void remember(Set<LockName> names, LockName name) {
+    if (holding != null && names.size() < REMEMBERED) {
+      names.add(name);
     }
   }
 
@@ -218,6 +240,7 @@ final class JdbcSession implements StoreSession {
     private final Request request;
     private final Consumer<Reply> sink;
     private @Nullable Reply reply;
+    private boolean leftOut;
 
     RequestWork(Request request, Consumer<Reply> sink) {
       this.request = request;
@@ -239,20 +262,44 @@ final class JdbcSession implements StoreSession {
     boolean hasFastPath() {
       return LockSteps.hasFastPath(request)
           && !(request instanceof Request.Abandon
-              ? wanted.contains(request.attempt())
-              : waiting.containsKey(request.attempt()));
+              ? wanted.contains(request.attempt()) || handedOver.contains(request.name())
+              : isQueued() || contended.contains(request.name()));
     }
 
     @Override
     boolean fast(Link link) throws SQLException {
-      if (hasFastPath()) {
+      reply = null;
+      if (hasFastPath() && !leftOut) {
         reply = link.locks.fast(request, link::now);
-      } else if (request instanceof Request.Abandon abandon && wanted.contains(abandon.attempt())) {
-        reply = link.locks.handOver(abandon);
-      } else {
-        reply = null;
+      }
+      if (reply == null && LockSteps.hasFastPath(request) && !isQueued()) {
+        // Somebody else is there: the next guess is that he is alive, and that nothing special goes
+        // on.
+        reply =
+            request instanceof Request.Acquire acquire
+                ? acquire.queue() ? link.locks.queueUp(acquire) : null
+                : handOver(link, (Request.Abandon) request);
       }
       return reply != null;
+    }
+
+    private @Nullable Reply handOver(Link link, Request.Abandon abandon) throws SQLException {
+      Reply ended = link.locks.handOver(abandon);
+      if (link.tells()) {
+        remember(handedOver, abandon.name());
+      } else {
+        handedOver.remove(abandon.name());
+      }
+      return ended;
+    }
+
+    @Override
+    void leftOut() {
+      leftOut = true;
+    }
+
+    private boolean isQueued() {
+      return waiting.containsKey(request.attempt());
     }
 
     @Override
@@ -275,7 +322,7 @@ final class JdbcSession implements StoreSession {
     }
 
     private void answer(Reply answer) {
-      note(answer);
+      note(request, answer);
       sink.accept(answer);
     }
   }

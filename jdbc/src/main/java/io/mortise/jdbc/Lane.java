@@ -359,6 +359,11 @@ final class Lane implements AutoCloseable {
         }
         step.work.take(reply);
         answered.add(step.work);
+      } else {
+        step.work.leftOut();
+        if (given != null) {
+          given.leftOut();
+        }
       }
     }
     finish(answered);

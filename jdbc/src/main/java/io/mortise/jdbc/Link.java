@@ -75,6 +75,11 @@ final class Link implements AutoCloseable {
     return database.examine(connection);
   }
 
+  /** Whether the transaction which has just committed left news for sessions. */
+  boolean tells() {
+    return !told.isEmpty();
+  }
+
   /** The news that the transaction which has just committed left for sessions. */
   List<News> takeTold() {
     if (told.isEmpty()) {

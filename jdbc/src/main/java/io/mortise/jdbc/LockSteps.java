@@ -85,6 +85,25 @@ final class LockSteps {
     return rows.handOver(request, told) ? fastReply(request, NOTHING) : null;
   }
 
+  /** The answer to one that expects to find the lock held, or null as of {@link #fast}. */
+  @Nullable Reply queueUp(Request.Acquire request) throws SQLException {
+    Rows.Place place = rows.queueUp(request, told);
+    if (place == null) {
+      return null;
+    } else if (place.taken() != null) {
+      return fastReply(request, place.taken());
+    }
+    long mayBeFree = Math.min(place.freeAt(), place.now() + place.left());
+    if (place.ahead() > 0) {
+      mayBeFree = Math.min(mayBeFree, place.soonest());
+    }
+    return new Reply.Queued(
+        request.attempt(),
+        (int) Math.min(place.ahead(), Integer.MAX_VALUE),
+        new Reply.Holder(AttemptId.parse(place.holder()), place.token(), micros(place.left())),
+        askAgain(mayBeFree, place.ahead(), place.now()));
+  }
+
   /**
    * The answers to requests by the one-statement path, which commits by itself; null where {@link
    * #apply} decides.

@@ -1,6 +1,7 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -10,6 +11,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +46,7 @@ final class MySqlRows extends AheadRows {
   Sql prepare(Connection connection, SqlText.Statement statement) throws SQLException {
     return switch (statement.name()) {
       case "acquire_fast", "exchange" -> Sql.withKey(connection, statement);
-      case "contended_read" ->
+      case "contended_read", "hand_over", "queue_up" ->
           super.prepare(
               connection,
               new SqlText.Statement(
@@ -67,6 +69,16 @@ final class MySqlRows extends AheadRows {
   @Nullable Block exchange(AttemptId old, Request.Acquire request) throws SQLException {
     Sql sql = of("exchange", request.name().value()).set("old", old.encoded());
     return block(bind(sql, request), request.tokens());
+  }
+
+  @Override
+  boolean handOver(Request.Abandon request, Consumer<News> told) throws SQLException {
+    return readsAhead && handOver(of("hand_over", request.name().value()), request, 0, told);
+  }
+
+  @Override
+  @Nullable Place queueUp(Request.Acquire request, Consumer<News> told) throws SQLException {
+    return readsAhead ? queueUp(of("queue_up", request.name().value()), request, 0, told) : null;
   }
 
   @Override

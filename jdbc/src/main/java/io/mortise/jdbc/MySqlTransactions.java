@@ -50,7 +50,8 @@ final class MySqlTransactions implements Link.Transactions {
   @Override
   public void rollback() throws SQLException {
     rows.forget();
-    if (open) {
+    // A text of several statements may have begun one, and failed in the middle.
+    if (open || rows.readsAhead()) {
       statement.execute("ROLLBACK");
       open = false;
     }

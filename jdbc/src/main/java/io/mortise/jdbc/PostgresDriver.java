@@ -5,8 +5,6 @@ import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +25,6 @@ final class PostgresDriver {
     getParameter = notification.getMethod("getParameter");
   }
 
-  record Notification(String channel, String payload) {}
-
   /** The driver, or null if it is not there. */
   static @Nullable PostgresDriver find() {
     try {
@@ -48,20 +44,28 @@ final class PostgresDriver {
     }
   }
 
-  /** Waits for notifications, at most so long; blocks, and keeps the connection to itself. */
-  List<Notification> await(Connection on, Duration longest) throws SQLException {
+  /** Takes what was heard. */
+  @FunctionalInterface
+  interface Ear {
+    void hear(String channel, String payload);
+  }
+
+  /**
+   * Waits for notifications, at most so long; blocks, and keeps the connection to itself.
+   *
+   * @return whether there were any
+   */
+  boolean await(Connection on, Duration longest, Ear ear) throws SQLException {
     try {
       Object[] heard =
           (Object[]) getNotifications.invoke(on.unwrap(connection), (int) longest.toMillis());
-      List<Notification> notifications = new ArrayList<>();
-      if (heard != null) {
-        for (Object each : heard) {
-          notifications.add(
-              new Notification(
-                  String.valueOf(getName.invoke(each)), String.valueOf(getParameter.invoke(each))));
-        }
+      if (heard == null) {
+        return false;
       }
-      return notifications;
+      for (Object each : heard) {
+        ear.hear(String.valueOf(getName.invoke(each)), String.valueOf(getParameter.invoke(each)));
+      }
+      return heard.length > 0;
     } catch (InvocationTargetException e) {
       if (e.getCause() instanceof SQLException sql) {
         throw sql;

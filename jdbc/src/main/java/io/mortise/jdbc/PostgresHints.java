@@ -5,7 +5,9 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * News as the text of a notification, so that who hears it need not read it. Fields stand one per
@@ -14,6 +16,11 @@ import java.util.Optional;
 final class PostgresHints {
   /** What the name of a session's channel begins with; a table's may begin with something else. */
   static final String CHANNELS = "mortise_";
+
+  /** Of a grant, which has the most. */
+  private static final int FIELDS = 7;
+
+  private static final Logger LOG = LoggerFactory.getLogger(PostgresHints.class);
 
   private PostgresHints() {}
 
@@ -39,31 +46,47 @@ final class PostgresHints {
     return news instanceof News.Gone gone ? "gone\n" + head + "\n" + gone.how() : "wanted\n" + head;
   }
 
-  /** Empty if it is not news: anybody may notify. */
-  static Optional<News> decode(String payload) {
-    String[] fields = payload.split("\n", -1);
-    if (fields.length < 3) {
-      return Optional.empty();
+  /** The session of a channel; null if it is none of ours. */
+  static @Nullable SessionId session(String channel) {
+    return channel.startsWith(CHANNELS) && channel.length() == CHANNELS.length() + SessionId.LENGTH
+        ? new SessionId(channel.substring(CHANNELS.length()))
+        : null;
+  }
+
+  /**
+   * Null if it is not news: anybody may notify. Plain code: who waits for a lock waits for this,
+   * and it runs seldom, hence uncompiled.
+   */
+  static @Nullable News decode(String payload) {
+    String[] fields = new String[FIELDS];
+    int count = 0;
+    for (int from = 0; count < FIELDS; ) {
+      int to = payload.indexOf('\n', from);
+      fields[count++] = to < 0 ? payload.substring(from) : payload.substring(from, to);
+      if (to < 0) {
+        break;
+      }
+      from = to + 1;
     }
     try {
-      AttemptId attempt = AttemptId.parse(fields[1]);
-      LockName name = LockName.of(fields[2]);
-      return switch (fields[0] + fields.length) {
-        case "granted7" ->
-            Optional.of(
-                new News.Granted(
-                    name,
-                    attempt,
-                    Long.parseLong(fields[3]),
-                    Integer.parseInt(fields[4]),
-                    Boolean.parseBoolean(fields[5]),
-                    Boolean.parseBoolean(fields[6])));
-        case "gone4" -> Optional.of(new News.Gone(name, attempt, Reply.How.valueOf(fields[3])));
-        case "wanted3" -> Optional.of(new News.Wanted(name, attempt));
-        default -> Optional.empty();
-      };
+      String kind = fields[0];
+      if (count == FIELDS && kind.equals("granted")) {
+        return new News.Granted(
+            LockName.of(fields[2]),
+            AttemptId.parse(fields[1]),
+            Long.parseLong(fields[3]),
+            Integer.parseInt(fields[4]),
+            Boolean.parseBoolean(fields[5]),
+            Boolean.parseBoolean(fields[6]));
+      } else if (count == 4 && kind.equals("gone")) {
+        return new News.Gone(
+            LockName.of(fields[2]), AttemptId.parse(fields[1]), Reply.How.valueOf(fields[3]));
+      } else if (count == 3 && kind.equals("wanted")) {
+        return new News.Wanted(LockName.of(fields[2]), AttemptId.parse(fields[1]));
+      }
     } catch (IllegalArgumentException e) {
-      return Optional.empty();
+      LOG.debug("Not news of ours", e);
     }
+    return null;
   }
 }

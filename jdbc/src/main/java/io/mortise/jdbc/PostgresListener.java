@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.spi.News;
 import io.mortise.spi.SessionId;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -8,7 +9,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
@@ -204,13 +204,10 @@ final class PostgresListener implements Push {
     if (current == null) {
       return;
     }
-    List<PostgresDriver.Notification> heard = driver.await(current, WAIT);
+    boolean heard = driver.await(current, WAIT, this::take);
     long now = System.nanoTime();
-    if (!heard.isEmpty()) {
+    if (heard) {
       lastHeard = now;
-      for (PostgresDriver.Notification notification : heard) {
-        take(notification.channel(), notification.payload());
-      }
     } else if (now - lastHeard > check.toNanos()) {
       try (Statement statement = current.createStatement();
           ResultSet row = statement.executeQuery("SELECT 1")) {
@@ -239,14 +236,11 @@ final class PostgresListener implements Push {
       works = true;
       return;
     }
-    for (SessionId session : listening) {
-      if (PostgresHints.channel(session).equals(channel)) {
-        JdbcSession local = sessions.get(session);
-        if (local != null) {
-          PostgresHints.decode(payload).ifPresent(local::hint);
-        }
-        return;
-      }
+    SessionId session = PostgresHints.session(channel);
+    JdbcSession local = session == null ? null : sessions.get(session);
+    News news = local == null ? null : PostgresHints.decode(payload);
+    if (local != null && news != null) {
+      local.hint(news);
     }
   }
 

@@ -15,11 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What PostgreSQL does in one flush. */
 final class PostgresRows extends AheadRows {
-  private final Connection connection;
-
   PostgresRows(Connection connection, SqlText text, String namespace) {
     super(connection, text, namespace, "");
-    this.connection = connection;
   }
 
   @Override
@@ -30,36 +27,18 @@ final class PostgresRows extends AheadRows {
 
   @Override
   boolean handOver(Request.Abandon request, Consumer<News> told) throws SQLException {
-    List<@Nullable News> heirs = new ArrayList<>();
-    // The driver begins a transaction in the same flush, and rolls it back where something fails.
-    connection.setAutoCommit(false);
-    of("hand_over", request.name().value())
-        .set("attempt", request.attempt().encoded())
-        .set("session", request.attempt().session().value())
-        .set("channels", PostgresHints.CHANNELS)
-        .run(
-            (result, row) -> {
-              if (result == 1 && row.next()) {
-                String heir = row.getString(1);
-                heirs.add(
-                    heir == null
-                        ? null
-                        : new News.Granted(
-                            request.name(),
-                            AttemptId.parse(heir),
-                            row.getLong(2),
-                            row.getInt(3),
-                            (row.getInt(4) & HoldRow.TOLD) != 0,
-                            row.getLong(5) != LockRow.NEVER));
-              }
-            });
-    connection.setAutoCommit(true);
-    for (News heir : heirs) {
-      if (heir != null) {
-        told.accept(heir);
-      }
-    }
-    return !heirs.isEmpty();
+    Sql sql =
+        of("hand_over", request.name().value())
+            .set("session", request.attempt().session().value())
+            .set("channels", PostgresHints.CHANNELS);
+    return handOver(sql, request, 1, told);
+  }
+
+  @Override
+  @Nullable Place queueUp(Request.Acquire request, Consumer<News> told) throws SQLException {
+    Sql sql =
+        of("queue_up", request.name().value()).set("channels", PostgresHints.CHANNELS);
+    return queueUp(sql, request, 1, told);
   }
 
   @Override

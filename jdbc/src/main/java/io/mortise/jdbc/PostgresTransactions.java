@@ -32,9 +32,12 @@ final class PostgresTransactions implements Link.Transactions {
 
   @Override
   public void begin(@Nullable Request expected) throws SQLException {
-    connection.setAutoCommit(false);
     if (expected != null) {
+      // Begins by itself: what the driver sends for it is answered apart, for which this thread
+      // would wake.
       rows.readAll(expected);
+    } else {
+      connection.setAutoCommit(false);
     }
   }
 
@@ -54,8 +57,10 @@ final class PostgresTransactions implements Link.Transactions {
     }
     flush.send();
     rows.forget();
-    // Nothing is open any more: this sends nothing.
-    connection.setAutoCommit(true);
+    if (!connection.getAutoCommit()) {
+      // Nothing is open any more: this sends nothing.
+      connection.setAutoCommit(true);
+    }
   }
 
   @Override
@@ -64,13 +69,20 @@ final class PostgresTransactions implements Link.Transactions {
     if (!connection.getAutoCommit()) {
       connection.rollback();
       connection.setAutoCommit(true);
+    } else {
+      // A text of several statements may have begun one.
+      execute(text.statement("rollback").sql());
     }
   }
 
   @Override
   public void leave() throws SQLException {
+    execute(text.statement("leave").sql());
+  }
+
+  private void execute(String sql) throws SQLException {
     try (Statement statement = connection.createStatement()) {
-      statement.execute(text.statement("leave").sql());
+      statement.execute(sql);
     }
   }
 

@@ -514,6 +514,53 @@ class Rows {
     return false;
   }
 
+  /**
+   * What became of one who expected to find a lock held.
+   *
+   * @param taken what was granted, since it was free; null if the attempt is in the queue now
+   * @param holder who has it, if it is not taken; so the rest
+   * @param left microseconds that the holder's session lives without a further renewal
+   * @param freeAt when its at-most time ends
+   * @param soonest when the first session ends of those that are ahead
+   */
+  record Place(
+      @Nullable Block taken,
+      String holder,
+      long token,
+      long left,
+      long freeAt,
+      long ahead,
+      long soonest,
+      long now) {
+    /** As queue_up.sql says. */
+    static Place read(ResultSet row) throws SQLException {
+      String holder = row.getString(1);
+      if (holder == null) {
+        return new Place(new Block(row.getLong(2), row.getInt(3)), "", 0, 0, 0, 0, 0, 0);
+      }
+      long soonest = row.getLong(7);
+      return new Place(
+          null,
+          holder,
+          row.getLong(2),
+          row.getLong(4),
+          row.getLong(5),
+          row.getLong(6),
+          soonest == 0 ? LockRow.NEVER : soonest,
+          row.getLong(8));
+    }
+  }
+
+  /**
+   * Takes a lock or joins its queue, in a transaction of its own.
+   *
+   * @param told receives what the holder is told, if it was not told before
+   * @return null if nothing was changed
+   */
+  @Nullable Place queueUp(Request.Acquire request, Consumer<News> told) throws SQLException {
+    return null;
+  }
+
   final Sql of(String statement, String name) throws SQLException {
     return of(statement).set("name", name);
   }

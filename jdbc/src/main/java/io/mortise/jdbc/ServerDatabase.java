@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 final class ServerDatabase implements Database {
   private static final String VERSION = "1";
 
-  /** Two processes may make the tables at one time; one of them fails half-way and tries again. */
-  private static final int TRIES = 3;
+  /** Several processes may make the tables at one time; all but one fail half-way and try again. */
+  private static final int TRIES = 10;
 
   private final Dialect dialect;
   private final Source source;

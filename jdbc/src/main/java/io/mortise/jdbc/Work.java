@@ -33,6 +33,9 @@ abstract class Work {
     return false;
   }
 
+  /** It was tried together with others, in vain. */
+  void leftOut() {}
+
   /** Its answer has come with those of others. */
   void take(Reply reply) {
     throw new UnsupportedOperationException();

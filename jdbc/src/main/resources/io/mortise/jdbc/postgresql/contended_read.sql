@@ -3,6 +3,7 @@
 -- :namespace :name = the lock; :attempt :session = who asks; :heads :holds :ahead = how many of them
 -- Returns, one after the other: the lock, the clock, the head of the queue, the asker in the queue, the holders of a
 -- part, when the first session ends of those ahead of the asker, the sessions of all of them.
+BEGIN;
 SELECT * FROM mortise_lock WHERE namespace = :namespace AND name = :name FOR UPDATE;
 SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint);
 SELECT * FROM mortise_wait WHERE namespace = :namespace AND name = :name ORDER BY ticket LIMIT :heads;

@@ -5,6 +5,7 @@
 -- Time: clock_timestamp(), now.
 -- Returns, after one row that says nothing: attempt, token, tokens, told, end of the at-most time of the heir, null if there is
 -- none; no row: nothing was changed, and the slow path decides.
+BEGIN;
 SELECT 1 FROM mortise_lock WHERE namespace = :namespace AND name = :name FOR UPDATE;
 WITH t AS MATERIALIZED (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) AS us),
 head AS MATERIALIZED (

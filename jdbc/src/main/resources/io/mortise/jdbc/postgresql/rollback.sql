@@ -1,0 +1,2 @@
+-- Ends a transaction that failed, in vain if there is none.
+ROLLBACK
