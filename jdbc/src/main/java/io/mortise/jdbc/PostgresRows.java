@@ -6,10 +6,11 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -36,8 +37,7 @@ final class PostgresRows extends AheadRows {
 
   @Override
   @Nullable Place queueUp(Request.Acquire request, Consumer<News> told) throws SQLException {
-    Sql sql =
-        of("queue_up", request.name().value()).set("channels", PostgresHints.CHANNELS);
+    Sql sql = of("queue_up", request.name().value()).set("channels", PostgresHints.CHANNELS);
     return queueUp(sql, request, 1, told);
   }
 
@@ -68,22 +68,22 @@ final class PostgresRows extends AheadRows {
       capacities[i] = acquire == null ? 0L : acquire.mode().capacity();
       tokens[i] = acquire == null ? 0L : acquire.tokens();
       floors[i] = acquire == null ? 0L : acquire.tokenFloor();
-      atMosts[i] = acquire == null ? 0L : WaitRow.length(acquire.terms().atMost());
-      atLeasts[i] = acquire == null ? 0L : WaitRow.length(acquire.terms().atLeast());
+      atMosts[i] = acquire == null ? -1L : WaitRow.length(acquire.terms().atMost());
+      atLeasts[i] = acquire == null ? -1L : WaitRow.length(acquire.terms().atLeast());
       labels[i] = acquire == null ? "" : acquire.terms().label();
     }
     Map<String, Block> done = new HashMap<>();
     of("together")
         .set("names", "text", names)
         .set("attempts", "text", attempts)
-        .set("sessions", "text", sessions)
-        .set("labels", "text", labels)
-        .set("olds", "text", olds)
+        .set("sessions", "text", cut(sessions, sessions[0], 1))
+        .set("labels", "text", cut(labels, "", 0))
+        .set("olds", "text", cut(olds, null, 0))
         .set("capacities", "int8", capacities)
         .set("token_counts", "int8", tokens)
-        .set("token_floors", "int8", floors)
-        .set("at_most_us", "int8", atMosts)
-        .set("at_least_us", "int8", atLeasts)
+        .set("token_floors", "int8", cut(floors, 0L, 0))
+        .set("at_most_us", "int8", cut(atMosts, -1L, 0))
+        .set("at_least_us", "int8", cut(atLeasts, -1L, 0))
         .run(
             (result, row) -> {
               while (result > 0 && row.next()) {
@@ -91,5 +91,15 @@ final class PostgresRows extends AheadRows {
               }
             });
     return done;
+  }
+
+  /** The first of the values only, where all are as usual: most often they are. */
+  private static <T> T[] cut(T[] values, @Nullable T usual, int kept) {
+    for (T value : values) {
+      if (!Objects.equals(value, usual)) {
+        return values;
+      }
+    }
+    return Arrays.copyOf(values, kept);
   }
 }
