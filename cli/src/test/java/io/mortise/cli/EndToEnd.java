@@ -179,6 +179,7 @@ abstract class EndToEnd {
 
   @Test
   void givenWaiter_whenInterrupted_thenNothingOfItStaysInTheQueue() throws Exception {
+    ToolProcess.needsInterrupts();
     try (ToolProcess holder = tool("run", "job", "--", "sh", "-c", "echo on; exec sleep 100");
         ToolProcess waiter = startAfter(holder, "run", "job", "--", "true")) {
       await().atMost(Duration.ofSeconds(60)).until(() -> show().contains("waiter 1"));
@@ -212,10 +213,15 @@ abstract class EndToEnd {
     return Map.of("MORTISE_STORE", url(), "TMPDIR", folder.toString());
   }
 
-  private void assertOnlyTheStoreIsLeft() throws IOException {
-    try (Stream<Path> files = Files.list(folder)) {
-      assertThat(files.map(file -> file.getFileName().toString()))
-          .allMatch(name -> name.matches("locks\\.db.*|counter|tokens|log\\d"));
-    }
+  private void assertOnlyTheStoreIsLeft() {
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(
+            () -> {
+              try (Stream<Path> files = Files.list(folder)) {
+                assertThat(files.map(file -> file.getFileName().toString()))
+                    .allMatch(name -> name.matches("locks\\.db.*|counter|tokens|log\\d"));
+              }
+            });
   }
 }

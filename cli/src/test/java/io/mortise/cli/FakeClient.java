@@ -34,7 +34,7 @@ import java.util.function.Function;
 /**
  * A client without a store. The name of a lock says what happens to it: {@code taken} is never
  * granted, {@code unrenewed} is valid for five seconds and never renewed, {@code evicted} is lost
- * half a second after the grant.
+ * two seconds after the grant.
  */
 final class FakeClient implements LockClient {
   final List<LockView> views = new ArrayList<>();
@@ -228,7 +228,7 @@ final class FakeClient implements LockClient {
     @Override
     public void onLost(Consumer<? super LeaseLostException> listener) {
       if (name.equals("evicted")) {
-        CompletableFuture.delayedExecutor(500, TimeUnit.MILLISECONDS)
+        CompletableFuture.delayedExecutor(2, TimeUnit.SECONDS)
             .execute(
                 () -> {
                   lost = true;

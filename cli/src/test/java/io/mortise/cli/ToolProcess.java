@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -84,6 +85,22 @@ final class ToolProcess implements AutoCloseable {
 
   static void signal(String name, long pid) throws IOException, InterruptedException {
     new ProcessBuilder("sh", "-c", "kill -s " + name + " " + pid).start().waitFor();
+  }
+
+  /**
+   * Skips the test where SIGINT is ignored, as by a background job of a script: children inherit
+   * that, and a JVM respects it.
+   */
+  static void needsInterrupts() throws IOException {
+    assumeFalse(isIn("SigIgn:", "self", 2), "This build ignores SIGINT.");
+  }
+
+  /** Whether a signal is in one of the sets that Linux shows of a process. */
+  static boolean isIn(String set, String process, int signal) throws IOException {
+    return Files.readAllLines(Path.of("/proc/" + process + "/status")).stream()
+        .filter(line -> line.startsWith(set))
+        .map(line -> Long.parseUnsignedLong(line.substring(set.length()).strip(), 16))
+        .anyMatch(signals -> (signals >> (signal - 1) & 1) != 0);
   }
 
   /** Whether a process is there and not a zombie. */

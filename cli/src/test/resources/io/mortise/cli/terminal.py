@@ -13,6 +13,8 @@ pid, fd = pty.fork()
 if pid == 0:
     command = os.fork()
     if command == 0:
+        # A background job of a script ignores it, and so would what it starts.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.execvp(sys.argv[2], sys.argv[2:])
     for name in ("INT", "QUIT", "TSTP"):
         signal.signal(getattr(signal, "SIG" + name), lambda *_: None)
