@@ -22,8 +22,8 @@ final class Ending {
   final Request.@Nullable Adjust waiver;
 
   /**
-   * Somebody met the attempt while its end was on the way. It may have been ended before and
-   * granted again by a straggler, and nobody will be told of it twice.
+   * Somebody met the attempt, or handed the lock to it, while its end was on the way. It may have
+   * been ended before and asked for again by a straggler, and nobody will be told of it twice.
    */
   boolean wanted;
 

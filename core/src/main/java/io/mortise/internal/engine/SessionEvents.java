@@ -78,7 +78,7 @@ final class SessionEvents implements SessionKeeper.Listener {
         Ending ending = stripe.endings.get(attempt);
         if (ending == null) {
           engine.endUnknown(stripe, news.name(), attempt);
-        } else if (news instanceof News.Wanted) {
+        } else if (!(news instanceof News.Gone)) {
           ending.wanted = true;
         }
       } else if (news instanceof News.Granted granted) {

@@ -1,6 +1,7 @@
 package io.mortise.testkit.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
 import io.mortise.LockOptions;
@@ -8,6 +9,7 @@ import io.mortise.internal.engine.EngineClient;
 import io.mortise.internal.engine.EngineRules;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.StoreSession;
@@ -16,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What the simulation found once in a million worlds, told step by step. */
+/** What the simulation found once in a million worlds, and what a model found, step by step. */
 class StragglerTest {
   private static final Duration TTL = Duration.ofMinutes(5);
 
@@ -42,6 +44,30 @@ class StragglerTest {
     }
   }
 
+  @Test
+  void givenStragglerInTheQueue_whenItIsHandedTheLockBeforeTheReleaseIsAnswered_thenItDies()
+      throws Exception {
+    SlowAnswers slow = new SlowAnswers(table);
+    try (EngineClient holder = client(slow, "holder");
+        EngineClient present = client(table, "present");
+        EngineClient contender = client(table, "contender")) {
+      Lease first = holder.lock("job").with(LockOptions.DEFAULTS.withReleaseAsync(true)).acquire();
+      slow.holdsBack = true;
+      first.close();
+      present.lock("job").acquire().close();
+      Lease second = present.lock("job").acquire();
+      slow.repeatAcquire();
+      // Who is handed the lock hears that somebody waits, so that nobody will tell it again.
+      var waits = contender.lock("job").acquireAsync();
+      await().until(() -> present.inspect("job").orElseThrow().waiters().size() == 2);
+      second.close();
+      await().until(() -> slow.heard);
+      slow.answer();
+
+      assertThat(waits.get(10, TimeUnit.SECONDS).isValid()).isTrue();
+    }
+  }
+
   private static EngineClient client(LockStore store, String name) {
     return Between.client(store, name, TTL, EngineRules.ALL);
   }
@@ -49,6 +75,7 @@ class StragglerTest {
   /** The table, but for the answers to abandons, which can be held back. */
   private static final class SlowAnswers extends Between {
     private volatile boolean holdsBack;
+    private volatile boolean heard;
     private volatile Runnable repeat = () -> {};
     private volatile Runnable answer = () -> {};
 
@@ -63,6 +90,12 @@ class StragglerTest {
     void answer() {
       holdsBack = false;
       answer.run();
+    }
+
+    @Override
+    void hint(Consumer<News> hints, News news) {
+      hints.accept(news);
+      heard |= news instanceof News.Granted;
     }
 
     @Override
