@@ -1,11 +1,8 @@
 package io.mortise.quorum;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import static io.mortise.testkit.model.ModelAssert.assertBroken;
+import static io.mortise.testkit.model.ModelAssert.assertSafe;
 
-import io.mortise.testkit.model.Model;
-import io.mortise.testkit.model.ModelChecker;
-import io.mortise.testkit.model.ModelChecker.Result;
-import io.mortise.testkit.model.ModelChecker.Verdict;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -17,24 +14,6 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
  * which must be found broken.
  */
 class QuorumModelTest {
-  private static final int MOST = 12_000_000;
-
-  private static Result check(String name, Model<?> model) {
-    Result result = ModelChecker.check(model, MOST);
-    System.out.println(name + ": " + result);
-    return result;
-  }
-
-  private static void assertBroken(String name, Model<?> model) {
-    Result result = check(name, model);
-    assertThat(result.verdict()).as(name).isEqualTo(Verdict.BROKEN);
-    assertThat(result.run()).isNotEmpty();
-  }
-
-  private static void assertSafe(String name, Model<?> model) {
-    assertThat(check(name, model).verdict()).as(name).isEqualTo(Verdict.SAFE);
-  }
-
   private static BallotModel ballots(BallotModel.Variant variant, int crashes, int... proposals) {
     return new BallotModel(variant, 2, crashes, proposals);
   }

@@ -37,6 +37,48 @@ public final class Cells {
     return new Cells(next);
   }
 
+  /** A copy to change, for a step that changes much. */
+  public Draft draft() {
+    return new Draft(values.clone());
+  }
+
+  /** A state in the making. Not thread-safe. */
+  public static final class Draft {
+    private final byte[] values;
+
+    private Draft(byte[] values) {
+      this.values = values;
+    }
+
+    /** The number in a cell. */
+    public int get(int index) {
+      return values[index];
+    }
+
+    /**
+     * Changes a cell.
+     *
+     * @throws IllegalArgumentException if the number does not fit
+     */
+    public Draft set(int index, int value) {
+      if ((byte) value != value) {
+        throw new IllegalArgumentException(value + " does not fit into a cell.");
+      }
+      values[index] = (byte) value;
+      return this;
+    }
+
+    /** Another copy of what it is now. */
+    public Draft copy() {
+      return new Draft(values.clone());
+    }
+
+    /** The state as it is now; later changes do not show in it. */
+    public Cells done() {
+      return new Cells(values.clone());
+    }
+  }
+
   @Override
   public boolean equals(@Nullable Object other) {
     return other instanceof Cells that && Arrays.equals(values, that.values);

@@ -1,0 +1,47 @@
+package io.mortise.jdbc;
+
+import static io.mortise.testkit.model.ModelAssert.assertBroken;
+import static io.mortise.testkit.model.ModelAssert.assertSafe;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * What statements see of each other under READ COMMITTED, in every order, and what becomes of locks
+ * when a rule about it is taken away. No database is asked.
+ */
+class RowModelsTest {
+  @Test
+  void givenSessionsJudgedInAStepOfTheirOwn_thenWhoBelievesHasTheRow() {
+    assertSafe("judgement", new JudgementModel(JudgementModel.Variant.BUILT, 2, 2));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
+  void givenARuleOfJudgingIsMissing_thenTwoHaveTheLock(JudgementModel.Variant without) {
+    assertBroken("judgement, " + without, new JudgementModel(without, 2, 2));
+  }
+
+  @Test
+  void givenTheRowIsLockedBeforeWaitersAreRead_thenNoneIsForgotten() {
+    assertSafe("rows", new HandOverRowsModel(HandOverRowsModel.Variant.BUILT, 3));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
+  void givenARuleOfHandOverIsMissing_thenAWaiterIsForgotten(HandOverRowsModel.Variant without) {
+    assertBroken("rows, " + without, new HandOverRowsModel(without, 3));
+  }
+
+  @Test
+  @Timeout(1800)
+  @EnabledIfSystemProperty(named = "mortise.model.long", matches = "true")
+  void givenMoreProcesses_thenTheLongFormFindsNothing() {
+    assertSafe("judgement, three", new JudgementModel(JudgementModel.Variant.BUILT, 3, 1));
+    assertSafe("judgement, long", new JudgementModel(JudgementModel.Variant.BUILT, 2, 3));
+    assertSafe("rows, long", new HandOverRowsModel(HandOverRowsModel.Variant.BUILT, 4));
+  }
+}
