@@ -285,6 +285,7 @@ final class Lane implements AutoCloseable {
         behind.add(work);
       }
     }
+    first.removeIf(this::isStillLocked);
     together(first);
     for (Step step : first) {
       if (!step.answered) {
@@ -294,6 +295,25 @@ final class Lane implements AutoCloseable {
         serve(step.work);
       }
     }
+  }
+
+  /** Looks once more at a row that was locked, before others travel with who wants it. */
+  private boolean isStillLocked(Step step) {
+    Work oldest = step.given == null ? step.work : step.given;
+    Request request = oldest.request();
+    if (!oldest.wasSetAside || request == null || closed) {
+      return false;
+    }
+    Failure failure =
+        attempt(current -> current.locks.ensureUnlocked(request.name()), new boolean[] {false});
+    if (failure == null || failure.trouble() != Trouble.BUSY) {
+      return false;
+    }
+    setAsideOrFail(oldest, failure);
+    if (step.given != null) {
+      setAsideOrFail(step.work, failure);
+    }
+    return true;
   }
 
   private void serve(Work work) {
@@ -311,6 +331,10 @@ final class Lane implements AutoCloseable {
     if (failure.trouble() == Trouble.BROKEN && link == null && !failure.mayHaveRun()) {
       outage = failure;
     }
+    setAsideOrFail(work, failure);
+  }
+
+  private void setAsideOrFail(Work work, Failure failure) {
     if (failure.trouble() == Trouble.BUSY
         && !closed
         && System.nanoTime() - work.since < database.patience().toNanos()) {

@@ -128,6 +128,11 @@ final class LockSteps {
     return replies;
   }
 
+  /** See {@link Rows#ensureUnlocked}. */
+  void ensureUnlocked(LockName name) throws SQLException {
+    rows.ensureUnlocked(name);
+  }
+
   /** The answer to a release that was done in one step with an acquire. */
   static Reply released(AttemptId attempt) {
     return new Reply.Ended(attempt, Was.HELD, How.RELEASED, false);

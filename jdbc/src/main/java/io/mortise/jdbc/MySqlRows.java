@@ -1,6 +1,7 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import java.sql.Connection;
@@ -63,6 +64,11 @@ final class MySqlRows extends AheadRows {
   /** Whether the connection takes several statements in one text. */
   boolean readsAhead() {
     return readsAhead;
+  }
+
+  @Override
+  void ensureUnlocked(LockName name) throws SQLException {
+    of("unlocked", name.value()).query().close();
   }
 
   @Override

@@ -499,6 +499,12 @@ class Rows {
     return Map.of();
   }
 
+  /**
+   * Fails at once if somebody else keeps the lock's row locked, where every statement would wait
+   * for it for too long.
+   */
+  void ensureUnlocked(LockName name) throws SQLException {}
+
   /** Releases a lock and takes it again, by one statement; null if nothing was changed. */
   @Nullable Block exchange(AttemptId old, Request.Acquire request) throws SQLException {
     return null;

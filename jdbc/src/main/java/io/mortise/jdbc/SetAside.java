@@ -47,6 +47,7 @@ final class SetAside {
   }
 
   void add(Work work) {
+    work.wasSetAside = true;
     works.add(work);
     empty = false;
   }

@@ -13,6 +13,9 @@ abstract class Work {
   /** When it was handed in, by {@link System#nanoTime()}. */
   final long since = System.nanoTime();
 
+  /** Whether it met a row that somebody else had locked. Belongs to who has the lane's baton. */
+  boolean wasSetAside;
+
   /**
    * Tries to do it by one statement, which is its own transaction or part of one. May be called
    * again after a failure.

@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -352,6 +353,44 @@ class MySqlTroubleTest {
       assertThat(failed.cause()).hasMessageContaining("was busy");
       connection.rollback();
       assertThat(session.abandon("a", held).was()).isEqualTo(Reply.Was.HELD);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("servers")
+  void givenRowThatSomebodyKeepsLocked_whenOthersAreAskedForAgainAndAgain_thenTheyWaitForItOnce(
+      MySqlServers server) throws Exception {
+    try (LockClient client = LockClient.connect(url(server));
+        Connection connection = server.adminConnection();
+        Statement statement = connection.createStatement()) {
+      for (int i = 0; i < 10; i++) {
+        client.lock("n" + i).acquire().close();
+      }
+      // Else the rows that it only looks at stay locked too.
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      connection.setAutoCommit(false);
+      statement
+          .executeQuery("SELECT * FROM " + prefix + "lock WHERE name = 'n7' FOR UPDATE")
+          .close();
+      long before = count(statement, "Innodb_row_lock_waits");
+      CompletableFuture<Lease> stuck = client.lock("n7").acquireAsync();
+      Awaitility.await().until(() -> count(statement, "Innodb_row_lock_waits") > before);
+
+      for (int round = 0; round < 50; round++) {
+        List<CompletableFuture<Lease>> others = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+          if (i != 7) {
+            others.add(client.lock("n" + i).acquireAsync());
+          }
+        }
+        others.forEach(other -> other.join().close());
+      }
+
+      // One when it was first met, and one for each time that its request was given up meanwhile.
+      assertThat(count(statement, "Innodb_row_lock_waits") - before).isLessThanOrEqualTo(4);
+      assertThat(stuck).isNotDone();
+      connection.rollback();
+      stuck.orTimeout(10, TimeUnit.SECONDS).join().close();
     }
   }
 
