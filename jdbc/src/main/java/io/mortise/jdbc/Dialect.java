@@ -49,6 +49,18 @@ interface Dialect {
   Target target(StoreUrl url, Duration maxInFlight);
 
   /**
+   * The same product behind a pooler that gives out server connections for one transaction at a
+   * time: what is set on a connection, prepared or listened to is lost, or met by others.
+   *
+   * @param maxInFlight how long a request may be under way
+   * @throws IllegalArgumentException if that is not supported
+   */
+  default Dialect behindPooler(Duration maxInFlight) {
+    throw new IllegalArgumentException(
+        "Parameter 'pooler' is for PostgreSQL; for " + product() + " leave it out.");
+  }
+
+  /**
    * Refuses a server that cannot keep locks: too old, or read-only.
    *
    * @param store how to call it in a message
@@ -137,6 +149,8 @@ interface Dialect {
     /** Another process has it for itself. */
     IN_USE,
     TOO_MANY_CONNECTIONS,
+    /** What was prepared is not there, or was there before: the connection is not one. */
+    POOLED,
     /** It does not answer, or something else. */
     OTHER
   }

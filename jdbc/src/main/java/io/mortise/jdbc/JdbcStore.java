@@ -30,6 +30,7 @@ import javax.sql.DataSource;
  *   <li>{@code create=false} forbids to make file and tables, which is done on first use otherwise
  *   <li>{@code user}, {@code password} and {@code maxInFlight} for servers and H2: the last bounds
  *       how long a request can be under way; default {@code 5s}
+ *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see docs/jdbc.md
  * </ul>
  *
  * <p>A server's driver is handed the parameters of its own that docs/jdbc.md lists, and no others;
@@ -40,6 +41,7 @@ public final class JdbcStore {
       Set.of("namespace", "prefix", "create", "strict-expiry");
   private static final List<Dialect> DIALECTS =
       List.of(new H2Dialect(), new PostgresDialect(), new MySqlDialect(), new MariaDbDialect());
+  private static final String POOLER = "pooler";
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
 
   private JdbcStore() {}
@@ -63,15 +65,15 @@ public final class JdbcStore {
    * with other timeouts than they had. Blocks.
    *
    * @param parameters as behind the question mark of a URL: {@code namespace}, {@code prefix},
-   *     {@code create}, {@code strict-expiry}, {@code maxInFlight}; may be empty
+   *     {@code create}, {@code strict-expiry}, {@code maxInFlight}, {@code pooler}; may be empty
    * @throws IllegalArgumentException if there is a wrong or unknown parameter
    * @throws StoreUnavailableException if the database cannot be reached now
    * @throws StoreUnfitException if it is of an unknown product, or must not be used as it is
    */
   public static LockStore open(DataSource dataSource, String parameters) {
     StoreUrl given = StoreUrl.parse("jdbc:datasource:?" + parameters);
-    given.allowOnly(with(Set.of("maxInFlight")));
-    Dialect dialect = dialect(dataSource);
+    given.allowOnly(with(Set.of("maxInFlight", POOLER)));
+    Dialect dialect = pooled(dialect(dataSource), given);
     return server(dialect, given, dialect.scheme() + ":(data source)", dataSource::getConnection);
   }
 
@@ -107,7 +109,7 @@ public final class JdbcStore {
     }
     for (Dialect dialect : DIALECTS) {
       if (url.scheme().equals(dialect.scheme())) {
-        return server(dialect, url);
+        return server(pooled(dialect, url), url);
       }
     }
     throw new IllegalArgumentException(
@@ -126,9 +128,13 @@ public final class JdbcStore {
         .expiring(strict);
   }
 
+  private static Dialect pooled(Dialect dialect, StoreUrl url) {
+    return url.flag(POOLER, false) ? dialect.behindPooler(maxInFlight(url, dialect)) : dialect;
+  }
+
   private static LockStore server(Dialect dialect, StoreUrl url) {
     Set<String> driverParameters = dialect.driverParameters();
-    Set<String> known = with(Set.of("maxInFlight", "user", "password"));
+    Set<String> known = with(Set.of("maxInFlight", "user", "password", POOLER));
     known.addAll(driverParameters);
     url.allowOnly(known);
     Dialect.Target target = dialect.target(url, maxInFlight(url, dialect));

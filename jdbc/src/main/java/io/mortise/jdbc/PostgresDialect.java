@@ -35,6 +35,22 @@ final class PostgresDialect implements Dialect {
 
   private static final SqlText TEXT = new SqlText("postgresql", SqlText.DEFAULT_PREFIX);
 
+  /** Of each transaction, if a pooler stands before the server; null if the connection has them. */
+  private final @Nullable Bounds pooled;
+
+  PostgresDialect() {
+    this(null);
+  }
+
+  private PostgresDialect(@Nullable Bounds pooled) {
+    this.pooled = pooled;
+  }
+
+  @Override
+  public Dialect behindPooler(Duration maxInFlight) {
+    return new PostgresDialect(Bounds.within(maxInFlight));
+  }
+
   @Override
   public String folder() {
     return "postgresql";
@@ -83,7 +99,7 @@ final class PostgresDialect implements Dialect {
     }
     Properties properties = new Properties();
     properties.setProperty("ApplicationName", "mortise");
-    properties.setProperty("prepareThreshold", "1");
+    properties.setProperty("prepareThreshold", pooled == null ? "1" : "0");
     properties.setProperty("tcpKeepAlive", "true");
     // In whole seconds; a dead link is noticed within the time that a request may take.
     String seconds = Long.toString(Math.max(1, maxInFlight.toSeconds()));
@@ -113,16 +129,9 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException {
-    // A quarter for a statement, so that a step of two, tried for the last time, ends in time.
-    String quarter = Long.toString(maxInFlight.toMillis() / 4);
-    long wait = Math.min(LOCK_WAIT.toMillis(), maxInFlight.toMillis() / 4);
-    Sql sql =
-        new Sql(connection, TEXT.statement("setup"))
-            .set("lock_timeout", Long.toString(wait))
-            .set("statement_timeout", quarter)
-            .set("idle_timeout", quarter);
+    Sql sql = new Sql(connection, TEXT.statement(pooled == null ? "setup" : "setup_pooled"));
     try (sql;
-        ResultSet row = sql.query()) {
+        ResultSet row = Bounds.within(maxInFlight).set(sql).query()) {
       row.next();
       if (row.getBoolean(1)) {
         throw new StoreUnfitException(
@@ -138,14 +147,38 @@ final class PostgresDialect implements Dialect {
         LOG.warn(
             "{} runs with fsync=off: a crash of its host may forget or break all locks", store);
       }
+      if (pooled != null && row.getBoolean(4)) {
+        throw new StoreUnfitException(
+            store
+                + " has another default_transaction_isolation than 'read committed', which cannot be changed behind a pooler.");
+      }
+    }
+  }
+
+  /** What a statement, a wait for a row and a pause within a transaction may take, in ms. */
+  private record Bounds(long row, long statement) {
+    /** A quarter for a statement, so that a step of two, tried for the last time, ends in time. */
+    static Bounds within(Duration maxInFlight) {
+      long quarter = maxInFlight.toMillis() / 4;
+      return new Bounds(Math.min(LOCK_WAIT.toMillis(), quarter), quarter);
+    }
+
+    Sql set(Sql sql) throws SQLException {
+      return sql.set("lock_timeout", Long.toString(row))
+          .set("statement_timeout", Long.toString(statement))
+          .set("idle_timeout", Long.toString(statement));
     }
   }
 
   @Override
   public Link link(
-      Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal) {
+      Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
+      throws SQLException {
     PostgresRows rows = new PostgresRows(connection, text, namespace);
-    return new Link(connection, rows, new PostgresTransactions(connection, rows, text, isLocal));
+    Sql opening =
+        pooled == null ? null : pooled.set(new Sql(connection, TEXT.statement("begin_pooled")));
+    return new Link(
+        connection, rows, new PostgresTransactions(connection, rows, text, isLocal, opening));
   }
 
   @Override
@@ -157,7 +190,10 @@ final class PostgresDialect implements Dialect {
       Runnable look,
       Duration maxInFlight) {
     PostgresDriver driver = PostgresDriver.find();
-    if (driver == null) {
+    if (pooled != null) {
+      LOG.info("{}: no notifications through a pooler; waiters are woken by polling", display);
+      return null;
+    } else if (driver == null) {
       LOG.info(
           "{}: not the driver that tells notifications; waiters are woken by polling", display);
       return null;
@@ -212,6 +248,7 @@ final class PostgresDialect implements Dialect {
       case "3D000" -> Reason.NO_DATABASE;
       case "25006" -> Reason.READ_ONLY;
       case "53300" -> Reason.TOO_MANY_CONNECTIONS;
+      case "42P05", "26000" -> Reason.POOLED;
       default -> Reason.OTHER;
     };
   }

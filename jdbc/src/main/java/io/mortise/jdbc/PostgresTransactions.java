@@ -22,16 +22,28 @@ final class PostgresTransactions implements Link.Transactions {
   private final SqlText text;
   private final Predicate<SessionId> isLocal;
 
+  /** Begins each of them, where nothing can be set for the whole connection. */
+  private final @Nullable Sql opening;
+
   PostgresTransactions(
-      Connection connection, PostgresRows rows, SqlText text, Predicate<SessionId> isLocal) {
+      Connection connection,
+      PostgresRows rows,
+      SqlText text,
+      Predicate<SessionId> isLocal,
+      @Nullable Sql opening) {
     this.connection = connection;
     this.rows = rows;
     this.text = text;
     this.isLocal = isLocal;
+    this.opening = opening;
   }
 
   @Override
   public void begin(@Nullable Request expected) throws SQLException {
+    if (opening != null) {
+      connection.setAutoCommit(false);
+      opening.query().close();
+    }
     if (expected != null) {
       // Begins by itself: what the driver sends for it is answered apart, for which this thread
       // would wake.
@@ -77,7 +89,9 @@ final class PostgresTransactions implements Link.Transactions {
 
   @Override
   public void leave() throws SQLException {
-    execute(text.statement("leave").sql());
+    if (opening == null) {
+      execute(text.statement("leave").sql());
+    }
   }
 
   private void execute(String sql) throws SQLException {

@@ -211,6 +211,12 @@ final class ServerDatabase implements Database {
                   + " has no connection left. Mortise needs up to three per process: raise the limit, "
                   + "or make a pool smaller.",
               e);
+      case POOLED ->
+          new StoreUnfitException(
+              store
+                  + " seems to be behind a pooler that gives out server connections per transaction. "
+                  + "Add pooler=true to the URL, or connect to the server itself.",
+              e);
       case OTHER ->
           e.getMessage() != null && e.getMessage().contains("No suitable driver")
               ? new StoreUnfitException(

@@ -171,7 +171,7 @@ public final class PostgresServer extends LocalServer {
   }
 
   /** PostgreSQL refuses to run as root. The process keeps its id. */
-  private static List<String> asUser() {
+  static List<String> asUser() {
     return ServerProcess.isRoot()
         ? List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups")
         : List.of();

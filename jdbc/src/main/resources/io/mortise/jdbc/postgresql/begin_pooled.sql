@@ -1,0 +1,7 @@
+-- What setup.sql says of a connection, said of one transaction: bounds what it may take, and has its commit awaited.
+-- :lock_timeout :statement_timeout :idle_timeout = in ms
+SELECT set_config('lock_timeout', :lock_timeout, true),
+  set_config('statement_timeout', :statement_timeout, true),
+  set_config('idle_in_transaction_session_timeout', :idle_timeout, true),
+  set_config('synchronous_commit',
+    CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)
