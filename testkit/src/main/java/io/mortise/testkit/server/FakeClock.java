@@ -6,8 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -37,6 +39,27 @@ public final class FakeClock implements AutoCloseable {
   /** A clock that shows the right time; empty if the library is not installed. */
   public static Optional<FakeClock> installed() {
     return PLACES.stream().filter(Files::isReadable).findFirst().map(FakeClock::new);
+  }
+
+  /** Whether a program can run with it: some that bring their own memory allocator cannot. */
+  public boolean suits(Path program) {
+    List<String> command = new ArrayList<>(prefix());
+    command.addAll(List.of(program.toString(), "--version"));
+    try {
+      Process asked =
+          new ProcessBuilder(command)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      boolean ended = asked.waitFor(5, TimeUnit.SECONDS);
+      asked.destroyForcibly();
+      return ended && asked.exitValue() == 0;
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   /** Shows the right time plus this, at once. */

@@ -36,11 +36,24 @@ public final class MariaDbServer extends LocalServer {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static MariaDbServer start(Path program, String... arguments) {
+    return start(program, List.of(), arguments);
+  }
+
+  /**
+   * The same, with a clock that the test sets.
+   *
+   * @param clock closed after the server
+   */
+  public static MariaDbServer start(Path program, FakeClock clock, String... arguments) {
+    return start(program, clock.prefix(), arguments);
+  }
+
+  private static MariaDbServer start(Path program, List<String> prefix, String... arguments) {
     try {
       Path data = ServerProcess.once("mariadb-data", MariaDbServer::makeData);
       int port = ServerProcess.freePort();
-      List<String> command =
-          List.of(program.toString(), "--no-defaults", "--innodb-log-file-size=16M");
+      List<String> command = new ArrayList<>(prefix);
+      command.addAll(List.of(program.toString(), "--no-defaults", "--innodb-log-file-size=16M"));
       return new MariaDbServer(MySqlLike.start("mariadb", data, port, command, arguments), port);
     } catch (IOException e) {
       throw new UncheckedIOException(e);

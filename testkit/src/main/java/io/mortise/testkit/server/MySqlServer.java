@@ -72,6 +72,19 @@ public final class MySqlServer extends LocalServer {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static MySqlServer start(Path home, String... arguments) {
+    return start(home, List.of(), arguments);
+  }
+
+  /**
+   * The same, with a clock that the test sets.
+   *
+   * @param clock closed after the server
+   */
+  public static MySqlServer start(Path home, FakeClock clock, String... arguments) {
+    return start(home, clock.prefix(), arguments);
+  }
+
+  private static MySqlServer start(Path home, List<String> prefix, String... arguments) {
     String program = home.resolve("bin/mysqld").toString();
     try {
       Path data =
@@ -84,7 +97,8 @@ public final class MySqlServer extends LocalServer {
                 ServerProcess.run(home, make);
               });
       int port = ServerProcess.freePort();
-      List<String> command = new ArrayList<>(program(program, home));
+      List<String> command = new ArrayList<>(prefix);
+      command.addAll(program(program, home));
       command.addAll(List.of("--mysqlx=OFF", "--performance-schema=OFF"));
       return new MySqlServer(MySqlLike.start("mysql", data, port, command, arguments), port);
     } catch (IOException e) {

@@ -93,6 +93,25 @@ public final class PostgresServer extends LocalServer {
     return start(binaries, clock.prefix(), arguments);
   }
 
+  /**
+   * The same, with its data on a disk that can lose what was not forced to it.
+   *
+   * @param disk closed after the server
+   * @param clock closed after the server; empty for the host's
+   */
+  public static PostgresServer start(
+      Path binaries, LossyDisk disk, Optional<FakeClock> clock, String... arguments) {
+    List<String> prefix = clock.map(FakeClock::prefix).orElse(List.of());
+    try {
+      Path folder = Files.createDirectory(disk.folder().resolve("postgres"));
+      Path data = folder.resolve("data");
+      initialize(binaries, folder, data);
+      return start(binaries, folder, data, prefix, arguments);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   private static PostgresServer start(Path binaries, List<String> prefix, String... arguments) {
     try {
       Path folder = folder("mortise-postgres");

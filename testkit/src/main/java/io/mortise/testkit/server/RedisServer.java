@@ -168,6 +168,13 @@ public final class RedisServer extends LocalServer {
     return "redis://127.0.0.1:" + port;
   }
 
+  /** Kills it, removes all that it has written, and starts it again. */
+  public void restartEmpty() {
+    process.kill();
+    process.emptyFolder();
+    process.restart();
+  }
+
   /** Whether its process runs. */
   public boolean isRunning() {
     return process.isRunning();

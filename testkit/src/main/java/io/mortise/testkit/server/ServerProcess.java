@@ -162,6 +162,27 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
+  /** A JVM on the class path of this one that starts fast, up to the name of its main class. */
+  static List<String> java(String... options) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of(options));
+    command.add("-cp");
+    command.add(
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+    return command;
+  }
+
+  /** Empties its folder, while it does not run. */
+  void emptyFolder() {
+    try (Stream<Path> files = Files.list(folder)) {
+      files.forEach(ServerProcess::deleteTree);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   static void copyTree(Path from, Path to) throws IOException {
     List<Path> files;
     try (Stream<Path> walk = Files.walk(from)) {

@@ -1,0 +1,118 @@
+package io.mortise.testkit.server;
+
+import io.mortise.testkit.Waits;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Redis primary and its replica behind one address, as with a floating address or a name that is
+ * moved. The replica can be made to lag, and to take over. Gone after {@link #close()}. For one
+ * thread.
+ */
+public final class RedisPair implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+  private final Path binary;
+  private final Relay address;
+  private RedisServer primary;
+  private RedisServer replica;
+
+  /** What the replica hears the primary by. */
+  private Relay cable;
+
+  private RedisPair(
+      Path binary, RedisServer primary, RedisServer replica, Relay address, Relay cable) {
+    this.binary = binary;
+    this.primary = primary;
+    this.replica = replica;
+    this.address = address;
+    this.cable = cable;
+  }
+
+  /**
+   * Starts both, and waits until the replica follows.
+   *
+   * @param binary {@code redis-server}
+   */
+  public static RedisPair start(Path binary) {
+    RedisServer primary = server(binary);
+    RedisServer replica = null;
+    Relay address = null;
+    try {
+      replica = server(binary);
+      address = Relay.to(primary.port());
+      RedisPair pair = new RedisPair(binary, primary, replica, address, Relay.to(primary.port()));
+      pair.follow();
+      return pair;
+    } catch (RuntimeException | Error e) {
+      close(primary, replica, address);
+      throw e;
+    }
+  }
+
+  private static RedisServer server(Path binary) {
+    // Else a replica waits five seconds for others to copy along with.
+    return RedisServer.start(binary, "--repl-diskless-sync-delay", "0");
+  }
+
+  private void follow() {
+    replica.ask("REPLICAOF", "127.0.0.1", Integer.toString(cable.port()));
+    Waits.until(
+        PATIENCE, "the replica followed", () -> replica.info("master_link_status").equals("up"));
+  }
+
+  /** Where clients connect to, now and after a failover. */
+  public int port() {
+    return address.port();
+  }
+
+  /** {@code redis://127.0.0.1:port}. */
+  public String url() {
+    return "redis://127.0.0.1:" + port();
+  }
+
+  /** Who answers at the address. */
+  public RedisServer primary() {
+    return primary;
+  }
+
+  /** From now on the replica hears of nothing, and nobody is told. */
+  public void lag() {
+    cable.cut();
+  }
+
+  /** Kills the primary, promotes the replica, and has the address lead to it. */
+  public void failOver() {
+    primary.kill();
+    replica.ask("REPLICAOF", "NO", "ONE");
+    address.lead(replica.port());
+  }
+
+  /** After a failover: starts a new replica in the place of the one that was promoted. */
+  public void addReplica() {
+    cable.close();
+    primary.close();
+    primary = replica;
+    replica = server(binary);
+    cable = Relay.to(primary.port());
+    follow();
+  }
+
+  @Override
+  public void close() {
+    cable.close();
+    close(primary, replica, address);
+  }
+
+  private static void close(
+      RedisServer primary, @Nullable RedisServer replica, @Nullable Relay address) {
+    if (address != null) {
+      address.close();
+    }
+    if (replica != null) {
+      replica.close();
+    }
+    primary.close();
+  }
+}
