@@ -19,6 +19,7 @@ import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -36,16 +37,18 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "torture",
     description =
-        "Let clients and servers be stopped, killed and cut off while locks are taken, and check what the clients saw.",
+        "Let clients and servers be stopped, killed and cut off while locks are taken, and check"
+            + " what the clients saw.",
     footer = {
       "",
-      "Client processes take locks on the store and write down what they see; a checker finds out whether two held at a"
-          + " time, whether tokens rose, whether a resource that checks them lost an update, and more. Two controls run"
-          + " along that have to break: a resource that checks no token, and a naive lock. If they do not, the run is"
-          + " void. Writes a page with a picture of it all.",
+      "Client processes take locks on the store and write down what they see; a checker finds out"
+          + " whether two held at a time, whether tokens rose, whether a resource that checks them"
+          + " lost an update, and more. Two controls run along that have to break: a resource that"
+          + " checks no token, and a naive lock. If they do not, the run is void. Writes a page"
+          + " with a picture of it all.",
       "",
-      "Exit status: 0 if every promise was kept; 1 if one was broken, or the run was void; 69 if a server is not"
-          + " installed or cannot be reached."
+      "Exit status: 0 if every promise was kept; 1 if one was broken, or the run was void; 69 if a"
+          + " server is not installed or cannot be reached."
     })
 final class TortureCommand implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -59,8 +62,10 @@ final class TortureCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "Start these servers from the PATH, on free ports of this host, one after the other: redis, sqlite,"
-              + " postgresql, mariadb. Default, without --store: redis.")
+          "Start these servers, on free ports of this host, one after the other; those that are not"
+              + " on this machine are skipped: redis, redis-everysec, redis-pair, redis-sentinel,"
+              + " redis-cluster, quorum, sqlite, postgresql, mysql, mariadb, h2, zookeeper,"
+              + " curator, or all. Default, without --store: redis.")
   private List<String> servers = List.of();
 
   @Option(
@@ -68,8 +73,11 @@ final class TortureCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "FAULT",
       description =
-          "Only these: pause, kill, cut-off, slow, lost-replies, reset, server-pause, server-crash, forget, push-loss."
-              + " Default: all that the store allows. To a store given by --store only clients' faults happen.")
+          "Only these: pause, full-gc, kill, cut-off, half-open, slow, lost-replies, lost-requests,"
+              + " reset, server-pause, server-crash, power-cut, failover, split, clock-forward,"
+              + " clock-back, forget, restart-empty, script-flush, push-loss. Default: all that the"
+              + " store and this machine allow. To a store given by --store only clients' faults"
+              + " happen.")
   private List<String> faults = List.of();
 
   @Option(
@@ -101,6 +109,25 @@ final class TortureCommand implements Callable<Integer> {
   private int threads;
 
   @Option(
+      names = "--bulk",
+      paramLabel = "N",
+      defaultValue = "4",
+      description =
+          "Further locks that each process takes at a time, which are checked and counted, not"
+              + " written down; and two threads that pass one on among themselves. 0 for none."
+              + " Default: ${DEFAULT-VALUE}.")
+  private int bulk;
+
+  @Option(
+      names = "--patience",
+      paramLabel = "DURATION",
+      defaultValue = "500ms",
+      description =
+          "How much longer than promised a lock may stay shut: more for a machine that is busy with"
+              + " other things. Default: ${DEFAULT-VALUE}.")
+  private Duration patience;
+
+  @Option(
       names = "--seed",
       paramLabel = "S",
       description = "Repeats the faults of another run, in their order.")
@@ -126,6 +153,9 @@ final class TortureCommand implements Callable<Integer> {
     if (url != null && !servers.isEmpty()) {
       throw wrong("Give either --store or --servers.");
     }
+    if (servers.equals(List.of("all"))) {
+      servers = Arena.OWN;
+    }
     for (String server : servers) {
       if (!Arena.OWN.contains(server)) {
         throw wrong("There is no server '" + server + "'. Known: " + String.join(", ", Arena.OWN));
@@ -143,17 +173,23 @@ final class TortureCommand implements Callable<Integer> {
     if (url != null) {
       return exit(run(Arena.of(url), wanted, drawn, "--store URL"));
     }
+    int done = 0;
     for (String server : servers.isEmpty() ? List.of("redis") : servers) {
       Path folder = Files.createTempDirectory("mortise-torture");
       try {
-        Arena arena =
-            Arena.start(server, folder)
-                .orElseThrow(
-                    () -> new Failure(ExitStatus.STORE, "There is no " + server + " on the PATH."));
-        kept &= run(arena, wanted, drawn, "--servers " + server);
+        Optional<Arena> arena = Arena.start(server, folder, wanted);
+        if (arena.isEmpty()) {
+          surroundings.out().println(server + ": skipped, since it is not on this machine");
+        } else {
+          kept &= run(arena.get(), wanted, drawn, "--servers " + server);
+          done++;
+        }
       } finally {
         delete(folder);
       }
+    }
+    if (done == 0) {
+      throw new Failure(ExitStatus.STORE, "None of these servers is on this machine.");
     }
     return exit(kept);
   }
@@ -188,6 +224,7 @@ final class TortureCommand implements Callable<Integer> {
     Path folder = Files.createTempDirectory("mortise-torture");
     boolean kept = false;
     try (arena) {
+      tellOfLacking(arena, wanted);
       Set<Fault> possible = EnumSet.copyOf(wanted);
       possible.retainAll(arena.faults());
       Plan plan = plan(possible, drawn);
@@ -219,6 +256,21 @@ final class TortureCommand implements Callable<Integer> {
     }
   }
 
+  /** What was asked for by name is refused; of what is missing otherwise, people are told. */
+  private void tellOfLacking(Arena arena, Set<Fault> wanted) {
+    arena
+        .lacking()
+        .forEach(
+            (fault, why) -> {
+              String text = arena.name() + ": no " + fault.label() + " here: " + why;
+              if (wanted.contains(fault) && !faults.isEmpty()) {
+                throw new Failure(ExitStatus.STORE, text);
+              } else if (wanted.contains(fault)) {
+                surroundings.out().println(text);
+              }
+            });
+  }
+
   private Plan plan(Set<Fault> possible, long drawn) {
     try {
       return new Plan(
@@ -227,8 +279,9 @@ final class TortureCommand implements Callable<Integer> {
           processes,
           threads,
           2,
+          bulk,
           possible,
-          Duration.ofMillis(500),
+          patience,
           drawn);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
@@ -238,13 +291,16 @@ final class TortureCommand implements Callable<Integer> {
   private String again(String where, Set<Fault> possible, long drawn) {
     return String.format(
         Locale.ROOT,
-        "mortise torture %s --faults %s --minutes %s --ttl %dms --processes %d --threads %d --seed %d",
+        "mortise torture %s --faults %s --minutes %s --ttl %dms --processes %d --threads %d --bulk"
+            + " %d --patience %dms --seed %d",
         where,
         possible.stream().sorted().map(Fault::label).collect(Collectors.joining(",")),
         minutes == Math.rint(minutes) ? Long.toString((long) minutes) : Double.toString(minutes),
         ttl.toMillis(),
         processes,
         threads,
+        bulk,
+        patience.toMillis(),
         drawn);
   }
 

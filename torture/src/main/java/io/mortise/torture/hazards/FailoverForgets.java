@@ -3,8 +3,7 @@ package io.mortise.torture.hazards;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
-import io.mortise.testkit.server.RedisServer;
-import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.RedisPair;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -19,45 +18,6 @@ final class FailoverForgets implements Hazard.Story {
   private static final Duration LONG_TTL = Duration.ofSeconds(30);
   private static final String LOCK = "mortise-hazard/invoice";
 
-  /** Two servers behind one address; the cable between them can be cut. */
-  private record Pair(
-      Stage stage,
-      RedisServer primary,
-      RedisServer replica,
-      Relay address,
-      Relay cable,
-      RedisConnection toReplica) {
-
-    static Pair start(Stage stage) {
-      // Else a replica waits five seconds for others to copy along with.
-      RedisServer primary = stage.redis("--repl-diskless-sync-delay", "0");
-      RedisServer replica = stage.redis();
-      Relay address = stage.open(Relay.to(primary.port()));
-      Relay cable = stage.open(Relay.to(primary.port()));
-      RedisConnection toReplica = stage.connect(replica.port());
-      toReplica.call("REPLICAOF", "127.0.0.1", Integer.toString(cable.port()));
-      Pair pair = new Pair(stage, primary, replica, address, cable, toReplica);
-      stage.await("the replica follows", pair::follows);
-      return pair;
-    }
-
-    private boolean follows() {
-      return String.valueOf(toReplica.call("INFO", "replication"))
-          .contains("master_link_status:up");
-    }
-
-    String url() {
-      return "redis://127.0.0.1:" + address.port();
-    }
-
-    void fail() {
-      primary.kill();
-      toReplica.call("REPLICAOF", "NO", "ONE");
-      address.lead(replica.port());
-      stage.say("servers", "the primary is killed, the replica promoted; the address leads to it");
-    }
-  }
-
   @Override
   public void play(Stage stage) throws Exception {
     naive(stage);
@@ -65,16 +25,21 @@ final class FailoverForgets implements Hazard.Story {
     lostGrant(stage);
   }
 
+  private static void fail(Stage stage, RedisPair pair) {
+    pair.failOver();
+    stage.say("servers", "the primary is killed, the replica promoted; the address leads to it");
+  }
+
   private static void naive(Stage stage) {
     stage.chapter("The naive lock: SET invoice A NX PX 30000, with INCR as its token");
-    Pair pair = Pair.start(stage);
-    RedisConnection a = stage.connect(pair.address().port());
-    pair.cable().cut();
+    RedisPair pair = stage.redisPair();
+    RedisConnection a = stage.connect(pair.port());
+    pair.lag();
     stage.expect(a.lock(LOCK, "A", 30_000), "A gets the naive lock");
     Object first = a.call("INCR", "token");
     stage.say("A", "has the lock, token " + first + "; the replica lags and does not know");
-    pair.fail();
-    RedisConnection b = stage.connect(pair.address().port());
+    fail(stage, pair);
+    RedisConnection b = stage.connect(pair.port());
     stage.expect(b.lock(LOCK, "B", 30_000), "B gets the naive lock while A holds it");
     Object second = b.call("INCR", "token");
     stage.say("B", "gets the lock too, token " + second);
@@ -85,11 +50,11 @@ final class FailoverForgets implements Hazard.Story {
 
   private static void told(Stage stage) throws Exception {
     stage.chapter("Mortise, TTL 3 s: a failover that lost a renewal, too");
-    Pair pair = Pair.start(stage);
+    RedisPair pair = stage.redisPair();
     LockClient a = stage.client(pair.url(), "A", TTL);
     LockClient b = stage.client(pair.url(), "B", TTL);
     a.lock("mortise-hazard/warm-up").acquire().close();
-    pair.cable().cut();
+    pair.lag();
     stage.pass(TTL.dividedBy(2));
     Lease lease = a.lock(LOCK).acquire();
     AtomicReference<@Nullable String> loss = new AtomicReference<>();
@@ -98,7 +63,7 @@ final class FailoverForgets implements Hazard.Story {
     Account invoice = new Account(0);
     stage.expect(invoice.write(1, first), "the invoice takes the write of A");
     stage.say("A", "has the lock, token " + first + "; the replica lags and does not know");
-    pair.fail();
+    fail(stage, pair);
     Lease next = granted(stage, b);
     long second = next.token();
     stage.say("B", "gets the lock too, token " + second);
@@ -114,18 +79,18 @@ final class FailoverForgets implements Hazard.Story {
 
   private static void lostGrant(Stage stage) throws Exception {
     stage.chapter("Mortise, TTL 30 s: a failover that lost this grant and nothing else");
-    Pair pair = Pair.start(stage);
+    RedisPair pair = stage.redisPair();
     LockClient a = stage.client(pair.url(), "A", LONG_TTL);
     LockClient b = stage.client(pair.url(), "B", LONG_TTL);
     a.lock("mortise-hazard/warm-up").acquire().close();
     stage.pass(Duration.ofMillis(300));
-    pair.cable().cut();
+    pair.lag();
     Lease lease = a.lock(LOCK).acquire();
     AtomicReference<@Nullable String> loss = new AtomicReference<>();
     lease.onLost(lost -> loss.set(lost.getMessage()));
     long first = lease.token();
     stage.say("A", "has the lock, token " + first + "; the replica lags by this grant only");
-    pair.fail();
+    fail(stage, pair);
     Lease next = granted(stage, b);
     long second = next.token();
     stage.say("B", "gets the lock too, token " + second);
@@ -137,7 +102,8 @@ final class FailoverForgets implements Hazard.Story {
     stage.await("A is told", () -> loss.get() != null);
     stage.say(
         "A",
-        "asks the new server about each of its leases, though its session is known there: this one is lost");
+        "asks the new server about each of its leases, though its session is known there: this one"
+            + " is lost");
     next.close();
     stage.conclude("detected, as told: until A has asked, only the token tells");
   }

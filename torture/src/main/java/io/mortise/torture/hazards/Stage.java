@@ -1,10 +1,12 @@
 package io.mortise.torture.hazards;
 
 import io.mortise.LockClient;
+import io.mortise.testkit.server.RedisPair;
 import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -101,11 +103,17 @@ public final class Stage implements AutoCloseable {
 
   /** A Redis server of its own. */
   RedisServer redis(String... arguments) {
-    return open(
-        RedisServer.start(
-            RedisServer.installed(6)
-                .orElseThrow(() -> new MissingProgramException("redis-server 6.2 or later")),
-            arguments));
+    return open(RedisServer.start(redisProgram(), arguments));
+  }
+
+  /** A Redis server and its replica, behind one address. */
+  RedisPair redisPair() {
+    return open(RedisPair.start(redisProgram()));
+  }
+
+  private static Path redisProgram() {
+    return RedisServer.installed(6)
+        .orElseThrow(() -> new MissingProgramException("redis-server 6.2 or later"));
   }
 
   /** A connection that sends what a naive lock sends. */

@@ -1,9 +1,11 @@
 package io.mortise.torture.history;
 
 import io.mortise.torture.history.Finding.Rule;
+import io.mortise.torture.history.LockHistory.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -26,73 +28,86 @@ public final class Checker {
   /** Locks whose names begin so are wanted by one worker only, which may be dead. */
   public static final String OWN = "own-";
 
+  /** Locks whose names begin so are asked for as fair ones. */
+  public static final String FAIR = "fair-";
+
   /** More of a kind say nothing new. */
   private static final int MOST = 20;
 
+  private static final long SECOND = 1_000_000_000;
+  private static final Set<Rule> AHEAD =
+      EnumSet.of(Rule.UNIQUE_TOKENS, Rule.RISING_TOKENS, Rule.NO_RIGHTFUL_REFUSAL);
+
   private final long ttlNanos;
-  private final long patienceNanos;
-  private final Set<String> forgetful;
+  private final Trouble trouble;
   private final Map<String, LockHistory> locks = new TreeMap<>();
   private final Map<Integer, Event> asking = new HashMap<>();
+  private final Map<Integer, Long> queued = new HashMap<>();
   private final Map<Integer, Hold> holding = new HashMap<>();
-  private final List<Event> faults = new ArrayList<>();
+  private final Map<Integer, Long> killed = new HashMap<>();
   private final Map<Kind, Long> counts = new EnumMap<>(Kind.class);
+  private final Map<String, Long> cycles = new TreeMap<>();
+  private final List<Finding> told = new ArrayList<>();
   private final List<Finding> findings = new ArrayList<>();
   private final Map<Rule, Long> found = new EnumMap<>(Rule.class);
-  private int foretold;
+  private final Map<String, Long> foretold = new TreeMap<>();
+  private final Map<Rule, Delays> delays = new EnumMap<>(Rule.class);
 
   /**
    * A checker of one run.
    *
    * @param ttl of the sessions
-   * @param patience how much longer than a TTL the locks of a dead process may take
-   * @param forgetful faults after which two may hold for up to two TTLs, since the store has
-   *     forgotten who did
+   * @param patience how much longer than it is promised anything may take
+   * @param effects of faults, by name
    */
-  public Checker(Duration ttl, Duration patience, Set<String> forgetful) {
+  public Checker(Duration ttl, Duration patience, Map<String, Effect> effects) {
     this.ttlNanos = ttl.toNanos();
-    this.patienceNanos = patience.toNanos();
-    this.forgetful = Set.copyOf(forgetful);
+    this.trouble = new Trouble(ttlNanos, patience.toNanos(), effects);
   }
 
   /** Takes the next event of a worker in. */
   public void take(Event event) {
     counts.merge(event.kind(), 1L, Long::sum);
     switch (event.kind()) {
-      case FAULT, HEALED, KILLED -> faults.add(event);
+      case LOST -> trouble.take(event);
+      case FAULT, HEALED, DOWN, UP, STALLED -> trouble.take(event);
+      case KILLED -> killed.put(event.process(), event.nanos());
       case ASKS -> asking.put(event.worker(), event);
+      case QUEUED -> queued.put(event.worker(), event.nanos());
       case HOLDS -> {
-        Hold hold = new Hold(event, over(event, true));
+        Hold hold = new Hold(event, over(event));
         lock(event).holds.add(hold);
         holding.put(event.worker(), hold);
       }
-      case STALE, OUTAGE -> lock(event).doubtful(event, over(event, false));
-      case TIMED_OUT -> over(event, false);
-      case BUSY -> lock(event).busy(event, over(event, false));
+      case STALE -> {
+        trouble.take(event);
+        over(event);
+      }
+      case OUTAGE, TIMED_OUT, BUSY -> over(event);
       case SURE -> {
         Hold hold = hold(event);
         if (hold != null) {
           hold.sure = Math.max(hold.sure, event.nanos());
         }
       }
-      case GAVE -> {
-        Hold hold = hold(event);
-        if (hold != null) {
-          hold.ended = event.nanos();
-        }
+      case GAVE -> gave(event, 0);
+      // In the store it may go on for as long as it takes to be noticed there.
+      case GAVE_LOST -> {
+        trouble.take(event);
+        gave(event, 2 * ttlNanos);
       }
       case WROTE -> lock(event).wrote();
       case REFUSED -> lock(event).refused(event);
       case FINAL -> lock(event).finalValue(event);
       case LEFT -> lock(event).left(event);
-      case GAVE_LOST -> {
-        Hold hold = hold(event);
-        if (hold != null) {
-          // In the store it may go on for as long as it takes to be noticed there.
-          hold.ended = event.nanos() + 2 * ttlNanos;
-        }
-      }
-      case LOST -> {}
+      case CYCLES -> cycles.merge(event.lock(), event.token(), Long::sum);
+      case BROKEN ->
+          told.add(
+              new Finding(
+                  Rule.valueOf(event.lock()),
+                  "",
+                  event.nanos(),
+                  "seen by worker " + event.worker() + ", token " + event.token()));
     }
   }
 
@@ -105,15 +120,30 @@ public final class Checker {
     return hold != null && hold.attempt == event.attempt() ? hold : null;
   }
 
+  private void gave(Event event, long more) {
+    Hold hold = hold(event);
+    if (hold != null) {
+      hold.gave = event.nanos();
+      hold.ended = event.nanos() + more;
+    }
+  }
+
   /** A try is over; returns when it began. */
-  private long over(Event event, boolean held) {
+  private long over(Event event) {
     Event asked = asking.remove(event.worker());
     if (asked == null) {
       throw new IllegalArgumentException("The history has an answer without a question: " + event);
     }
+    Long shown = queued.remove(event.worker());
     lock(event)
-        .trials
-        .add(new LockHistory.Trial(event.worker(), asked.nanos(), event.nanos(), held));
+        .tried(
+            new Trial(
+                event.worker(),
+                asked.nanos(),
+                event.nanos(),
+                asked.more() == 0,
+                shown == null ? Long.MAX_VALUE : shown,
+                event.kind()));
     return asked.nanos();
   }
 
@@ -121,113 +151,126 @@ public final class Checker {
   public Verdict check() {
     int openLosses = 0;
     int naiveLosses = 0;
+    int inOrder = 0;
+    told.forEach(this::add);
     for (Map.Entry<String, LockHistory> entry : locks.entrySet()) {
+      String name = entry.getKey();
       LockHistory lock = entry.getValue();
-      if (entry.getKey().startsWith(NAIVE)) {
+      if (name.startsWith(NAIVE)) {
         naiveLosses += lock.overlaps(finding -> {}) + (int) lock.lostUpdates();
         continue;
       }
       lock.overlaps(this::add);
       lock.checkTokens(this::add);
       lock.checkBusy(ttlNanos, this::add);
+      lock.checkOutages(trouble, this::add);
       lock.checkLeft(this::add);
-      if (entry.getKey().startsWith(OPEN)) {
+      if (name.startsWith(OPEN)) {
         openLosses += (int) lock.lostUpdates();
       } else {
         lock.checkResource(this::add);
       }
+      if (!name.startsWith(OWN)) {
+        checkGaps(name, lock);
+        checkRecovery(name, lock);
+      }
+      if (name.startsWith(FAIR)) {
+        inOrder += Waits.overtaken(lock, trouble, trial -> add(overtaken(name, trial)));
+      }
     }
-    long slowest = checkCrashes();
-    checkRecovery();
     return new Verdict(
         List.copyOf(findings),
         Map.copyOf(found),
         Map.copyOf(counts),
-        foretold,
+        Map.copyOf(foretold),
         openLosses,
         naiveLosses,
-        slowest);
+        new Verdict.Figures(
+            faults(),
+            Map.copyOf(cycles),
+            delays,
+            inOrder,
+            trouble.stalledNanos(),
+            trouble.unexplained().size()));
+  }
+
+  private Map<String, Long> faults() {
+    Map<String, Long> faults = new TreeMap<>();
+    trouble.spans().forEach(span -> faults.merge(span.fault(), 1L, Long::sum));
+    return faults;
   }
 
   private void add(Finding finding) {
-    if (finding.rule() == Rule.EXCLUSION && wasForgotten(finding.nanos())) {
-      foretold++;
-      return;
+    Trouble.Span excuse = trouble.excuse(finding.rule(), finding.nanos());
+    if (excuse == null && AHEAD.contains(finding.rule())) {
+      excuse = ahead(finding);
     }
-    if (found.merge(finding.rule(), 1L, Long::sum) <= MOST) {
+    if (excuse != null) {
+      foretold.merge(excuse.fault(), 1L, Long::sum);
+    } else if (found.merge(finding.rule(), 1L, Long::sum) <= MOST) {
       findings.add(finding);
     }
   }
 
-  private boolean wasForgotten(long nanos) {
-    return faults.stream()
-        .anyMatch(
-            fault ->
-                fault.kind() == Kind.FAULT
-                    && forgetful.contains(fault.lock())
-                    && fault.nanos() <= nanos
-                    && nanos <= fault.nanos() + 2 * ttlNanos);
-  }
-
-  /** Returns the longest time from a kill until a waiter held, in nanoseconds. */
-  private long checkCrashes() {
-    long slowest = 0;
-    for (Event killed : faults) {
-      if (killed.kind() != Kind.KILLED || isTroubled(killed)) {
-        continue;
-      }
-      for (Map.Entry<String, LockHistory> entry : locks.entrySet()) {
-        if (entry.getKey().startsWith(NAIVE)) {
-          continue;
-        }
-        long served = entry.getValue().firstServed(killed.nanos(), killed.process());
-        long took = served - killed.nanos();
-        if (served < 0) {
-          continue;
-        }
-        slowest = Math.max(slowest, took);
-        if (took > ttlNanos + patienceNanos) {
-          add(
-              new Finding(
-                  Rule.CRASH_RELEASE,
-                  entry.getKey(),
-                  served,
-                  String.format(
-                      Locale.ROOT,
-                      "served %.2f s after process %d was killed",
-                      took / 1e9,
-                      killed.process())));
-        }
-      }
+  /**
+   * A lock that was handed on more than a thousand times a second has tokens ahead of the store's
+   * clock, by a second at most; if it is then forgotten, they may repeat within that second, and
+   * are seen a moment later.
+   */
+  private Trouble.@Nullable Span ahead(Finding finding) {
+    Trouble.Span lost = trouble.excuse(Rule.EXCLUSION, finding.nanos());
+    if (lost == null) {
+      return null;
     }
-    return slowest;
+    LockHistory lock = locks.get(finding.lock());
+    return lock == null || lock.holdsBetween(lost.from() - SECOND, lost.until()) > 1_000
+        ? lost
+        : null;
   }
 
-  /** Whether another fault is near enough to be the cause of a delay. */
-  private boolean isTroubled(Event killed) {
-    long until = killed.nanos() + ttlNanos + patienceNanos;
-    return faults.stream()
-        .anyMatch(
-            other ->
-                !other.equals(killed)
-                    && other.kind() == Kind.FAULT
-                    && other.worker() != killed.worker()
-                    && other.nanos() < until
-                    && other.nanos() > killed.nanos() - 2 * ttlNanos);
-  }
-
-  private void checkRecovery() {
-    long healed =
-        faults.stream()
-            .filter(event -> event.kind() == Kind.HEALED)
-            .mapToLong(Event::nanos)
-            .max()
-            .orElse(Long.MIN_VALUE);
-    locks.forEach(
-        (name, lock) -> {
-          if (!name.startsWith(NAIVE) && !name.startsWith(OWN) && !lock.heldAfter(healed)) {
-            add(new Finding(Rule.RECOVERY, name, healed, "nobody held it after the last fault"));
+  private void checkGaps(String name, LockHistory lock) {
+    for (Hold hold : lock.holds) {
+      hold.killed = killed.getOrDefault(hold.worker / Event.PROCESS, Long.MAX_VALUE);
+    }
+    Waits.gaps(
+        lock,
+        trouble,
+        gap -> {
+          Trouble.Bound bound = trouble.bound(gap.from(), gap.until());
+          delays.computeIfAbsent(bound.rule(), rule -> new Delays()).add(gap.until() - gap.from());
+          if (gap.until() > bound.nanos()) {
+            add(
+                new Finding(
+                    bound.rule(),
+                    name,
+                    gap.until(),
+                    String.format(
+                        Locale.ROOT,
+                        "wanted and not held for %.3f s, %.3f s too long",
+                        (gap.until() - gap.from()) / 1e9,
+                        (gap.until() - bound.nanos()) / 1e9)));
           }
         });
+  }
+
+  private void checkRecovery(String name, LockHistory lock) {
+    if (!lock.heldAfter(trouble.healed())) {
+      add(
+          new Finding(
+              Rule.RECOVERY, name, trouble.healed(), "nobody held it after the last fault"));
+    }
+  }
+
+  private static Finding overtaken(String name, Trial trial) {
+    return new Finding(
+        Rule.FIFO,
+        name,
+        trial.over(),
+        String.format(
+            Locale.ROOT,
+            "worker %d, in the queue %.3f ms after it asked, was served after somebody who asked"
+                + " later",
+            trial.worker(),
+            (trial.queued() - trial.asked()) / 1e6));
   }
 }

@@ -21,10 +21,22 @@ public record Finding(Rule rule, String lock, long nanos, String text) {
     NO_LOST_UPDATE("the guarded resource loses no update"),
     /** A resource that checks tokens does not refuse whose lease is valid. */
     NO_RIGHTFUL_REFUSAL("the guarded resource refuses no valid holder"),
-    /** Nobody is told "busy" where nobody holds. */
-    HONEST_BUSY("busy means that somebody holds"),
-    /** What a killed process held goes to a waiter within TTL + 0.5 s. */
-    CRASH_RELEASE("a killed process's locks are free within TTL + 0.5 s"),
+    /** Nobody is told "busy" where nobody else holds or wants to. */
+    HONEST_BUSY("busy means that somebody holds or waits"),
+    /** While the store cannot be reached, nobody is told "busy" of a lock that others hold. */
+    OUTAGE("an outage is never told as busy"),
+    /** Whoever waits has the lock soon after it was given back. */
+    WAKE_UP("a waiter has the lock within TTL/3 after it was given back"),
+    /** Lost words keep a lock shut for no longer than it takes to ask again. */
+    LOST_WORD("lost replies, requests and pushes delay by TTL/3"),
+    /** A slow client delays no longer than a dead one. */
+    SLOW("a slow network delays by less than a TTL"),
+    /** What a process held that is not heard of goes to a waiter within TTL + 0.5 s. */
+    CRASH_RELEASE("a dead or silent process's locks are free within TTL + 0.5 s"),
+    /** After the store was away, or has forgotten, locks can be had again. */
+    RETURN("locks work within TTL + 1 s of a server's return or loss of data"),
+    /** Where it is asked for, nobody is served before who waited in the store already. */
+    FIFO("fair locks are given in the order of their queue"),
     /** Every lock can be had when the faults are over. */
     RECOVERY("every lock can be had again after the faults"),
     /** Nothing is held or waited for when everybody has given up. */

@@ -20,6 +20,12 @@ final class Hold {
   /** When the end of its giving back was seen; {@code Long.MAX_VALUE} if it never gave back. */
   long ended = Long.MAX_VALUE;
 
+  /** When it had given back, well or not; {@code Long.MAX_VALUE} if never. */
+  long gave = Long.MAX_VALUE;
+
+  /** When its process was killed; {@code Long.MAX_VALUE} if never. */
+  long killed = Long.MAX_VALUE;
+
   Hold(Event holds, long asked) {
     this.worker = holds.worker();
     this.lock = holds.lock();

@@ -8,6 +8,8 @@ public enum Kind {
   ASKS('A'),
   /** It holds, and has just seen its lease valid. {@code token}: of the lease, 0 if it has none. */
   HOLDS('G'),
+  /** The store shows its wait, or its hold already. */
+  QUEUED('Q'),
   /** It was told that it holds, with a lease that was not valid any more. */
   STALE('g'),
   /** The moment before it saw its lease valid once more. */
@@ -36,6 +38,16 @@ public enum Kind {
   HEALED('H'),
   /** A process was killed. {@code worker}: the process. */
   KILLED('K'),
+  /** From now on what it asks of the store cannot be answered. {@code worker}: as of a fault. */
+  DOWN('D'),
+  /** The moment before it can be answered again. */
+  UP('U'),
+  /** The host has not run a process for a while. {@code token}: nanoseconds. */
+  STALLED('P'),
+  /** Cycles that were not written down one by one. {@code lock}: kind; {@code token}: how many. */
+  CYCLES('N'),
+  /** A worker that writes nothing down saw a promise broken. {@code lock}: which one. */
+  BROKEN('!'),
   /** When all is over, somebody still holds or waits for a lock. {@code more}: how many. */
   LEFT('Z');
 

@@ -2,7 +2,6 @@ package io.mortise.torture.history;
 
 import io.mortise.torture.history.Finding.Rule;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -18,8 +17,21 @@ import java.util.function.Consumer;
  * holds, that one was there before the other was asked for.
  */
 final class LockHistory {
-  /** A try, and when it was over. */
-  record Trial(int worker, long asked, long over, boolean held) {}
+  /**
+   * A try, and how and when it was over.
+   *
+   * @param waited whether it was ready to wait
+   * @param queued when the store had shown it; {@code Long.MAX_VALUE} if nobody looked
+   */
+  record Trial(int worker, long asked, long over, boolean waited, long queued, Kind end) {
+    int process() {
+      return worker / Event.PROCESS;
+    }
+
+    boolean held() {
+      return end == Kind.HOLDS;
+    }
+  }
 
   private final String name;
   final List<Hold> holds = new ArrayList<>();
@@ -35,13 +47,15 @@ final class LockHistory {
     this.name = name;
   }
 
-  void busy(Event event, long asked) {
-    busy.add(new Trial(event.worker(), asked, event.nanos(), false));
-  }
-
-  /** It may have been granted without anybody's knowing. */
-  void doubtful(Event event, long asked) {
-    doubtful.add(new Trial(event.worker(), asked, event.nanos(), false));
+  /** A try is over. */
+  void tried(Trial trial) {
+    trials.add(trial);
+    if (trial.end == Kind.BUSY) {
+      busy.add(trial);
+    } else if (trial.end == Kind.STALE || trial.end == Kind.OUTAGE) {
+      // It may have been granted without anybody's knowing.
+      doubtful.add(trial);
+    }
   }
 
   void wrote() {
@@ -147,31 +161,39 @@ final class LockHistory {
     }
   }
 
+  /** A time in which a worker held, or asked, or may have held without knowing. */
+  private record Span(int worker, long from, long until) {}
+
   /**
    * @param ttlNanos for how long a request that failed may hold without anybody's knowing, twice
    */
   void checkBusy(long ttlNanos, Consumer<Finding> findings) {
-    int count = holds.size() + doubtful.size();
-    long[][] spans = new long[count][];
-    int at = 0;
-    for (Hold hold : holds) {
-      spans[at++] = new long[] {hold.asked, hold.ended};
-    }
+    List<Span> spans = new ArrayList<>();
+    holds.forEach(hold -> spans.add(new Span(hold.worker, hold.asked, hold.ended)));
+    trials.forEach(trial -> spans.add(new Span(trial.worker, trial.asked, trial.over)));
     for (Trial trial : doubtful) {
-      spans[at++] = new long[] {trial.asked(), trial.over() + 2 * ttlNanos};
+      spans.add(new Span(trial.worker, trial.asked, trial.over + 2 * ttlNanos));
     }
-    Arrays.sort(spans, Comparator.comparingLong(span -> span[0]));
+    spans.sort(Comparator.comparingLong(Span::from));
     busy.sort(Comparator.comparingLong(Trial::over));
-    long latest = Long.MIN_VALUE;
+    // The two that last longest, of different workers: what one did itself made nobody busy for it.
+    Span first = new Span(-1, 0, Long.MIN_VALUE);
+    Span second = first;
     int next = 0;
     for (Trial told : busy) {
-      while (next < count && spans[next][0] <= told.over()) {
-        latest = Math.max(latest, spans[next++][1]);
+      while (next < spans.size() && spans.get(next).from <= told.over) {
+        Span span = spans.get(next++);
+        if (span.until > first.until) {
+          second = span.worker == first.worker ? second : first;
+          first = span;
+        } else if (span.until > second.until && span.worker != first.worker) {
+          second = span;
+        }
       }
-      if (latest < told.asked()) {
+      if ((first.worker == told.worker ? second : first).until < told.asked) {
         findings.accept(
             new Finding(
-                Rule.HONEST_BUSY, name, told.over(), "worker " + told.worker() + " was told busy"));
+                Rule.HONEST_BUSY, name, told.over, "worker " + told.worker + " was told busy"));
       }
     }
   }
@@ -183,34 +205,44 @@ final class LockHistory {
     }
   }
 
+  /** How often it was held first in this time. */
+  long holdsBetween(long from, long until) {
+    return holds.stream().filter(hold -> from <= hold.from && hold.from < until).count();
+  }
+
   /** Whether somebody has held since. */
   boolean heldAfter(long nanos) {
     return holds.stream().anyMatch(hold -> hold.from > nanos);
   }
 
-  /**
-   * When the first of those who waited at a moment held; -1 if nobody waited, or if a holder of
-   * another process was there.
-   */
-  long firstServed(long moment, int deadProcess) {
-    boolean dead = false;
-    for (Hold hold : holds) {
-      if (hold.from <= moment && hold.ended > moment) {
-        if (hold.worker / Event.PROCESS != deadProcess) {
-          return -1;
-        }
-        dead = true;
+  /** While nothing could be asked of the store, only the process itself makes a lock busy. */
+  void checkOutages(Trouble trouble, Consumer<Finding> findings) {
+    for (Trial told : busy) {
+      if (trouble.isOutage(told.process(), told.asked, told.over) && !isBusyInside(told)) {
+        findings.accept(
+            new Finding(
+                Rule.OUTAGE,
+                name,
+                told.over,
+                "worker " + told.worker + " was told busy while the store could not be reached"));
       }
     }
-    long first = Long.MAX_VALUE;
-    for (Trial trial : trials) {
-      if (trial.worker() / Event.PROCESS != deadProcess
-          && trial.asked() < moment
-          && trial.over() > moment
-          && trial.held()) {
-        first = Math.min(first, trial.over());
-      }
-    }
-    return dead && first != Long.MAX_VALUE ? first : -1;
+  }
+
+  /** Whether another worker of the process held it, or waited for it. */
+  private boolean isBusyInside(Trial told) {
+    return holds.stream()
+            .anyMatch(
+                hold ->
+                    hold.worker / Event.PROCESS == told.process()
+                        && hold.asked <= told.over
+                        && hold.ended >= told.asked)
+        || trials.stream()
+            .anyMatch(
+                other ->
+                    other.worker != told.worker
+                        && other.process() == told.process()
+                        && other.asked <= told.over
+                        && other.over >= told.asked);
   }
 }

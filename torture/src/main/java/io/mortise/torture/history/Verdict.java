@@ -10,19 +10,42 @@ import java.util.Map;
  * @param findings the first twenty of each rule
  * @param found how many of each rule
  * @param counts events by kind
- * @param foretold overlaps after the store had forgotten, as it is said that there may be
+ * @param foretold promises broken as the guarantee table says that they may be, by fault
  * @param openLosses updates that an unguarded resource lost under Mortise's lock
  * @param naiveLosses updates lost, and overlaps, under the naive lock
- * @param slowestCrashNanos the longest time from a kill until a waiter held
  */
 public record Verdict(
     List<Finding> findings,
     Map<Rule, Long> found,
     Map<Kind, Long> counts,
-    int foretold,
+    Map<String, Long> foretold,
     int openLosses,
     int naiveLosses,
-    long slowestCrashNanos) {
+    Figures figures) {
+  /**
+   * What was counted and measured.
+   *
+   * @param faults by name
+   * @param cycles by kind, of those that were not written down one by one
+   * @param delays how long locks stayed shut that somebody wanted, by the rule that bounds it
+   * @param inOrder waits whose order was judged
+   * @param stalledNanos for how long the host ran nothing of some process, in all
+   * @param unexplained leases that were lost though no fault was near
+   */
+  public record Figures(
+      Map<String, Long> faults,
+      Map<String, Long> cycles,
+      Map<Rule, Delays> delays,
+      int inOrder,
+      long stalledNanos,
+      int unexplained) {
+    /** The longest of those that a rule bounds, in nanoseconds; 0 if there was none. */
+    public long longest(Rule rule) {
+      Delays of = delays.get(rule);
+      return of == null ? 0 : of.most();
+    }
+  }
+
   /** Whether every promise was kept. */
   public boolean isClean() {
     return found.isEmpty();

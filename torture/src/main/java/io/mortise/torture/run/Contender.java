@@ -1,10 +1,13 @@
 package io.mortise.torture.run;
 
+import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
+import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
+import io.mortise.UnsupportedByStoreException;
 import io.mortise.torture.history.Checker;
 import io.mortise.torture.history.Event;
 import io.mortise.torture.history.HistoryFile;
@@ -13,8 +16,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +65,24 @@ final class Contender {
     this.random = new Random(seed);
   }
 
+  /** What it was given; the token is asked for once, since a lost lease tells it no more. */
+  private record Grant(Lease lease, long token) {
+    boolean isValid() {
+      return lease.isValid();
+    }
+  }
+
+  /** Null if it was lost before anybody could look at it. */
+  private @Nullable Grant granted(Lease lease, String lock) {
+    try {
+      return new Grant(lease, lease.token());
+    } catch (LeaseLostException e) {
+      log(Kind.STALE, lock, 0, 0);
+      release(lease, lock);
+      return null;
+    }
+  }
+
   private void log(Kind kind, String lock, long token, int more) {
     log(System.nanoTime(), kind, lock, token, more);
   }
@@ -73,7 +97,7 @@ final class Contender {
       boolean own = random.nextInt(4) == 0;
       String lock = own ? Checker.OWN + worker : HOT + random.nextInt(hot);
       attempt++;
-      Lease lease = acquire(lock, random.nextInt(8) == 0);
+      Grant lease = acquire(lock, random.nextInt(8) == 0);
       if (lease != null) {
         if (sees(lease, lock)) {
           if (random.nextInt(4) == 0) {
@@ -81,8 +105,75 @@ final class Contender {
           }
           stillSees(lease, lock);
         }
-        release(lease, lock);
+        release(lease.lease(), lock);
       }
+    }
+  }
+
+  /**
+   * A fair lock, held for a moment each time. Looks into the store until it shows the wait, so that
+   * it is known who was first.
+   */
+  void waitFairly(BooleanSupplier goOn) throws InterruptedException {
+    String lock = Checker.FAIR + 0;
+    while (goOn.getAsBoolean()) {
+      attempt++;
+      Grant lease = null;
+      try {
+        lease = acquireFairly(lock);
+      } catch (UnsupportedByStoreException e) {
+        // A store without queues: somebody has to answer.
+        log(Kind.TIMED_OUT, lock, 0, 0);
+        return;
+      }
+      if (lease != null) {
+        if (sees(lease, lock)) {
+          Thread.sleep(1 + random.nextInt(10));
+          stillSees(lease, lock);
+        }
+        release(lease.lease(), lock);
+      }
+    }
+  }
+
+  private @Nullable Grant acquireFairly(String lock) throws InterruptedException {
+    String label = worker + "-" + attempt;
+    DistributedLock fair =
+        locks.lock(lock).with(LockOptions.DEFAULTS.withFair(true).withLabel(label));
+    log(Kind.ASKS, lock, 0, 0);
+    CompletableFuture<Lease> asked = fair.acquireAsync(WAIT);
+    boolean shown = false;
+    while (!asked.isDone() && !shown) {
+      shown = isShown(lock, label);
+      if (shown) {
+        log(Kind.QUEUED, lock, 0, 0);
+      }
+    }
+    try {
+      return granted(asked.get(), lock);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof UnsupportedByStoreException unsupported) {
+        throw unsupported;
+      }
+      boolean late = e.getCause() instanceof LockTimeoutException;
+      log(late ? Kind.TIMED_OUT : Kind.OUTAGE, lock, 0, 0);
+      LockSupport.parkNanos(20_000_000);
+      return null;
+    }
+  }
+
+  private boolean isShown(String lock, String label) {
+    try {
+      return locks
+          .inspect(lock)
+          .map(
+              view ->
+                  Stream.concat(view.waiters().stream(), view.holders().stream())
+                      .anyMatch(party -> party.label().equals(label)))
+          .orElse(false);
+    } catch (LockException e) {
+      LockSupport.parkNanos(20_000_000);
+      return false;
     }
   }
 
@@ -91,13 +182,13 @@ final class Contender {
     String lock = Checker.OPEN + 0;
     while (goOn.getAsBoolean()) {
       attempt++;
-      Lease lease = acquire(lock, false);
+      Grant lease = acquire(lock, false);
       if (lease != null) {
         if (sees(lease, lock)) {
           updateUnguarded(lock);
           stillSees(lease, lock);
         }
-        release(lease, lock);
+        release(lease.lease(), lock);
       }
     }
   }
@@ -119,17 +210,18 @@ final class Contender {
     }
   }
 
-  private @Nullable Lease acquire(String lock, boolean once) throws InterruptedException {
+  private @Nullable Grant acquire(String lock, boolean once) throws InterruptedException {
     log(Kind.ASKS, lock, 0, once ? 1 : 0);
     try {
       if (!once) {
-        return locks.lock(lock).acquireWithin(WAIT);
+        return granted(locks.lock(lock).acquireWithin(WAIT), lock);
       }
       Optional<Lease> lease = locks.lock(lock).tryAcquire();
       if (lease.isEmpty()) {
         log(Kind.BUSY, lock, 0, 0);
+        return null;
       }
-      return lease.orElse(null);
+      return granted(lease.get(), lock);
     } catch (LockTimeoutException e) {
       log(Kind.TIMED_OUT, lock, 0, 0);
     } catch (LockException e) {
@@ -140,13 +232,13 @@ final class Contender {
   }
 
   /** Whether it believes that it holds; if so, it did at the time that is written down. */
-  private boolean sees(Lease lease, String lock) {
+  private boolean sees(Grant lease, String lock) {
     boolean valid = lease.isValid();
     log(valid ? Kind.HOLDS : Kind.STALE, lock, lease.token(), 0);
     return valid;
   }
 
-  private void stillSees(Lease lease, String lock) {
+  private void stillSees(Grant lease, String lock) {
     long before = System.nanoTime();
     boolean valid = lease.isValid();
     log(before, valid ? Kind.SURE : Kind.LOST, lock, lease.token(), 0);
@@ -164,7 +256,7 @@ final class Contender {
     }
   }
 
-  private void updateGuarded(String lock, Lease lease) throws IOException, InterruptedException {
+  private void updateGuarded(String lock, Grant lease) throws IOException, InterruptedException {
     long token = lease.token();
     long value = resource.enter(lock, token);
     if (value >= 0 && random.nextInt(SELDOM) == 0) {

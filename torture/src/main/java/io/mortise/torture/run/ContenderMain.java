@@ -18,11 +18,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * A client process: reads its settings, {@code name=value} a line up to an empty one, then contends
  * until its input says {@code stop} or ends. Says {@code ready} when it has connected, and {@code
- * done} when it has given all back.
+ * done} when it has given all back. At {@code fill N} it fills its heap with what takes about N ms
+ * to collect, and at {@code collect} it says how long that took.
  */
 final class ContenderMain {
-  private ContenderMain() {}
-
   /**
    * Contends.
    *
@@ -36,52 +35,111 @@ final class ContenderMain {
       int equals = line.indexOf('=');
       settings.put(line.substring(0, equals), line.substring(equals + 1));
     }
-    int process = number(settings, "process");
-    int threads = number(settings, "threads");
-    int port = number(settings, "resource");
-    Duration ttl = Duration.ofMillis(number(settings, "ttl"));
-    long seed = Long.parseLong(setting(settings, "seed"));
-    AtomicBoolean over = new AtomicBoolean();
-    List<Thread> all = new ArrayList<>();
+    new ContenderMain(settings).run(in);
+  }
+
+  private final Map<String, String> settings;
+  private final int process;
+  private final Duration ttl;
+  private final AtomicBoolean over = new AtomicBoolean();
+  private final List<Thread> threads = new ArrayList<>();
+  private int workers;
+
+  private ContenderMain(Map<String, String> settings) {
+    this.settings = settings;
+    this.process = number(settings, "process");
+    this.ttl = Duration.ofMillis(number(settings, "ttl"));
+  }
+
+  private void run(BufferedReader in) throws IOException, InterruptedException {
     try (HistoryFile history = new HistoryFile(Path.of(setting(settings, "history")));
+        StallWatch stalls = new StallWatch(history, process, ttl.dividedBy(20));
         LockClient locks = connect(setting(settings, "url"), ttl, process)) {
-      for (int i = 0; i < threads + 2; i++) {
-        int worker = process * Event.PROCESS + i + 1;
-        int role = i - threads;
-        ResourceLine line = new ResourceLine(port, worker);
-        Contender contender =
-            new Contender(
-                locks, line, history, worker, number(settings, "hot"), ttl, seed * 31 + worker);
-        Thread thread =
-            new Thread(
-                () -> {
-                  try (line) {
-                    if (role == 0) {
-                      contender.guardNothing(() -> !over.get());
-                    } else if (role == 1) {
-                      contender.lockNaively(() -> !over.get());
-                    } else {
-                      contender.contend(() -> !over.get());
-                    }
-                  } catch (IOException | InterruptedException e) {
-                    throw new IllegalStateException(e);
-                  }
-                },
-                "contender-" + worker);
-        thread.start();
-        all.add(thread);
+      stalls.begin();
+      for (int i = number(settings, "threads"); i > 0; i--) {
+        contender(locks, history, contender -> contender.contend(this::goesOn));
+      }
+      contender(locks, history, contender -> contender.guardNothing(this::goesOn));
+      contender(locks, history, contender -> contender.lockNaively(this::goesOn));
+      contender(locks, history, contender -> contender.waitFairly(this::goesOn));
+      int width = number(settings, "bulk");
+      if (width > 0) {
+        start(worker -> new Bulk(locks, history, worker).takeRemotely(this::goesOn, width));
+        start(worker -> new Bulk(locks, history, worker).takeLocally(this::goesOn));
       }
       System.out.println("ready");
-      String word = in.readLine();
-      over.set(true);
-      if (word == null) {
-        Runtime.getRuntime().halt(1);
-      }
-      for (Thread thread : all) {
+      obey(in);
+      for (Thread thread : threads) {
         thread.join();
       }
     }
     System.out.println("done");
+  }
+
+  private boolean goesOn() {
+    return !over.get();
+  }
+
+  private interface Work {
+    void run(int worker) throws IOException, InterruptedException;
+  }
+
+  private interface Contending {
+    void run(Contender contender) throws IOException, InterruptedException;
+  }
+
+  private void contender(LockClient locks, HistoryFile history, Contending work) {
+    start(
+        worker -> {
+          try (ResourceLine line = new ResourceLine(number(settings, "resource"), worker)) {
+            work.run(
+                new Contender(
+                    locks,
+                    line,
+                    history,
+                    worker,
+                    number(settings, "hot"),
+                    ttl,
+                    Long.parseLong(setting(settings, "seed")) * 31 + worker));
+          }
+        });
+  }
+
+  private void start(Work work) {
+    int worker = process * Event.PROCESS + ++workers;
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                work.run(worker);
+              } catch (IOException | InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+            },
+            "contender-" + worker);
+    thread.start();
+    threads.add(thread);
+  }
+
+  /** Until it is told to stop. Ends the process if nobody is there any more to tell it. */
+  private void obey(BufferedReader in) throws IOException {
+    Ballast ballast = new Ballast();
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      String[] words = line.split(" ", -1);
+      switch (words[0]) {
+        case "fill" -> {
+          ballast.fill(Long.parseLong(words[1]), process);
+          System.out.println("filled");
+        }
+        case "collect" -> System.out.println(ballast.collect());
+        case "stop" -> {
+          over.set(true);
+          return;
+        }
+        default -> throw new IllegalArgumentException("Not understood: " + line);
+      }
+    }
+    Runtime.getRuntime().halt(1);
   }
 
   /** A store that is troubled right now is tried again. */

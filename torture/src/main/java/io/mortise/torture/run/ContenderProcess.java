@@ -3,28 +3,35 @@ package io.mortise.torture.run;
 import io.mortise.testkit.server.Relay;
 import io.mortise.torture.process.ChildJvm;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** A client process and its way to the server. For one thread. */
 final class ContenderProcess implements AutoCloseable {
   private final int number;
-  private final @Nullable Relay relay;
+  private final List<Relay> relays;
   private final ChildJvm process;
 
   /**
    * Starts one; returns when it has connected.
    *
-   * @param relay through which it reaches the server; null if it does not
+   * @param relays through which it reaches the servers
+   * @param heap in megabytes
    */
-  ContenderProcess(int number, @Nullable Relay relay, Map<String, String> settings, Path log) {
+  ContenderProcess(
+      int number, List<Relay> relays, Map<String, String> settings, int heap, Path log) {
     this.number = number;
-    this.relay = relay;
+    this.relays = List.copyOf(relays);
     process =
         new ChildJvm(
             List.of(),
-            List.of("-Xmx128m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
+            // Nearly all of it is for what stays: a heap that grows is collected each time.
+            List.of(
+                "-Xms" + heap + "m",
+                "-Xmx" + heap + "m",
+                "-Xmn32m",
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
             ContenderMain.class,
             ProcessBuilder.Redirect.appendTo(log.toFile()));
     settings.forEach((name, value) -> process.tell(name + "=" + value));
@@ -44,8 +51,25 @@ final class ContenderProcess implements AutoCloseable {
     return number;
   }
 
-  @Nullable Relay relay() {
-    return relay;
+  /** Its ways to the servers. */
+  List<Relay> relays() {
+    return relays;
+  }
+
+  /** Its heap is filled with what takes about so long to collect. Blocks. */
+  void fill(Duration pause) {
+    process.tell("fill " + pause.toMillis());
+    expect("filled");
+  }
+
+  /** It collects that, and stands still meanwhile. Blocks; returns for how long it says it did. */
+  Duration collect() {
+    process.tell("collect");
+    String line = process.answer();
+    if (line == null) {
+      throw new IllegalStateException("Client process " + number + " ended while it collected.");
+    }
+    return Duration.ofMillis(Long.parseLong(line));
   }
 
   /** SIGSTOP. */
@@ -76,8 +100,6 @@ final class ContenderProcess implements AutoCloseable {
   @Override
   public void close() {
     process.close();
-    if (relay != null) {
-      relay.close();
-    }
+    relays.forEach(Relay::close);
   }
 }

@@ -77,14 +77,17 @@ final class Nemesis {
   }
 
   private void strike(Fault fault) throws InterruptedException {
-    Duration overlong = plan.ttl().multipliedBy(5).dividedBy(2);
+    Duration overlong = plan.overlong();
     ContenderProcess target = fault.isOnClient() ? target(fault) : null;
     begin(fault, target);
     if (target == null) {
-      harm(fault, overlong);
+      arena.site().harm(fault, overlong, outage(fault, 0));
     } else if (fault == Fault.PAUSE) {
       rest(overlong);
       target.resume();
+    } else if (fault == Fault.FULL_GC) {
+      Duration took = target.collect();
+      tell.accept("  it stood still for " + took.toMillis() + " ms");
     } else if (fault == Fault.KILL) {
       history.add(Event.ofRun(System.nanoTime(), Kind.KILLED, target.number(), "-"));
       target.kill();
@@ -97,6 +100,20 @@ final class Nemesis {
         Event.ofRun(
             System.nanoTime(), Kind.HEALED, target == null ? 0 : target.number(), fault.label()));
     done++;
+  }
+
+  private Site.Outage outage(Fault fault, int process) {
+    return new Site.Outage() {
+      @Override
+      public void begins() {
+        history.add(Event.ofRun(System.nanoTime(), Kind.DOWN, process, fault.label()));
+      }
+
+      @Override
+      public void ends() {
+        history.add(Event.ofRun(System.nanoTime(), Kind.UP, process, fault.label()));
+      }
+    };
   }
 
   private void begin(Fault fault, @Nullable ContenderProcess target) {
@@ -113,7 +130,22 @@ final class Nemesis {
     } else if (fault == Fault.KILL) {
       return stopInside((random.nextBoolean() ? Checker.OPEN : Contender.HOT) + 0);
     }
-    return clients.get(random.nextInt(clients.size()));
+    ContenderProcess target = clients.get(random.nextInt(clients.size()));
+    if (fault == Fault.FULL_GC) {
+      target.fill(plan.overlong());
+      awaitInside(target);
+    }
+    return target;
+  }
+
+  /** Waits until a worker of it is between its reading and its writing, which takes a while. */
+  private void awaitInside(ContenderProcess target) throws InterruptedException {
+    for (int aim = 0; aim < AIMS; aim++) {
+      if (resource.inside(Checker.OPEN + 0) / Event.PROCESS == target.number()) {
+        return;
+      }
+      rest(Duration.ofMillis(10));
+    }
   }
 
   /** Stops a process while one of its workers is surely between its reading and its writing. */
@@ -138,36 +170,32 @@ final class Nemesis {
 
   private void spoil(Fault fault, ContenderProcess target, Duration time)
       throws InterruptedException {
-    Relay relay = target.relay();
-    if (relay == null) {
-      throw new IllegalStateException("The client has no relay.");
-    }
-    if (fault == Fault.RESET) {
-      relay.reset();
-      return;
-    }
-    relay.weather(
-        switch (fault) {
-          case SLOW -> Relay.Weather.SLOW;
-          case CUT_OFF -> Relay.Weather.FROZEN;
-          case LOST_REPLIES -> Relay.Weather.MUTE;
-          default -> throw new IllegalArgumentException(fault.label());
-        });
-    rest(fault == Fault.LOST_REPLIES ? plan.ttl().dividedBy(2) : time);
-    relay.weather(Relay.Weather.FAIR);
-  }
-
-  private void harm(Fault fault, Duration time) throws InterruptedException {
+    List<Relay> relays = target.relays();
     switch (fault) {
-      case SERVER_PAUSE -> {
-        arena.pause();
+      case RESET -> relays.forEach(Relay::reset);
+      case HALF_OPEN -> {
+        relays.forEach(Relay::halfOpen);
         rest(time);
-        arena.resume();
       }
-      case SERVER_CRASH -> arena.crash();
-      case FORGET -> arena.forget();
-      case PUSH_LOSS -> arena.losePushes();
+      case SLOW -> weather(relays, Relay.Weather.SLOW, time);
+      case CUT_OFF -> {
+        Site.Outage outage = outage(fault, target.number());
+        relays.forEach(relay -> relay.weather(Relay.Weather.FROZEN));
+        outage.begins();
+        rest(time);
+        outage.ends();
+        relays.forEach(relay -> relay.weather(Relay.Weather.FAIR));
+      }
+      case LOST_REPLIES -> weather(relays, Relay.Weather.MUTE, plan.ttl().dividedBy(2));
+      case LOST_REQUESTS -> weather(relays, Relay.Weather.DEAF, plan.ttl().dividedBy(2));
       default -> throw new IllegalArgumentException(fault.label());
     }
+  }
+
+  private static void weather(List<Relay> relays, Relay.Weather bad, Duration time)
+      throws InterruptedException {
+    relays.forEach(relay -> relay.weather(bad));
+    rest(time);
+    relays.forEach(relay -> relay.weather(Relay.Weather.FAIR));
   }
 }

@@ -11,6 +11,7 @@ import java.util.Set;
  * @param processes clients
  * @param threads of each, besides two that are there to be broken
  * @param hot locks that all of them want
+ * @param bulk how many more locks each process takes at a time, only counting them; 0 for none
  * @param faults what goes wrong; contains {@link Fault#PAUSE}, without which no control is loud
  * @param patience how much longer than a TTL the locks of a dead process may take
  * @param seed of all that is drawn at random
@@ -21,6 +22,7 @@ public record Plan(
     int processes,
     int threads,
     int hot,
+    int bulk,
     Set<Fault> faults,
     Duration patience,
     long seed) {
@@ -35,8 +37,13 @@ public record Plan(
       throw new IllegalArgumentException(
           "Faults must include 'pause': without it nothing shows that the checks see anything.");
     }
-    if (processes < 2 || threads < 1 || hot < 1) {
+    if (processes < 2 || threads < 1 || hot < 1 || bulk < 0) {
       throw new IllegalArgumentException("Two processes, one thread, one lock are the least.");
     }
+  }
+
+  /** Longer than a TTL: for so long a client or server is away. */
+  Duration overlong() {
+    return ttl.multipliedBy(5).dividedBy(2);
   }
 }

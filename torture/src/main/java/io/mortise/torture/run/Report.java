@@ -35,7 +35,7 @@ public final class Report {
   /** For a terminal. */
   public List<String> lines() {
     List<String> lines = new ArrayList<>();
-    for (List<Row> part : List.of(promises(), controls(), figures())) {
+    for (List<Row> part : List.of(promises(), controls(), faults(), figures())) {
       for (Row row : part) {
         lines.add(
             String.format(Locale.ROOT, "  %-62s %10s  %s", row.what, row.value, row.text)
@@ -81,26 +81,84 @@ public final class Report {
             verdict.naiveLosses() > 0 ? "" : "must be more than 0"));
   }
 
+  /** A fault each: how often, what the guarantee table says, and what was seen. */
+  private List<Row> faults() {
+    Verdict verdict = result.verdict();
+    List<Row> rows = new ArrayList<>();
+    for (Fault fault : result.plan().faults().stream().sorted().toList()) {
+      long count = verdict.figures().faults().getOrDefault(fault.label(), 0L);
+      long broke = verdict.foretold().getOrDefault(fault.label(), 0L);
+      String says =
+          result
+              .promises()
+              .cell(fault)
+              .map(cell -> cell.fault().title() + ": " + cell.answer().words())
+              .orElse("must not be noticed");
+      String seen = broke == 0 ? "" : ", and was: " + broke;
+      rows.add(new Row(fault.label(), Long.toString(count), says + seen));
+    }
+    return rows;
+  }
+
   private List<Row> figures() {
     Verdict verdict = result.verdict();
-    return List.of(
-        row("faults", result.faults()),
-        row("tries", verdict.count(Kind.ASKS)),
-        row("holds", verdict.count(Kind.HOLDS)),
-        row("holds that were over before the worker knew of them", verdict.count(Kind.STALE)),
-        row(
-            "holds of which the loss was seen",
-            verdict.count(Kind.LOST) + verdict.count(Kind.GAVE_LOST)),
-        row("busy", verdict.count(Kind.BUSY)),
-        row("timed out", verdict.count(Kind.TIMED_OUT)),
-        row("store unavailable", verdict.count(Kind.OUTAGE)),
-        row("writes taken", verdict.count(Kind.WROTE)),
-        row("writes of stale holders refused", verdict.count(Kind.REFUSED)),
-        row("overlaps after the store had forgotten, as foretold", verdict.foretold()),
+    Verdict.Figures figures = verdict.figures();
+    long remote = verdict.count(Kind.HOLDS) + figures.cycles().getOrDefault(Bulk.REMOTE, 0L);
+    List<Row> rows =
+        new ArrayList<>(
+            List.of(
+                row("faults", result.faults()),
+                row("holds written down", verdict.count(Kind.HOLDS)),
+                row("  and those that were only counted", remote),
+                row("passes within a process, counted", local(figures)),
+                row("holds that were over before the worker knew", verdict.count(Kind.STALE)),
+                row(
+                    "holds of which the loss was seen",
+                    verdict.count(Kind.LOST) + verdict.count(Kind.GAVE_LOST)),
+                row("busy", verdict.count(Kind.BUSY)),
+                row("timed out", verdict.count(Kind.TIMED_OUT)),
+                row("store unavailable", verdict.count(Kind.OUTAGE)),
+                row("writes taken", verdict.count(Kind.WROTE)),
+                row("writes of stale holders refused", verdict.count(Kind.REFUSED)),
+                row("waits whose order was judged", figures.inOrder())));
+    figures
+        .delays()
+        .forEach(
+            (rule, delays) ->
+                rows.add(
+                    new Row(
+                        "wanted and free: " + cause(rule),
+                        seconds(delays.most()),
+                        String.format(
+                            Locale.ROOT,
+                            "the longest of %,d; 99 of 100 within %s",
+                            delays.count(),
+                            seconds(delays.perMille(990))))));
+    rows.add(
         new Row(
-            "longest time from a kill until a waiter held",
-            String.format(Locale.ROOT, "%.2f s", verdict.slowestCrashNanos() / 1e9),
-            "TTL " + result.plan().ttl().toMillis() + " ms"));
+            "the host did not run somebody for",
+            seconds(figures.stalledNanos()),
+            "pauses of the tool's own making included"));
+    rows.add(row("leases lost though no fault was near", figures.unexplained()));
+    return rows;
+  }
+
+  private static long local(Verdict.Figures figures) {
+    return figures.cycles().getOrDefault(Bulk.LOCAL, 0L);
+  }
+
+  private static String cause(Rule rule) {
+    return switch (rule) {
+      case WAKE_UP -> "nothing was wrong";
+      case LOST_WORD -> "words were lost";
+      case SLOW -> "a client was slow";
+      case CRASH_RELEASE -> "a client was silent or dead";
+      default -> "the store was away, or forgot";
+    };
+  }
+
+  private static String seconds(long nanos) {
+    return String.format(Locale.ROOT, "%.3f s", nanos / 1e9);
   }
 
   private static Row row(String what, long value) {
@@ -118,6 +176,7 @@ public final class Report {
             "picture", picture(),
             "promises", table(promises()),
             "controls", table(controls()),
+            "faults", table(faults()),
             "figures", table(figures()),
             "again", escaped(again));
     String page = template();
@@ -131,9 +190,10 @@ public final class Report {
     Plan plan = result.plan();
     return String.format(
         Locale.ROOT,
-        "%d client processes of %d threads, %d locks that all want, TTL %d ms, seed %d, %d s. Faults: %s.",
+        "%d client processes of %d threads, %d locks that all want, TTL %d ms, seed %d, %d s."
+            + " Faults: %s.",
         plan.processes(),
-        plan.threads() + 2,
+        plan.threads() + 3,
         plan.hot(),
         plan.ttl().toMillis(),
         plan.seed(),

@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -26,6 +25,9 @@ import java.util.stream.Stream;
  * and checks what they saw. For one thread.
  */
 public final class Torture {
+  /** What a client needs, in megabytes. */
+  private static final int HEAP = 128;
+
   private final Plan plan;
   private final Arena arena;
   private final Path folder;
@@ -55,9 +57,16 @@ public final class Torture {
    */
   public Result run() throws IOException, InterruptedException {
     long began = System.nanoTime();
+    Promises promises = Promises.of(arena.url(), plan.faults());
+    tell.accept(
+        promises.mode().isEmpty()
+            ? "the guarantee table has no row for this store: nothing may break"
+            : "row of the guarantee table: " + promises.mode());
     int faults;
     try (Resource resource = new Resource();
-        HistoryFile history = new HistoryFile(folder.resolve("run.log"))) {
+        HistoryFile history = new HistoryFile(folder.resolve("run.log"));
+        StallWatch stalls = new StallWatch(history, 0, plan.ttl().dividedBy(20))) {
+      stalls.begin();
       try {
         for (int i = 0; i < plan.processes(); i++) {
           clients.add(start(resource));
@@ -82,14 +91,14 @@ public final class Torture {
       lookForLeaks(history);
     }
     tell.accept("checking what they saw");
-    return result(began, faults);
+    return result(promises, began, faults);
   }
 
   private ContenderProcess start(Resource resource) {
     int number = ++started;
-    Relay relay = arena.relay().orElse(null);
+    List<Relay> relays = arena.relays();
     Map<String, String> settings = new HashMap<>();
-    settings.put("url", relay == null ? arena.url() : arena.url(relay));
+    settings.put("url", arena.url(relays));
     settings.put("process", Integer.toString(number));
     settings.put("threads", Integer.toString(plan.threads()));
     settings.put("resource", Integer.toString(resource.port()));
@@ -97,7 +106,13 @@ public final class Torture {
     settings.put("hot", Integer.toString(plan.hot()));
     settings.put("seed", Long.toString(plan.seed() * 1_000 + number));
     settings.put("history", folder.resolve("client-" + number + ".log").toString());
-    return new ContenderProcess(number, relay, settings, folder.resolve("clients.err"));
+    settings.put("bulk", Integer.toString(plan.bulk()));
+    int heap =
+        HEAP
+            + (plan.faults().contains(Fault.FULL_GC)
+                ? Ballast.megabytes(plan.overlong().toMillis())
+                : 0);
+    return new ContenderProcess(number, relays, settings, heap, folder.resolve("clients.err"));
   }
 
   private void replace(ContenderProcess dead, Resource resource) {
@@ -109,7 +124,7 @@ public final class Torture {
   private void lookForLeaks(HistoryFile history) {
     try (LockClient locks =
         LockClient.builder().url(arena.url()).ttl(plan.ttl()).name("torture").build()) {
-      List<String> wanted = new ArrayList<>(List.of(Checker.OPEN + 0));
+      List<String> wanted = new ArrayList<>(List.of(Checker.OPEN + 0, Checker.FAIR + 0));
       for (int i = 0; i < plan.hot(); i++) {
         wanted.add(Contender.HOT + i);
       }
@@ -123,9 +138,9 @@ public final class Torture {
     }
   }
 
-  private Result result(long began, int faults) throws IOException {
+  private Result result(Promises promises, long began, int faults) throws IOException {
     long ended = System.nanoTime();
-    Checker checker = new Checker(plan.ttl(), plan.patience(), Set.of(Fault.FORGET.label()));
+    Checker checker = new Checker(plan.ttl(), plan.patience(), promises.effects());
     Timeline timeline = new Timeline(began, ended);
     List<Path> files;
     try (Stream<Path> all = Files.list(folder)) {
@@ -140,18 +155,25 @@ public final class Torture {
     Verdict verdict = checker.check();
     verdict.findings().forEach(timeline::mark);
     return new Result(
-        arena.name(), plan, faults, Duration.ofNanos(ended - began), verdict, timeline);
+        arena.name(), promises, plan, faults, Duration.ofNanos(ended - began), verdict, timeline);
   }
 
   /**
    * What came out.
    *
    * @param store name of the store
+   * @param promises that were to be kept
    * @param faults how many there were
    * @param took from start to end
    */
   public record Result(
-      String store, Plan plan, int faults, Duration took, Verdict verdict, Timeline timeline) {
+      String store,
+      Promises promises,
+      Plan plan,
+      int faults,
+      Duration took,
+      Verdict verdict,
+      Timeline timeline) {
     /** How it ended. */
     public Outcome outcome() {
       if (!verdict.isClean()) {

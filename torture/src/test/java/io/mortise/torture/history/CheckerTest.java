@@ -2,9 +2,11 @@ package io.mortise.torture.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.torture.history.Effect.Delay;
 import io.mortise.torture.history.Finding.Rule;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -13,7 +15,17 @@ class CheckerTest {
   private static final Duration TTL = Duration.ofNanos(1_000);
   private static final Duration PATIENCE = Duration.ofNanos(500);
 
-  private final Checker checker = new Checker(TTL, PATIENCE, Set.of("forget"));
+  private static final Map<String, Effect> EFFECTS =
+      Map.of(
+          "forget", new Effect(Delay.STORE, Set.of(Rule.EXCLUSION)),
+          "server-pause", Effect.of(Delay.STORE),
+          "kill", Effect.of(Delay.PROCESS),
+          "pause", Effect.of(Delay.PROCESS),
+          "cut-off", Effect.of(Delay.PROCESS),
+          "slow", Effect.of(Delay.SLOW),
+          "lost-replies", Effect.of(Delay.LOST_WORD));
+
+  private final Checker checker = new Checker(TTL, PATIENCE, EFFECTS);
 
   /** Lines without worker's zeros: {@code nanos letter worker lock try token more}. */
   private Verdict check(String... lines) {
@@ -68,7 +80,7 @@ class CheckerTest {
             "25 A 2001 hot-0 1 0 0",
             "35 G 2001 hot-0 1 8 0");
     assertThat(verdict.findings()).isEmpty();
-    assertThat(verdict.foretold()).isEqualTo(1);
+    assertThat(verdict.foretold()).isEqualTo(Map.of("forget", 1L));
   }
 
   @Test
@@ -160,7 +172,7 @@ class CheckerTest {
             "1600 G 2001 hot-0 1 8 0",
             "45 H 1000 kill 0 0 0");
     assertThat(rules(verdict)).containsExactly(Rule.CRASH_RELEASE);
-    assertThat(verdict.slowestCrashNanos()).isEqualTo(1560);
+    assertThat(verdict.figures().longest(Rule.CRASH_RELEASE)).isEqualTo(1560);
   }
 
   @Test
@@ -179,5 +191,170 @@ class CheckerTest {
   void givenHolderInTheStoreAtTheEnd_thenItLeaked() {
     Verdict verdict = check("10 A 1001 hot-0 1 0 0", "20 G 1001 hot-0 1 7 0", "90 Z 0 hot-0 0 0 1");
     assertThat(rules(verdict)).containsExactly(Rule.NO_LEAK);
+  }
+
+  /** One holds and gives back at 40 while another waits, which holds at {@code served}. */
+  private Verdict checkHandOver(long served, String... more) {
+    for (String line :
+        List.of(
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 7 0",
+            "30 A 2001 hot-0 1 0 0",
+            "40 R 1001 hot-0 1 0 0",
+            served + " G 2001 hot-0 1 8 0")) {
+      checker.take(Event.parse(line));
+    }
+    return check(more);
+  }
+
+  @Test
+  void givenWaiterThatIsServedInTime_thenNothingIsFound_andItIsMeasured() {
+    Verdict verdict = checkHandOver(800);
+    assertThat(verdict.findings()).isEmpty();
+    assertThat(verdict.figures().longest(Rule.WAKE_UP)).isEqualTo(760);
+  }
+
+  @Test
+  void givenWaiterThatIsServedLongAfterTheLockWasGivenBack_thenItWasWokenTooLate() {
+    assertThat(rules(checkHandOver(900))).containsExactly(Rule.WAKE_UP);
+  }
+
+  @Test
+  void givenTheSameWhileTheHostRanNobody_thenNothingIsFound() {
+    assertThat(checkHandOver(900, "850 P 2000 - 0 200 0").findings()).isEmpty();
+  }
+
+  @Test
+  void givenWaiterThatGivesUpThoughNobodyHolds_thenItWasWokenTooLate() {
+    Verdict verdict =
+        check(
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 7 0",
+            "40 R 1001 hot-0 1 0 0",
+            "50 A 2001 hot-0 1 0 0",
+            "2000 T 2001 hot-0 1 0 0",
+            "2100 A 3001 hot-0 1 0 0",
+            "2110 G 3001 hot-0 1 8 0");
+    assertThat(rules(verdict)).containsExactly(Rule.WAKE_UP);
+  }
+
+  @Test
+  void givenLostReplies_whenALockIsShutForLongerThanAThirdOfATtlAfterwards_thenThatIsTooLong() {
+    String[] fault = {"35 F 3000 lost-replies 0 0 0", "400 H 3000 lost-replies 0 0 0"};
+    assertThat(rules(checkHandOver(1300, fault))).containsExactly(Rule.LOST_WORD);
+  }
+
+  @Test
+  void givenLostReplies_whenALockIsFreeWithinAThirdOfATtlAfterwards_thenNothingIsFound() {
+    String[] fault = {"35 F 3000 lost-replies 0 0 0", "400 H 3000 lost-replies 0 0 0"};
+    assertThat(checkHandOver(1200, fault).findings()).isEmpty();
+  }
+
+  @Test
+  void givenSlowClient_whenALockIsShutForLongerThanATtl_thenThatIsTooLong() {
+    String[] fault = {"35 F 3000 slow 0 0 0", "1500 H 3000 slow 0 0 0"};
+    assertThat(rules(checkHandOver(1600, fault))).containsExactly(Rule.SLOW);
+  }
+
+  @Test
+  void givenHolderThatIsStopped_whenItsLockIsFreeTooLate_thenThatIsFound() {
+    Verdict verdict =
+        check(
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 7 0",
+            "30 A 2001 hot-0 1 0 0",
+            "40 F 1000 pause 0 0 0",
+            "1600 G 2001 hot-0 1 8 0",
+            "2540 H 1000 pause 0 0 0",
+            "2550 E 1001 hot-0 1 0 0",
+            "2560 A 1001 hot-0 2 0 0",
+            "2570 G 1001 hot-0 2 9 0");
+    assertThat(rules(verdict)).containsExactly(Rule.CRASH_RELEASE);
+  }
+
+  @Test
+  void givenStoreThatComesBack_whenLocksDoNotWorkInTime_thenThatIsFound() {
+    String[] fault = {"35 F 0 server-pause 0 0 0", "2500 H 0 server-pause 0 0 0"};
+    long half = 500_000_000;
+    assertThat(checkHandOver(2500 + 1500 + half, fault).findings()).isEmpty();
+  }
+
+  @Test
+  void givenStoreThatComesBack_whenLocksWorkTooLate_thenThatIsFound() {
+    String[] fault = {"35 F 0 server-pause 0 0 0", "2500 H 0 server-pause 0 0 0"};
+    long half = 500_000_000;
+    assertThat(rules(checkHandOver(2500 + 1501 + half, fault))).containsExactly(Rule.RETURN);
+  }
+
+  @Test
+  void givenBusyWhileTheStoreCouldNotBeReached_thenItWasALie_unlessTheProcessHeldItself() {
+    Verdict verdict =
+        check(
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 7 0",
+            "30 F 0 server-pause 0 0 0",
+            "31 D 0 server-pause 0 0 0",
+            "40 A 2001 hot-0 1 0 1",
+            "50 B 2001 hot-0 1 0 0",
+            "40 A 1002 hot-0 1 0 1",
+            "50 B 1002 hot-0 1 0 0",
+            "60 U 0 server-pause 0 0 0",
+            "61 H 0 server-pause 0 0 0",
+            "70 R 1001 hot-0 1 0 0",
+            "71 A 1001 hot-0 2 0 0",
+            "72 G 1001 hot-0 2 9 0");
+    assertThat(rules(verdict)).containsExactly(Rule.OUTAGE);
+    assertThat(verdict.findings().get(0).text()).contains("worker 2001");
+  }
+
+  @Test
+  void givenFairLock_whenOneInTheQueueIsOvertaken_thenThatIsFound_andOthersAreNot() {
+    Verdict verdict =
+        check(
+            "10 A 1001 fair-0 1 0 0",
+            "20 G 1001 fair-0 1 7 0",
+            "30 A 2001 fair-0 1 0 0",
+            "40 Q 2001 fair-0 1 0 0",
+            "50 A 3001 fair-0 1 0 0",
+            "60 R 1001 fair-0 1 0 0",
+            "70 G 3001 fair-0 1 8 0",
+            "80 R 3001 fair-0 1 0 0",
+            "90 G 2001 fair-0 1 9 0");
+    assertThat(rules(verdict)).containsExactly(Rule.FIFO);
+    assertThat(verdict.figures().inOrder()).isEqualTo(1);
+  }
+
+  @Test
+  void givenFairLock_whenWhoAskedLaterMayHaveQueuedFirst_thenNothingIsFound() {
+    Verdict verdict =
+        check(
+            "10 A 1001 fair-0 1 0 0",
+            "20 G 1001 fair-0 1 7 0",
+            "30 A 2001 fair-0 1 0 0",
+            "35 A 3001 fair-0 1 0 0",
+            "40 Q 2001 fair-0 1 0 0",
+            "60 R 1001 fair-0 1 0 0",
+            "70 G 3001 fair-0 1 8 0",
+            "80 R 3001 fair-0 1 0 0",
+            "90 G 2001 fair-0 1 9 0");
+    assertThat(verdict.findings()).isEmpty();
+  }
+
+  @Test
+  void givenWorkerThatWritesNothingDownAndSawAPromiseBroken_thenItIsHeard() {
+    assertThat(rules(check("10 ! 1001 RISING_TOKENS 0 7 0"))).containsExactly(Rule.RISING_TOKENS);
+  }
+
+  @Test
+  void givenCyclesThatWereCounted_thenTheyAddUp() {
+    Verdict verdict = check("10 N 1001 local 0 700 0", "11 N 2001 local 0 70 0");
+    assertThat(verdict.figures().cycles()).isEqualTo(Map.of("local", 770L));
+  }
+
+  @Test
+  void givenLeaseThatIsLostThoughNothingWasWrong_thenItIsCounted_andExcusesADelayOfATtl() {
+    Verdict verdict = checkHandOver(1500, "45 L 3001 hot-1 1 0 0");
+    assertThat(verdict.findings()).isEmpty();
+    assertThat(verdict.figures().unexplained()).isEqualTo(1);
   }
 }

@@ -10,6 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,18 +26,49 @@ class TortureTest {
   @TempDir private Path folder;
 
   private Result run(int run, String server, int seconds, Set<Fault> faults) throws Exception {
-    long seed = Seed.draw(run).value();
-    System.out.println("Torture of " + server + " with seed " + seed);
     Path place = Files.createDirectory(folder.resolve("run" + run));
-    try (Arena arena = Arena.start(server, place).orElseThrow()) {
-      Plan plan =
-          new Plan(
-              Duration.ofSeconds(seconds), Duration.ofSeconds(2), 2, 2, 2, faults, PATIENCE, seed);
-      Result result = new Torture(plan, arena, place, System.out::println).run();
-      Report report = new Report(result, "mortise torture --seed " + seed);
-      report.lines().forEach(System.out::println);
-      assertThat(report.html()).contains("<svg", "seed " + seed).doesNotContain("{{");
-      return result;
+    try (Arena arena = Arena.start(server, place, faults).orElseThrow()) {
+      return run(run, arena, place, seconds, faults);
+    }
+  }
+
+  private static Result run(int run, Arena arena, Path place, int seconds, Set<Fault> faults)
+      throws Exception {
+    long seed = Seed.draw(run).value();
+    System.out.println("Torture of " + arena.name() + " with seed " + seed);
+    Plan plan =
+        new Plan(
+            Duration.ofSeconds(seconds), Duration.ofSeconds(2), 2, 2, 2, 4, faults, PATIENCE, seed);
+    Result result = new Torture(plan, arena, place, System.out::println).run();
+    Report report = new Report(result, "mortise torture --seed " + seed);
+    report.lines().forEach(System.out::println);
+    assertThat(report.html()).contains("<svg", "seed " + seed).doesNotContain("{{");
+    return result;
+  }
+
+  /** Slow: {@code -Dmortise.torture=mysql,h2}, or {@code all}, and every fault that there is. */
+  @Test
+  @Timeout(7_200)
+  void givenServersThatWereAskedFor_whenAllGoesWrong_thenEveryPromiseIsKept() throws Exception {
+    String asked = System.getProperty("mortise.torture", "");
+    List<String> servers =
+        asked.isEmpty()
+            ? List.of()
+            : asked.equals("all") ? Arena.OWN : List.of(asked.split(",", -1));
+    int run = 10;
+    for (String server : servers) {
+      Path place = Files.createDirectory(folder.resolve("run" + ++run));
+      Optional<Arena> there = Arena.start(server, place, EnumSet.allOf(Fault.class));
+      if (there.isEmpty()) {
+        System.out.println(server + " is not on this machine.");
+        continue;
+      }
+      try (Arena arena = there.get()) {
+        int seconds = Integer.getInteger("mortise.torture.seconds", 120);
+        Result result = run(run, arena, place, seconds, arena.faults());
+        assertThat(result.verdict().findings()).as(server).isEmpty();
+        assertThat(result.outcome()).as(server).isEqualTo(Outcome.KEPT);
+      }
     }
   }
 
@@ -68,6 +101,7 @@ class TortureTest {
                     2,
                     1,
                     1,
+                    0,
                     Set.of(Fault.KILL),
                     PATIENCE,
                     1))

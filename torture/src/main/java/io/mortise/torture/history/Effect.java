@@ -1,0 +1,40 @@
+package io.mortise.torture.history;
+
+import io.mortise.torture.history.Finding.Rule;
+import java.util.Set;
+
+/**
+ * What a fault may do to those who do what they should.
+ *
+ * @param delay for how long nobody may hold a lock that somebody wants
+ * @param mayBreak promises that do not hold until two TTLs after it
+ */
+public record Effect(Delay delay, Set<Rule> mayBreak) {
+  /** Copies the set. */
+  public Effect {
+    mayBreak = Set.copyOf(mayBreak);
+  }
+
+  /** One that breaks no promise. */
+  public static Effect of(Delay delay) {
+    return new Effect(delay, Set.of());
+  }
+
+  /** For how long a lock may stay shut, and from when that is counted. */
+  public enum Delay {
+    /** Pushes, requests or answers are lost: a third of a TTL from its end. */
+    LOST_WORD(Rule.LOST_WORD),
+    /** Everything that a process asks for takes its time: a TTL from whenever somebody waits. */
+    SLOW(Rule.SLOW),
+    /** A process is not heard of: a TTL from its beginning. */
+    PROCESS(Rule.CRASH_RELEASE),
+    /** The store does not answer, or has forgotten: a TTL and half a second from its end. */
+    STORE(Rule.RETURN);
+
+    final Rule rule;
+
+    Delay(Rule rule) {
+      this.rule = rule;
+    }
+  }
+}

@@ -1,0 +1,214 @@
+package io.mortise.torture.history;
+
+import io.mortise.torture.history.Effect.Delay;
+import io.mortise.torture.history.Finding.Rule;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What went wrong when, and what that excuses. Takes events in; for one thread. */
+final class Trouble {
+  /** After a store was lost it may take this much longer than a TTL: sessions are opened anew. */
+  private static final long ANEW = 500_000_000;
+
+  /**
+   * A fault from its beginning to its end.
+   *
+   * @param process to which it was done; 0 for the store
+   */
+  record Span(String fault, int process, long from, long until, Effect effect) {}
+
+  /** A time in which the host ran nothing of a process; 0 is the run itself. */
+  private record Stall(int process, long from, long until) {}
+
+  private final long ttl;
+  private final long patience;
+  private final Map<String, Effect> effects;
+  private final Map<String, Event> open = new HashMap<>();
+  private final Map<Integer, Event> down = new HashMap<>();
+  private final List<Span> spans = new ArrayList<>();
+  private final Map<Integer, List<Span>> ofProcess = new HashMap<>();
+  private final List<Span> outages = new ArrayList<>();
+  private final List<Stall> stalls = new ArrayList<>();
+  private final List<Event> losses = new ArrayList<>();
+  private @Nullable List<Event> unexplained;
+  private long healed = Long.MIN_VALUE;
+  private long stalled;
+
+  Trouble(long ttl, long patience, Map<String, Effect> effects) {
+    this.ttl = ttl;
+    this.patience = patience;
+    this.effects = Map.copyOf(effects);
+  }
+
+  void take(Event event) {
+    switch (event.kind()) {
+      case FAULT -> open.put(event.lock() + " " + event.process(), event);
+      case HEALED -> {
+        healed = Math.max(healed, event.nanos());
+        Event began = open.remove(event.lock() + " " + event.process());
+        if (began != null) {
+          Span span =
+              new Span(event.lock(), event.process(), began.nanos(), event.nanos(), effect(event));
+          spans.add(span);
+          ofProcess.computeIfAbsent(event.process(), process -> new ArrayList<>()).add(span);
+        }
+      }
+      case DOWN -> down.put(event.process(), event);
+      case UP -> {
+        Event began = down.remove(event.process());
+        if (began != null) {
+          outages.add(
+              new Span(event.lock(), event.process(), began.nanos(), event.nanos(), effect(event)));
+        }
+      }
+      case STALLED -> {
+        stalled += event.token();
+        stalls.add(new Stall(event.process(), event.nanos() - event.token(), event.nanos()));
+      }
+      case LOST, GAVE_LOST, STALE -> losses.add(event);
+      default -> throw new IllegalArgumentException("Not trouble: " + event);
+    }
+  }
+
+  private Effect effect(Event event) {
+    return effects.getOrDefault(event.lock(), Effect.of(Delay.STORE));
+  }
+
+  List<Span> spans() {
+    return spans;
+  }
+
+  /** When the last fault was over; {@code Long.MIN_VALUE} if there was none. */
+  long healed() {
+    return healed;
+  }
+
+  /** For how long the host ran nothing of some process, in all. */
+  long stalledNanos() {
+    return stalled;
+  }
+
+  /** Leases that were lost though no fault was near: the host ran their server too seldom. */
+  List<Event> unexplained() {
+    List<Event> found = unexplained;
+    if (found == null) {
+      found = new ArrayList<>();
+      for (Event loss : losses) {
+        boolean near =
+            spans.stream()
+                .filter(span -> span.process == 0 || span.process == loss.process())
+                .anyMatch(
+                    span ->
+                        span.from <= loss.nanos()
+                            && loss.nanos() <= span.until + 2 * ttl + patience);
+        if (!near) {
+          found.add(loss);
+        }
+      }
+      unexplained = found;
+    }
+    return found;
+  }
+
+  /** Whether nothing was wrong, nor had its end less than a TTL before. */
+  boolean isCalm(long from, long until) {
+    return spans.stream()
+            .noneMatch(span -> span.from <= until && from <= span.until + ttl + patience)
+        && stalls.stream().noneMatch(stall -> stall.from <= until && from <= stall.until)
+        && unexplained().stream()
+            .noneMatch(loss -> loss.nanos() >= from - ttl && loss.nanos() <= until + ttl);
+  }
+
+  /** The fault that explains why a promise was broken then, if the table says that it may. */
+  @Nullable Span excuse(Rule rule, long nanos) {
+    for (Span span : spans) {
+      if (span.effect.mayBreak().contains(rule)
+          && span.from <= nanos
+          && nanos <= span.until + 2 * ttl) {
+        return span;
+      }
+    }
+    return null;
+  }
+
+  /** Whether all that this process asked for in this time could not be answered by the store. */
+  boolean isOutage(int process, long from, long until) {
+    return outages.stream()
+        .anyMatch(
+            outage ->
+                (outage.process == 0 || outage.process == process)
+                    && outage.from <= from
+                    && until <= outage.until);
+  }
+
+  /** When a process fell silent between two moments, if it did; else the second one. */
+  long silentSince(int process, long from, long until) {
+    return ofProcess.getOrDefault(process, List.of()).stream()
+        .filter(span -> process != 0 && span.effect.delay() == Delay.PROCESS)
+        .filter(span -> from < span.from && span.from < until)
+        .mapToLong(Span::from)
+        .min()
+        .orElse(until);
+  }
+
+  /** Whether something was done to the process in this time. */
+  boolean suffered(int process, long from, long until) {
+    return process != 0
+        && ofProcess.getOrDefault(process, List.of()).stream()
+            .anyMatch(span -> span.from <= until && from <= span.until);
+  }
+
+  /** Until when a lock that somebody wants may stay shut, and by which rule. */
+  record Bound(Rule rule, long nanos) {}
+
+  /**
+   * @param from since when somebody waits and nobody holds
+   * @param until when somebody held
+   */
+  Bound bound(long from, long until) {
+    long third = ttl / 3 + patience;
+    Bound bound = new Bound(Rule.WAKE_UP, from + third);
+    for (Span span : spans) {
+      if (until < span.from || from > effective(span)) {
+        continue;
+      }
+      long latest =
+          switch (span.effect.delay()) {
+            case LOST_WORD -> Math.max(from, span.until) + third;
+            case SLOW -> Math.max(from, span.from) + ttl + patience;
+            case PROCESS -> Math.max(from + ttl / 3, span.from + ttl) + patience;
+            case STORE -> Math.max(from + ttl / 3, span.until + ttl) + patience + ANEW;
+          };
+      if (latest >= bound.nanos) {
+        bound = new Bound(span.effect.delay().rule, latest);
+      }
+    }
+    for (Event loss : unexplained()) {
+      long latest = Math.max(from + ttl / 3, loss.nanos() + ttl) + patience;
+      if (until >= loss.nanos() - ttl && from <= loss.nanos() + ttl && latest > bound.nanos) {
+        bound = new Bound(Delay.PROCESS.rule, latest);
+      }
+    }
+    long excused = 0;
+    for (Stall stall : stalls) {
+      long both = Math.min(until, stall.until) - Math.max(from, stall.from);
+      // One that was made by a fault excuses nobody else.
+      if (both > 0 && !suffered(stall.process, stall.from, stall.until)) {
+        excused += both;
+      }
+    }
+    return new Bound(bound.rule, bound.nanos + excused);
+  }
+
+  /** Until when it can be the cause of a lock's being shut. */
+  private long effective(Span span) {
+    return switch (span.effect.delay()) {
+      case LOST_WORD, SLOW -> span.until;
+      case PROCESS -> Math.max(span.until, span.from + ttl);
+      case STORE -> span.until + ttl;
+    };
+  }
+}

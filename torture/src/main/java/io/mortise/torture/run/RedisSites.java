@@ -1,0 +1,206 @@
+package io.mortise.torture.run;
+
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.FakeClock;
+import io.mortise.testkit.server.LossyDisk;
+import io.mortise.testkit.server.RedisCluster;
+import io.mortise.testkit.server.RedisPair;
+import io.mortise.testkit.server.RedisSentinels;
+import io.mortise.testkit.server.RedisServer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Redis servers, alone and together. */
+final class RedisSites {
+  private static final int MEMBERS = 3;
+  private static final int MASTERS = 3;
+
+  /** How long a server is silent before others take it for dead. */
+  private static final Duration SILENCE = Duration.ofSeconds(1);
+
+  private static final Duration LONGEST_FAILOVER = Duration.ofSeconds(30);
+
+  /** For how long a member that was restarted has no vote; longer than a TTL. */
+  private static final Duration QUARANTINE = Duration.ofSeconds(4);
+
+  private RedisSites() {}
+
+  private static Optional<Path> program() {
+    return RedisServer.installed(6);
+  }
+
+  private static Site admin(RedisServer server, Site site) {
+    return site.can(Fault.FORGET, () -> server.ask("FLUSHALL"))
+        .can(Fault.SCRIPT_FLUSH, () -> server.ask("SCRIPT", "FLUSH"))
+        .can(Fault.PUSH_LOSS, () -> server.ask("CLIENT", "KILL", "TYPE", "pubsub"));
+  }
+
+  /** One server that writes every change to a log. */
+  static Optional<Site> single(String fsync, Set<Fault> wanted) {
+    return program().map(program -> single(program, fsync, wanted));
+  }
+
+  /** One that can see another clock, if there is one; see {@link FakeClock#suits}. */
+  private static Optional<Path> programFor(Optional<FakeClock> clock) {
+    return clock.flatMap(
+        shown ->
+            Stream.of(program(), RedisServer.bundled())
+                .flatMap(Optional::stream)
+                .filter(shown::suits)
+                .findFirst());
+  }
+
+  private static Site single(Path installed, String fsync, Set<Fault> wanted) {
+    Optional<FakeClock> clock = Sites.clock(wanted);
+    Optional<Path> suitable = programFor(clock);
+    Path program = suitable.orElse(installed);
+    if (suitable.isEmpty()) {
+      clock.ifPresent(FakeClock::close);
+      clock = Optional.empty();
+    }
+    return single(program, fsync, clock, Sites.disk(wanted));
+  }
+
+  private static Site single(
+      Path program, String fsync, Optional<FakeClock> clock, Optional<LossyDisk> disk) {
+    List<String> arguments =
+        new ArrayList<>(List.of("--appendonly", "yes", "--appendfsync", fsync));
+    disk.ifPresent(mounted -> arguments.addAll(List.of("--dir", mounted.folder().toString())));
+    String[] all = arguments.toArray(String[]::new);
+    RedisServer server =
+        clock.isPresent()
+            ? RedisServer.start(clock.get(), program, all)
+            : RedisServer.start(program, all);
+    Site site = new Site(server.url(), true);
+    disk.ifPresent(site::owns);
+    clock.ifPresent(site::owns);
+    site.owns(server);
+    return Sites.build(
+        site,
+        made -> {
+          Harms.only(server, made);
+          Harms.clock(clock, made);
+          Harms.disk(disk, server, made);
+          admin(server, made);
+          made.can(
+              Fault.RESTART_EMPTY,
+              () -> {
+                server.kill();
+                disk.ifPresent(LossyDisk::empty);
+                server.restartEmpty();
+              });
+        });
+  }
+
+  /** A primary and a replica behind one address. */
+  static Optional<Site> pair() {
+    return program()
+        .map(
+            program -> {
+              RedisPair pair = RedisPair.start(program);
+              return new Site(pair.url(), true)
+                  .owns(pair)
+                  .can(
+                      Fault.FAILOVER,
+                      (time, outage) -> {
+                        pair.lag();
+                        Thread.sleep(time.dividedBy(5).toMillis());
+                        pair.failOver();
+                        pair.addReplica();
+                      })
+                  .can(Fault.SCRIPT_FLUSH, () -> pair.primary().ask("SCRIPT", "FLUSH"))
+                  .can(Fault.FORGET, () -> pair.primary().ask("FLUSHALL"));
+            });
+  }
+
+  /** Sentinels promote a replica when the master is dead. */
+  static Optional<Site> sentinel() {
+    return program()
+        .map(
+            program -> {
+              RedisSentinels set = RedisSentinels.start(program, SILENCE);
+              return new Site(set.url(), false)
+                  .owns(set)
+                  .can(
+                      Fault.FAILOVER,
+                      (time, outage) -> {
+                        RedisServer master = set.master();
+                        master.kill();
+                        set.awaitMasterOtherThan(master);
+                        master.restart();
+                      });
+            });
+  }
+
+  /** Replicas take over from masters that are dead. */
+  static Optional<Site> cluster() {
+    return program()
+        .map(
+            program -> {
+              RedisCluster cluster = RedisCluster.start(program, MASTERS, true, SILENCE);
+              int[] turn = {0};
+              return new Site(cluster.url(), false)
+                  .owns(cluster)
+                  .can(
+                      Fault.FAILOVER,
+                      (time, outage) -> {
+                        int slot = turn[0]++ % MASTERS * (RedisCluster.SLOTS / MASTERS) + 1;
+                        RedisServer master = cluster.masterOf(slot);
+                        master.kill();
+                        Waits.until(
+                            LONGEST_FAILOVER,
+                            "the replica took over",
+                            () -> isServedByOther(cluster, slot, master));
+                        master.restart();
+                        cluster.awaitWhole();
+                      })
+                  .can(
+                      Fault.SCRIPT_FLUSH,
+                      () -> cluster.nodes().forEach(node -> node.ask("SCRIPT", "FLUSH")));
+            });
+  }
+
+  private static boolean isServedByOther(RedisCluster cluster, int slot, RedisServer master) {
+    try {
+      return cluster.masterOf(slot) != master;
+    } catch (IllegalStateException e) {
+      // Nobody does yet.
+      return false;
+    }
+  }
+
+  /** Independent servers, of which one at a time is in trouble. */
+  static Optional<Site> quorum(Set<Fault> wanted) {
+    return program()
+        .map(
+            program -> {
+              List<RedisServer> members = new ArrayList<>();
+              Optional<FakeClock> clock = Sites.clock(wanted);
+              Optional<Path> suitable = programFor(clock);
+              for (int i = 0; i < MEMBERS; i++) {
+                String[] durable = {"--appendonly", "yes", "--appendfsync", "always"};
+                members.add(
+                    i == 0 && suitable.isPresent()
+                        ? RedisServer.start(clock.orElseThrow(), suitable.get(), durable)
+                        : RedisServer.start(program, durable));
+              }
+              String url = members.stream().map(RedisServer::url).collect(Collectors.joining(","));
+              Site site =
+                  new Site("quorum:" + url + "?quarantine=" + QUARANTINE.toSeconds() + "s", true);
+              clock.ifPresent(site::owns);
+              members.forEach(site::owns);
+              int[] turn = {0};
+              Harms.one(() -> members.get(turn[0]++ % MEMBERS), QUARANTINE, site);
+              return Harms.clock(suitable.flatMap(there -> clock), site)
+                  .can(
+                      Fault.SCRIPT_FLUSH,
+                      () -> members.forEach(member -> member.ask("SCRIPT", "FLUSH")));
+            });
+  }
+}

@@ -1,0 +1,45 @@
+package io.mortise.torture.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A history of many events is checked in a time that grows no faster than they do. */
+class LongHistoryTest {
+  private static final int WORKERS = 32;
+  private static final int LOCKS = 4;
+
+  /** {@code -Dmortise.torture.events=10000000 -Dtest.jvm.heap=6g} takes a minute. */
+  private static final long EVENTS = Long.getLong("mortise.torture.events", 200_000);
+
+  /** Of each lock the workers take turns; one hold is five events. */
+  @Test
+  @Timeout(600)
+  void givenManyEvents_whenTheyAreChecked_thenTheOneWrongTokenIsFound() {
+    Checker checker = new Checker(Duration.ofSeconds(2), Duration.ofMillis(500), Map.of());
+    long began = System.nanoTime();
+    long[] attempts = new long[WORKERS];
+    long holds = EVENTS / 5;
+    for (long i = 0; i < holds; i++) {
+      int turn = (int) (i % WORKERS);
+      int worker = (turn + 1) * Event.PROCESS + 1;
+      String lock = "hot-" + turn % LOCKS;
+      long at = i * 1_000;
+      long attempt = ++attempts[turn];
+      long token = i == holds / 2 ? i - 2 * WORKERS : i;
+      checker.take(new Event(at - 20_000, Kind.ASKS, worker, lock, attempt, 0, 0));
+      checker.take(new Event(at, Kind.HOLDS, worker, lock, attempt, token + 1, 0));
+      checker.take(new Event(at + 300, Kind.WROTE, worker, lock, attempt, token + 1, 0));
+      checker.take(new Event(at + 500, Kind.SURE, worker, lock, attempt, token + 1, 0));
+      checker.take(new Event(at + 700, Kind.GAVE, worker, lock, attempt, 0, 0));
+    }
+    Verdict verdict = checker.check();
+    System.out.printf("%,d events in %.1f s%n", holds * 5, (System.nanoTime() - began) / 1e9);
+    assertThat(verdict.count(Kind.HOLDS)).isEqualTo(holds);
+    assertThat(verdict.found())
+        .containsOnlyKeys(Finding.Rule.RISING_TOKENS, Finding.Rule.UNIQUE_TOKENS);
+  }
+}
