@@ -10,8 +10,7 @@ import io.mortise.spi.Mode;
 final class Attempt {
   final long number;
   final LockName name;
-  final int weight;
-  final int capacity;
+  private final Mode mode;
   State state = State.SENT;
 
   /** Whether its owner knows, or will be told, that somebody wants the lock. */
@@ -56,20 +55,27 @@ final class Attempt {
   Attempt(long number, LockName name, Mode mode, int tokens) {
     this.number = number;
     this.name = name;
-    this.weight = mode.weight();
-    this.capacity = mode.capacity();
+    this.mode = mode;
     this.tokens = tokens;
   }
 
+  int weight() {
+    return mode.weight();
+  }
+
+  int capacity() {
+    return mode.capacity();
+  }
+
   boolean isExclusive() {
-    return weight == Mode.SHARERS;
+    return weight() == Mode.SHARERS;
   }
 
   boolean isShared() {
-    return capacity == Mode.SHARERS && weight < capacity;
+    return capacity() == Mode.SHARERS && weight() < capacity();
   }
 
   String node() {
-    return Line.node(weight, seq);
+    return Line.node(weight(), seq);
   }
 }

@@ -23,8 +23,20 @@ final class Guard {
     } finally {
       lock.unlock();
     }
-    for (Runnable call : calls) {
-      call.run();
+    callAll(calls, 0);
+  }
+
+  /** One that throws keeps nobody behind it from its answer. */
+  private static void callAll(Runnable[] calls, int from) {
+    int next = from;
+    try {
+      while (next < calls.length) {
+        calls[next++].run();
+      }
+    } finally {
+      if (next < calls.length) {
+        callAll(calls, next);
+      }
     }
   }
 

@@ -228,7 +228,7 @@ final class Lane {
   }
 
   private static String nodePrefix(Work.Create work) {
-    return work.lock() + "/" + Line.prefix(work.attempt().weight);
+    return work.lock() + "/" + Line.prefix(work.attempt().weight());
   }
 
   /** The container is made in the same flush, unless it was there before. */
@@ -239,7 +239,7 @@ final class Lane {
       if (tries > 0) {
         core.makeContainers(Layout.parent(work.lock()));
       }
-      core.makeContainer(work.lock(), NodeData.capacity(work.attempt().capacity));
+      core.makeContainer(work.lock(), NodeData.capacity(work.attempt().capacity()));
     }
   }
 
@@ -274,7 +274,23 @@ final class Lane {
     }
     Batch sent = new Batch(batch, creations);
     client().multi(writes, (rc, path, context, results) -> written(sent, rc, results), null);
-    if (!creations.isEmpty()) {
+    if (creations.size() == 1) {
+      // Most often what a thread gave back together with what it takes.
+      client()
+          .getData(
+              creations.keySet().iterator().next(),
+              false,
+              (rc, path, context, data, stat) ->
+                  core.guard()
+                      .run(
+                          () ->
+                              read(
+                                  sent,
+                                  rc == 0
+                                      ? List.of(new OpResult.GetDataResult(data, stat))
+                                      : List.of())),
+              null);
+    } else if (!creations.isEmpty()) {
       List<Op> reads = creations.keySet().stream().map(Op::getData).toList();
       client()
           .multi(
@@ -312,7 +328,9 @@ final class Lane {
     }
     if (batch.code == Code.OK) {
       deliver(batch, reads);
-      next();
+      // Whoever is answered now wants something again at once: those go together, where the first
+      // of them would go alone, and all others wait for it.
+      core.guard().later(() -> core.guard().run(this::next));
     } else if (batch.results.isEmpty()) {
       batch.works.forEach(work -> work.failed(batch.code));
       next();

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -36,9 +37,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Looks {
   /** Up to so many children are listed by whoever arrives. */
-  private static final int SHORT = 64;
+  static final int SHORT = 64;
 
   private static final int TOLD = 64;
+
+  /** Up to so many more that ask again are answered by one read. */
+  static final int POLLS = 255;
 
   private final SessionCore core;
   private final Turns turns;
@@ -90,7 +94,7 @@ final class Looks {
     watch(
         turn,
         List.of(attempt),
-        Line.node(attempt.weight, before),
+        Line.node(attempt.weight(), before),
         before,
         watching -> {
           if (watching) {
@@ -113,25 +117,48 @@ final class Looks {
     turns.finish(turn);
   }
 
-  /** The request of an attempt that has a node was sent again. */
-  void poll(Turn turn, Job job, Attempt attempt) {
+  /**
+   * The request of an attempt that has a node was sent again.
+   *
+   * @param more the same of other attempts, read together with this one
+   */
+  void poll(Turn turn, Job job, Attempt attempt, List<Job> more) {
+    List<String> paths = new ArrayList<>();
+    paths.add(turn.path);
+    paths.add(node(turn, attempt));
+    for (Job other : more) {
+      paths.add(node(turn, Objects.requireNonNull(turns.attempt(other))));
+    }
     Reads.nodes(
-        client(),
-        List.of(node(turn, attempt), turn.path),
-        nodes -> core.guard().run(() -> polled(turn, job, attempt, nodes)));
+        client(), paths, nodes -> core.guard().run(() -> polled(turn, job, attempt, more, nodes)));
   }
 
-  private void polled(Turn turn, Job job, Attempt attempt, @Nullable List<Node> nodes) {
+  private void polled(
+      Turn turn, Job job, Attempt attempt, List<Job> more, @Nullable List<Node> nodes) {
     if (core.isOver() || turn.current != job) {
       return;
     }
     if (nodes == null) {
+      more.forEach(other -> turns.fail(other, true, "the connection was lost."));
       turns.fail(job, true, "the connection was lost.");
       turns.finish(turn);
       return;
     }
-    Stat stat = nodes.get(1).stat();
-    if (!isOurs(nodes.get(0), attempt)) {
+    Stat stat = nodes.get(0).stat();
+    for (int i = more.size() - 1; i >= 0; i--) {
+      Job other = more.get(i);
+      Attempt polled = turns.attempt(other);
+      if (polled != null
+          && isOurs(nodes.get(i + 2), polled)
+          && waitsInALongLine(turn, polled, stat)) {
+        turns.answer(other, behind(polled, stat));
+      } else if (!other.isAnswered()) {
+        // Something has happened to it: for a look of its own.
+        turn.jobs.addFirst(other);
+      }
+    }
+    turn.polls = List.of();
+    if (!isOurs(nodes.get(1), attempt)) {
       turns.forget(turn, attempt);
       turns.answer(
           job,
@@ -141,11 +168,25 @@ final class Looks {
     } else if (attempt.state == State.HELD) {
       turns.answer(job, turns.granted(attempt));
       turns.finish(turn);
-    } else if (attempt.watches && !turn.looking && stat != null && stat.getNumChildren() > SHORT) {
-      queued(turn, job, attempt, stat.getNumChildren() - 1, null);
+    } else if (waitsInALongLine(turn, attempt, stat)) {
+      turns.answer(job, behind(attempt, stat));
+      turns.finish(turn);
     } else {
       lookFor(turn, job);
     }
+  }
+
+  private static boolean waitsInALongLine(Turn turn, Attempt attempt, @Nullable Stat line) {
+    return attempt.state == State.WAITING
+        && attempt.watches
+        && !turn.looking
+        && line != null
+        && line.getNumChildren() > SHORT;
+  }
+
+  private Reply.Queued behind(Attempt attempt, @Nullable Stat line) {
+    int others = line == null ? 0 : line.getNumChildren() - 1;
+    return new Reply.Queued(core.attempt(attempt.number), others, null, askAgain());
   }
 
   private boolean isOurs(Node node, Attempt attempt) {
@@ -162,10 +203,7 @@ final class Looks {
   /** Then is told whether the node was there, and is watched from now on. */
   private void watch(
       Turn turn, List<Attempt> behind, String node, int seq, Consumer<Boolean> then) {
-    for (Attempt attempt : behind) {
-      attempt.watches = true;
-      attempt.watched = seq;
-    }
+    turn.watches(behind, seq);
     client()
         .getData(
             turn.path + "/" + node,
@@ -178,7 +216,8 @@ final class Looks {
                             return;
                           }
                           if (rc != 0) {
-                            behind.forEach(attempt -> attempt.watches = false);
+                            // Nobody will call them.
+                            turn.called(seq);
                           }
                           then.accept(rc == 0);
                         }),
@@ -187,13 +226,7 @@ final class Looks {
 
   /** The node with this number was removed, or marked. */
   void changed(Turn turn, EventType type, int seq) {
-    List<Attempt> concerned = new ArrayList<>();
-    for (Attempt attempt : turn.waiting.values()) {
-      if (attempt.watches && attempt.watched == seq) {
-        attempt.watches = false;
-        concerned.add(attempt);
-      }
-    }
+    List<Attempt> concerned = turn.called(seq);
     if (concerned.isEmpty()) {
       return;
     }
@@ -315,7 +348,7 @@ final class Looks {
       conclude(turn, view);
       return;
     }
-    int capacity = turn.waiting.values().iterator().next().capacity;
+    int capacity = turn.waiting.values().iterator().next().capacity();
     Line line = Line.of(children == null ? List.of() : children, capacity);
     view.line = line;
     Map<Integer, List<Attempt>> behind = new LinkedHashMap<>();
@@ -394,7 +427,7 @@ final class Looks {
         turns.vanished(turn, attempt);
       } else {
         turns.grant(turn, attempt, stat.getCzxid(), othersWait);
-        if (attempt.capacity != Mode.SHARERS) {
+        if (attempt.capacity() != Mode.SHARERS) {
           // Whoever watches it becomes the first who waits.
           client().setData(node(turn, attempt), node.data(), -1, (rc, p, c, s) -> {}, null);
         }

@@ -69,7 +69,7 @@ final class Recovery {
       turns.neverWas(attempt);
     } else {
       attempt.seq = found.line().place(index).seq();
-      if (attempt.leaving || found.capacity() != attempt.capacity) {
+      if (attempt.leaving || found.capacity() != attempt.capacity()) {
         remove(turn, attempt);
       } else {
         attempt.state = State.WAITING;

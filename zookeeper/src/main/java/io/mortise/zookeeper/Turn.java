@@ -5,7 +5,10 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -28,8 +31,16 @@ final class Turn {
   /** The current one, if it is to be answered by the next look that begins. */
   @Nullable Job asker;
 
+  /** Those that were asked about together with the current one. */
+  List<Job> polls = List.of();
+
   /** Attempts of this session that wait, by number. */
   final Map<Long, Attempt> waiting = new LinkedHashMap<>();
+
+  /**
+   * Attempts by the number of the node that they watch; some of them may watch another one by now.
+   */
+  private final Map<Integer, List<Attempt>> watchers = new HashMap<>();
 
   boolean looking;
   boolean lookAgain;
@@ -44,6 +55,40 @@ final class Turn {
   Turn(LockName name, String path) {
     this.name = name;
     this.path = path;
+  }
+
+  /** From now on these wait for that node to go. */
+  void watches(List<Attempt> attempts, int seq) {
+    for (Attempt attempt : attempts) {
+      attempt.watches = true;
+      attempt.watched = seq;
+    }
+    watchers.computeIfAbsent(seq, none -> new ArrayList<>(1)).addAll(attempts);
+  }
+
+  /** Those who have waited for that node to go; they do so no more. */
+  List<Attempt> called(int seq) {
+    List<Attempt> called = watchers.remove(seq);
+    if (called == null) {
+      return List.of();
+    }
+    called.removeIf(
+        attempt ->
+            !attempt.watches || attempt.watched != seq || !waiting.containsKey(attempt.number));
+    called.forEach(attempt -> attempt.watches = false);
+    return called;
+  }
+
+  /** Whether a request of this attempt is being answered, or waits for that. */
+  boolean concerns(AttemptId attempt) {
+    return (current != null && current.attempt().equals(attempt))
+        || polls.stream().anyMatch(job -> job.attempt().equals(attempt))
+        || jobs.stream().anyMatch(job -> job.attempt().equals(attempt));
+  }
+
+  /** Whether a request that comes now has to wait. */
+  boolean isBusy() {
+    return current != null && !recovering;
   }
 
   boolean isIdle() {

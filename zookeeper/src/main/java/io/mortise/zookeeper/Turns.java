@@ -65,9 +65,26 @@ final class Turns {
       gone(job);
     } else {
       Turn turn = turn(request.name());
-      turn.jobs.add(job);
+      if (request instanceof Request.Abandon && mayPass(turn, job)) {
+        start(turn, job);
+      } else {
+        turn.jobs.add(job);
+      }
       advance(turn);
     }
+  }
+
+  /**
+   * Whether an end may go before what others of this session ask about the same lock: thousands of
+   * them must not keep a holder from giving it back. Ending takes nothing from anybody.
+   */
+  private boolean mayPass(Turn turn, Job job) {
+    Attempt known = isOurs(job.attempt()) ? attempts.get(job.attempt().number()) : null;
+    return known != null
+        && known.name.equals(turn.name)
+        && (known.state == State.HELD || known.state == State.WAITING)
+        && turn.isBusy()
+        && !turn.concerns(job.attempt());
   }
 
   private Turn turn(LockName name) {
@@ -129,6 +146,7 @@ final class Turns {
   /** The current request is answered. */
   void finish(Turn turn) {
     turn.current = null;
+    turn.polls = List.of();
     advance(turn);
   }
 
@@ -184,7 +202,7 @@ final class Turns {
     } else if (known != null) {
       turn.current = job;
       known.queues |= request.queue();
-      looks.poll(turn, job, known);
+      looks.poll(turn, job, known, morePolls(turn));
     } else if (ends.get(job.attempt().number(), job.request.name()) != null
         || attempts.get(job.attempt().number()) != null) {
       refuse(job, Why.ENDED, "The attempt has ended.");
@@ -199,6 +217,41 @@ final class Turns {
     }
   }
 
+  /**
+   * Of the requests that come next, those that ask about attempts which have a node: thousands of
+   * waiters of one process would ask one after the other otherwise.
+   */
+  private List<Job> morePolls(Turn turn) {
+    if (turn.waiting.size() <= Looks.SHORT) {
+      return List.of();
+    }
+    List<Job> more = new ArrayList<>();
+    while (more.size() < Looks.POLLS) {
+      Job next = turn.jobs.peek();
+      Attempt known =
+          next != null && next.request instanceof Request.Acquire && isOurs(next.attempt())
+              ? attempts.get(next.attempt().number())
+              : null;
+      if (known == null || !isPolled(turn, known)) {
+        break;
+      }
+      more.add(turn.jobs.remove());
+    }
+    turn.polls = more;
+    return more;
+  }
+
+  private static boolean isPolled(Turn turn, Attempt known) {
+    return known.state == State.WAITING
+        && known.queues
+        && !known.leaving
+        && known.name.equals(turn.name);
+  }
+
+  @Nullable Attempt attempt(Job job) {
+    return attempts.get(job.attempt().number());
+  }
+
   private void created(Turn turn, Job job, Attempt attempt, Lane.Created made) {
     if (made.code() != Code.OK) {
       notCreated(turn, job, attempt, made.code());
@@ -210,8 +263,8 @@ final class Turns {
       doubt(attempt);
       fail(job, true, "the connection was lost.");
       finish(turn);
-    } else if (made.capacity() != attempt.capacity) {
-      withdraw(turn, attempt, () -> differs(turn, job, attempt.capacity, made.capacity()));
+    } else if (made.capacity() != attempt.capacity()) {
+      withdraw(turn, attempt, () -> differs(turn, job, attempt.capacity(), made.capacity()));
     } else if (made.children() == 1) {
       grant(turn, attempt, made.czxid(), false);
       answer(job, granted(attempt));
@@ -410,13 +463,13 @@ final class Turns {
   private void adjust(Job job, Request.Adjust request, @Nullable Attempt known) {
     if (known == null || known.state != State.HELD || known.leaving) {
       refuse(job, Why.NOT_HELD, "The attempt does not hold lock '" + request.name() + "'.");
-    } else if (known.capacity != request.mode().capacity()) {
+    } else if (known.capacity() != request.mode().capacity()) {
       refuse(
           job,
           Why.CAPACITY_DIFFERS,
           "Lock '%s' exists as %s, not as %s."
-              .formatted(request.name(), kind(known.capacity), kind(request.mode().capacity())));
-    } else if (request.mode().weight() > known.weight) {
+              .formatted(request.name(), kind(known.capacity()), kind(request.mode().capacity())));
+    } else if (request.mode().weight() > known.weight()) {
       refuse(job, Why.UNSUPPORTED, "A hold on lock '" + request.name() + "' cannot be widened.");
     } else if (request.tokens() > 0 && known.offset + known.tokens >= TOKENS) {
       refuse(
@@ -479,6 +532,11 @@ final class Turns {
       if (current != null && now - current.since > patience) {
         fail(current, true, "no answer in time.");
       }
+      for (Job job : turn.polls) {
+        if (now - job.since > patience) {
+          fail(job, true, "no answer in time.");
+        }
+      }
       for (Job job : turn.jobs) {
         if (now - job.since > patience) {
           fail(job, false, "no answer in time.");
@@ -514,6 +572,7 @@ final class Turns {
       if (turn.current != null) {
         open.add(turn.current);
       }
+      open.addAll(turn.polls);
       open.addAll(turn.jobs);
     }
     leaving.clear();

@@ -1,0 +1,211 @@
+package io.mortise.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.DistributedLock;
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Terms;
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Many wait for one lock, each with a node of its own in one line. {@code -Dmortise.waiters=10000}
+ * makes it as many as the issue of the store wants; by default a few hundred, which takes seconds.
+ */
+class CrowdTest {
+  private static final int WAITERS = Integer.getInteger("mortise.waiters", 400);
+  private static final Duration LONG = Duration.ofMinutes(8);
+
+  /** Longer than a busy machine may take to let thousands come. */
+  private static final Duration LONG_TTL = Duration.ofMinutes(2);
+
+  /** What one of them was granted, in the order of the grants. */
+  private record Turn(int client, int number, long token) {}
+
+  @Test
+  @Timeout(600)
+  void givenManyWaitersOfTwoSessions_whenTheLockIsFree_thenEachHasItsTurn_inOrder_andNothingIsLeft()
+      throws Exception {
+    try (ZooKeeperServer server = ZooKeeperServer.start();
+        LockClient holder = client(server.address(), LONG_TTL);
+        LockClient one = client(server.address(), LONG_TTL);
+        LockClient other = client(server.address(), LONG_TTL)) {
+      Lease held = holder.lock("x").acquire();
+      long nodes = ephemerals(server);
+      Queue<Turn> turns = new ConcurrentLinkedQueue<>();
+      AtomicInteger inside = new AtomicInteger();
+      AtomicInteger overlaps = new AtomicInteger();
+      List<CompletableFuture<Void>> ends = new ArrayList<>();
+      for (int i = 0; i < WAITERS; i++) {
+        int client = i % 2;
+        int number = i / 2;
+        DistributedLock lock =
+            (client == 0 ? one : other).lock("x", LockOptions.DEFAULTS.withFair(true));
+        ends.add(
+            lock.acquireAsync(LONG)
+                .thenCompose(
+                    lease -> {
+                      if (inside.incrementAndGet() != 1) {
+                        overlaps.incrementAndGet();
+                      }
+                      turns.add(new Turn(client, number, lease.token()));
+                      inside.decrementAndGet();
+                      return lease.releaseAsync();
+                    }));
+      }
+      Waits.until(LONG, "all stand in the line", () -> ephemerals(server) >= nodes + WAITERS);
+      assertThat(turns).isEmpty();
+      long token = held.token();
+      long from = System.nanoTime();
+      held.close();
+      Waits.until(
+          LONG, "all have had their turn", () -> ends.stream().allMatch(CompletableFuture::isDone));
+      System.out.printf(
+          "CrowdTest: %d waiters, %.2f ms from one to the next%n",
+          WAITERS, (System.nanoTime() - from) / 1e6 / WAITERS);
+
+      CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).join();
+      assertThat(overlaps).hasValue(0);
+      assertThat(turns).hasSize(WAITERS);
+      assertThat(turns).extracting(Turn::token).isSorted().doesNotHaveDuplicates();
+      assertThat(turns.peek().token()).isGreaterThan(token);
+      for (int client = 0; client < 2; client++) {
+        int which = client;
+        assertThat(turns.stream().filter(turn -> turn.client() == which))
+            .extracting(Turn::number)
+            .isSorted();
+      }
+      Waits.until(LONG, "no node is left", () -> ephemerals(server) <= nodes - 1);
+    }
+  }
+
+  @Test
+  @Timeout(180)
+  void givenSeveralDeadWaiters_whenTheHolderReleases_thenTheNextLiveOneWaitsForOneSessionOnly()
+      throws Exception {
+    Duration ttl = Duration.ofSeconds(3);
+    // A session outlives its TTL by half of it here.
+    Duration session = Duration.ofMillis(4_500);
+    int dead = 4;
+    List<LockClient> dying = new ArrayList<>();
+    try (ZooKeeperServer server = ZooKeeperServer.start();
+        Relay line = Relay.to(server.port());
+        LockClient holder = client(server.address(), LONG_TTL);
+        LockClient live = client(server.address(), LONG_TTL)) {
+      Lease held = holder.lock("x").acquire();
+      List<CompletableFuture<Lease>> lost = new ArrayList<>();
+      for (int i = 0; i < dead; i++) {
+        LockClient one = client("127.0.0.1:" + line.port(), ttl);
+        dying.add(one);
+        lost.add(one.lock("x").acquireAsync(LONG));
+        int so = i + 1;
+        Waits.until(LONG, so + " wait", () -> waiters(holder) == so);
+      }
+      CompletableFuture<Lease> waiting = live.lock("x").acquireAsync(LONG);
+      Waits.until(LONG, "the live one waits", () -> waiters(holder) == dead + 1);
+
+      line.cut();
+      long from = System.nanoTime();
+      held.close();
+      Lease next = waiting.get();
+      Duration took = Duration.ofNanos(System.nanoTime() - from);
+
+      System.out.println("CrowdTest: the next live one waited for " + took);
+      assertThat(lost).noneMatch(CompletableFuture::isDone);
+      assertThat(took).isLessThan(session.plusSeconds(10));
+      next.close();
+      // Each may take its time, for its server is gone.
+      dying.parallelStream().forEach(LockClient::close);
+    }
+  }
+
+  @Test
+  @Timeout(120)
+  void givenManyRequestsOfOneProcess_whenItsHolderGivesBack_thenThatDoesNotWaitForAllOfThem()
+      throws Exception {
+    int many = 500;
+    Queue<String> answers = new ConcurrentLinkedQueue<>();
+    SessionId id = SessionId.random(new SecureRandom());
+    SessionSpec spec = new SessionSpec(id, LONG_TTL, new ClientLabel("host", 1, "crowd"));
+    LockName name = LockName.of("x");
+    try (ZooKeeperServer server = ZooKeeperServer.start();
+        LockStore store = ZooKeeperStore.open(server.url() + "/order?tick=200ms&timeout=60s")) {
+      StoreSession session = store.open(spec, news -> {});
+      assertThat(session.renew(0, 1, List.of()).toCompletableFuture().get())
+          .isInstanceOf(Renewal.Renewed.class);
+      CompletableFuture<Reply> held = new CompletableFuture<>();
+      session.submit(acquire(name, new AttemptId(id, 1)), held::complete);
+      assertThat(held.get()).isInstanceOf(Reply.Granted.class);
+
+      for (int i = 2; i <= many; i++) {
+        session.submit(acquire(name, new AttemptId(id, i)), reply -> answers.add("other"));
+      }
+      session.submit(
+          new Request.Abandon(name, new AttemptId(id, 1)), reply -> answers.add(reply.toString()));
+      Waits.until(LONG, "all are answered", () -> answers.size() == many);
+
+      List<String> order = List.copyOf(answers);
+      int ended = 0;
+      while (order.get(ended).equals("other")) {
+        ended++;
+      }
+      // A round trip or two, while each of the others takes at least one of its own.
+      assertThat(ended).isLessThan(many / 2);
+      assertThat(order.get(ended)).contains("HELD");
+    }
+  }
+
+  private static Request.Acquire acquire(LockName name, AttemptId attempt) {
+    return new Request.Acquire(name, attempt, Mode.EXCLUSIVE, true, Terms.NONE, 1, 0, null);
+  }
+
+  private static int waiters(LockClient client) {
+    return client.inspect("x").map(lock -> lock.waiters().size()).orElse(0);
+  }
+
+  private static LockClient client(String address, Duration ttl) {
+    LockClient client =
+        LockClient.builder()
+            .url("zk://" + address + "/crowd?tick=200ms&timeout=60s")
+            .ttl(ttl)
+            .build();
+    try (Lease warm = client.lock("warm").acquireAsync(LONG).join()) {
+      assertThat(warm.isValid()).isTrue();
+    }
+    return client;
+  }
+
+  private static long ephemerals(ZooKeeperServer server) {
+    return server
+        .ask("mntr")
+        .lines()
+        .filter(line -> line.startsWith("zk_ephemerals_count\t"))
+        .mapToLong(line -> Long.parseLong(line.substring(line.indexOf('\t') + 1)))
+        .findFirst()
+        .orElse(-1);
+  }
+}
