@@ -17,7 +17,8 @@ public final class Hazards {
           new Hazard(
               "expired-release",
               "A holder whose time is over releases the lock of its successor",
-              "Redis documentation, Distributed locks; pitfall of every lock that is released by name",
+              "Redis documentation, Distributed locks; pitfall of every lock that is released by"
+                  + " name",
               "redis-server",
               true,
               new ExpiredRelease()),
@@ -28,6 +29,35 @@ public final class Hazards {
               "redis-server",
               false,
               new FailoverForgets()),
+          new Hazard(
+              "redlock-restart",
+              "A server of a quorum forgets, and votes for another",
+              "M. Kleppmann, How to do distributed locking, 2016; Redis documentation, Distributed"
+                  + " locks",
+              "redis-server",
+              false,
+              new RedlockRestart()),
+          new Hazard(
+              "redlock-clock-jump",
+              "The clock of one server of a quorum jumps, and its vote is free again",
+              "M. Kleppmann, How to do distributed locking, 2016",
+              "redis-server, faketime",
+              false,
+              new RedlockClockJump()),
+          new Hazard(
+              "sharded-instance-dies",
+              "A client leaves a server out that it cannot reach, and its names move",
+              "B. Fitzpatrick, Distributed caching with memcached, 2004",
+              "redis-server",
+              false,
+              new ShardedInstanceDies()),
+          new Hazard(
+              "zk-session-gc",
+              "A holder of an ephemeral node stands still for longer than its session lives",
+              "Apache Curator, Tech Note 10; F. Junqueira and B. Reed, ZooKeeper, 2013",
+              "none: ZooKeeper comes along",
+              false,
+              new ZkSessionGc()),
           new Hazard(
               "db-crash-holder",
               "Locks in a database, when their holder dies and when the database dies",

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * mortise URL TTL-MILLIS NAME    takes the lock; answers its token
  * naive PORT MILLIS NAME         takes the naive lock of a Redis server; answers ok or busy
  * insert URL NAME                takes the naive lock of a database, a row; answers ok or busy
+ * znode SERVERS MILLIS PATH      takes the naive lock of ZooKeeper, a node; answers ok or busy
  * valid                          whether the lease is valid
  * release                        gives it back; answers ok
  * clock                          milliseconds since 1970
@@ -65,6 +66,8 @@ final class PlayerMain {
           yield redis.lock(words[3], "A", Long.parseLong(words[2])) ? "ok" : "busy";
         }
         case "insert" -> insert(words[1], words[2]) ? "ok" : "busy";
+        case "znode" ->
+            new ZNodeLock(words[1], Integer.parseInt(words[2])).lock(words[3]) ? "ok" : "busy";
         case "valid" -> Boolean.toString(lease != null && lease.isValid());
         case "release" -> {
           if (lease != null) {

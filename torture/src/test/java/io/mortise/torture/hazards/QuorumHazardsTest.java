@@ -1,0 +1,28 @@
+package io.mortise.torture.hazards;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.testkit.Unpaused;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** As {@link HazardsTest}, with several servers; by itself since quorums wait for their servers. */
+@Timeout(180)
+@Unpaused
+class QuorumHazardsTest {
+  @Test
+  void givenServerOfAQuorumThatForgets_whenItVotes_thenNoTwoHold() throws Exception {
+    assertThat(Playing.play("redlock-restart")).contains("two hold", "that granted it");
+  }
+
+  @Test
+  void givenServerOfAQuorum_whenItsClockJumps_thenTheHolderHoldsOn() throws Exception {
+    assertThat(Playing.play("redlock-clock-jump")).contains("two hold", "no server's clock");
+  }
+
+  @Test
+  void givenServerAmongSeveralThatIsOutOfReach_whenItsNameIsLocked_thenItDoesNotMove()
+      throws Exception {
+    assertThat(Playing.play("sharded-instance-dies")).contains("locked twice", "never moves");
+  }
+}
