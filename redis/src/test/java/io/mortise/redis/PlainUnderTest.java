@@ -26,7 +26,7 @@ final class PlainUnderTest implements StoreUnderTest {
   @Override
   public LockStore open() {
     return RedisStore.open(
-        url(RedisUnderTest.server(version).url())
+        url(version.shared().url())
             + "?prefix=plain"
             + PREFIXES.incrementAndGet()
             + ":*&"

@@ -5,19 +5,13 @@ import io.mortise.spi.LockStore;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** One server of each version serves all tests of the JVM; each has a namespace of its own. */
 final class RedisUnderTest implements StoreUnderTest {
-  private static final Map<Servers, RedisServer> SERVERS = new EnumMap<>(Servers.class);
-  private static final AtomicInteger NAMESPACES = new AtomicInteger();
-
   private final Servers version;
   private String namespace = "";
   private final String wire;
@@ -33,18 +27,12 @@ final class RedisUnderTest implements StoreUnderTest {
   }
 
   private RedisServer server() {
-    return server(version);
-  }
-
-  /** The server of that version that all tests of the JVM share. */
-  static RedisServer server(Servers version) {
-    return SERVERS.computeIfAbsent(
-        version, missing -> missing.start("--appendonly", "yes", "--appendfsync", "everysec"));
+    return version.shared();
   }
 
   @Override
   public LockStore open() {
-    namespace = "contract" + NAMESPACES.incrementAndGet();
+    namespace = Servers.namespace();
     return reopen();
   }
 

@@ -2,13 +2,19 @@ package io.mortise.redis;
 
 import io.mortise.testkit.server.RedisServer;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
-/** The servers that tests run against: 6.2 from a Maven artifact, a later one from the PATH. */
-enum Servers {
+/**
+ * The servers that tests run against: 6.2 from a Maven artifact, a later one from the PATH. Public,
+ * for the loaders of mutants.
+ */
+public enum Servers {
   REDIS_6 {
     @Override
     Optional<Path> find() {
@@ -22,15 +28,29 @@ enum Servers {
     }
   };
 
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+  private static final Map<Servers, RedisServer> SHARED = new ConcurrentHashMap<>();
+
   abstract Optional<Path> find();
 
+  /** One that nobody in this JVM had before. */
+  public static String namespace() {
+    return "contract" + NAMESPACES.incrementAndGet();
+  }
+
+  /** The server of this version that all tests of the JVM share. */
+  public RedisServer shared() {
+    return SHARED.computeIfAbsent(
+        this, missing -> start("--appendonly", "yes", "--appendfsync", "everysec"));
+  }
+
   /** Starts one; where there is none, the test is skipped, or on CI fails. */
-  RedisServer start(String... arguments) {
+  public RedisServer start(String... arguments) {
     return RedisServer.start(binary(), arguments);
   }
 
   /** Its program; where there is none, the test is skipped, or on CI fails. */
-  Path binary() {
+  public Path binary() {
     Optional<Path> binary = find();
     if (binary.isEmpty() && Boolean.getBoolean("mortise.ci")) {
       Assertions.fail("There is no server for " + this + "; on CI that is a failure.");
@@ -40,7 +60,7 @@ enum Servers {
   }
 
   /** The best that this machine has, for tests that do not depend on the version. */
-  static RedisServer any(String... arguments) {
+  public static RedisServer any(String... arguments) {
     return Stream.of(REDIS_7, REDIS_6)
         .filter(server -> server.find().isPresent())
         .findFirst()

@@ -1,0 +1,8 @@
+/**
+ * Scripts with one small change each, and a search for those that no test notices. Start reading at
+ * {@link io.mortise.testkit.mutant.MutantHunt}.
+ */
+@NullMarked
+package io.mortise.testkit.mutant;
+
+import org.jspecify.annotations.NullMarked;
