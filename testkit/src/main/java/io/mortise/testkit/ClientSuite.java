@@ -65,7 +65,7 @@ abstract class ClientSuite {
   void closeAll() throws InterruptedException {
     threads.shutdownNow();
     try {
-      processes.forEach(process -> process.client().close());
+      closeProcesses();
     } finally {
       store().close();
       under.close();
@@ -73,6 +73,18 @@ abstract class ClientSuite {
     assertThat(threads.awaitTermination(10, TimeUnit.SECONDS))
         .as("threads of the test end")
         .isTrue();
+  }
+
+  /** All at once: each waits until what it has under way has ended. */
+  private void closeProcesses() {
+    ExecutorService closing = Executors.newCachedThreadPool();
+    try {
+      List<Future<?>> ends = new ArrayList<>();
+      processes.forEach(process -> ends.add(closing.submit(process.client()::close)));
+      ends.forEach(ClientSuite::get);
+    } finally {
+      closing.shutdownNow();
+    }
   }
 
   final LockStore store() {

@@ -115,7 +115,7 @@ class ExclusionSuite extends StoreSuite {
     SessionDriver a = shortSession("a");
     SessionDriver b = session("b");
     AttemptId stale = a.hold(LOCK, EX).attempt();
-    outlive(shortTtl());
+    outliveSession();
     judge(a);
     Reply.Granted successor = granted(b.take(LOCK, b.attempt(), EX, false, a.id()));
 
@@ -145,7 +145,7 @@ class ExclusionSuite extends StoreSuite {
     SessionDriver a = shortSession("a");
     SessionDriver b = session("b");
     AttemptId stale = a.hold(LOCK, EX).attempt();
-    outlive(shortTtl());
+    outliveSession();
     Reply.Granted successor = b.hold(LOCK, EX);
 
     assertThat(a.end(LOCK, stale).how()).isNotEqualTo(How.RELEASED);

@@ -130,7 +130,8 @@ class NewsSuite extends StoreSuite {
     a.end(LOCK, writer);
     busy(a.acquire(LOCK, a.attempt(), EX));
     b.end(LOCK, first);
-    assertThat(b.news()).extracting(News::attempt).containsExactly(second, second);
+    // Granted and wanted, or granted as one that is wanted already.
+    assertThat(b.news()).isNotEmpty().extracting(News::attempt).containsOnly(second);
   }
 
   @Test

@@ -54,7 +54,7 @@ class SessionSuite extends StoreSuite {
   @Test
   void givenExpiredSession_thenItIsJudgedEnded_andItsAcquireAndRenewalAreRefused() {
     SessionDriver a = shortSession("a");
-    outlive(shortTtl());
+    outliveSession();
     assertRefused(a.acquire(LOCK, a.attempt(), EX), Why.SESSION_GONE);
     assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
     assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
@@ -186,7 +186,7 @@ class SessionSuite extends StoreSuite {
     SessionDriver a = shortSession("a");
     SessionDriver b = session("b");
     a.hold(LOCK, EX);
-    outlive(shortTtl());
+    outliveSession();
     assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
     granted(b.take(LOCK, b.attempt(), EX, false, a.id()));
   }

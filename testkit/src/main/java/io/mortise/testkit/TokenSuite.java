@@ -121,7 +121,7 @@ class TokenSuite extends StoreSuite {
     SessionDriver a = shortSession("a");
     SessionDriver b = session("b");
     Reply.Granted first = granted(a.ask(block(a.attempt(), 1024, 0, null)));
-    outlive(shortTtl());
+    outliveSession();
     judge(a);
     Reply.Granted second = granted(b.ask(block(b.attempt(), 1, 0, a.id())));
     assertThat(second.token()).isGreaterThan(last(first));
