@@ -30,6 +30,10 @@ public final class Relay implements AutoCloseable {
      * when it is over.
      */
     FROZEN,
+    /** As frozen, but answers get through. */
+    REQUESTS_HELD,
+    /** As frozen, but requests get through. */
+    ANSWERS_HELD,
     /** Requests arrive, answers are lost; connections that lost some break when it is over. */
     MUTE,
     /** Requests are lost, answers arrive; connections that lost some break when it is over. */
@@ -152,7 +156,7 @@ public final class Relay implements AutoCloseable {
   }
 
   private void connect(Socket client) {
-    int port = awaitPassage() == Weather.FROZEN ? NOWHERE : target;
+    int port = awaitPassage(Weather.REQUESTS_HELD) == Weather.FROZEN ? NOWHERE : target;
     if (port == NOWHERE) {
       end(client);
       return;
@@ -166,23 +170,24 @@ public final class Relay implements AutoCloseable {
         // Changed meanwhile, perhaps before this line was known.
         line.breakOff();
       }
-      start(() -> carry(line, client, line.server, Weather.DEAF));
-      carry(line, line.server, client, Weather.MUTE);
+      start(() -> carry(line, client, line.server, Weather.DEAF, Weather.REQUESTS_HELD));
+      carry(line, line.server, client, Weather.MUTE, Weather.ANSWERS_HELD);
     } catch (IOException e) {
       end(client);
     }
   }
 
   /**
-   * @param losing in which weather nothing gets through in this direction
+   * @param losing in which weather what is sent in this direction is lost
+   * @param holding in which it has to wait until that is over
    */
-  private void carry(Line line, Socket from, Socket to, Weather losing) {
+  private void carry(Line line, Socket from, Socket to, Weather losing, Weather holding) {
     byte[] buffer = new byte[16_384];
     try {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
       for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-        if (awaitPassage() == losing) {
+        if (awaitPassage(holding) == losing) {
           line.spoilt = true;
         }
         if (!line.spoilt && !line.halfOpen) {
@@ -193,7 +198,7 @@ public final class Relay implements AutoCloseable {
       // One end is gone: so is the other.
     }
     // A frozen network does not tell of ends either.
-    awaitPassage();
+    awaitPassage(holding);
     if (line.halfOpen && from == line.server) {
       return;
     }
@@ -203,20 +208,20 @@ public final class Relay implements AutoCloseable {
   }
 
   /** Waits as the weather wants. Returns {@code FROZEN} only if the relay is closed. */
-  private Weather awaitPassage() {
+  private Weather awaitPassage(Weather holding) {
     if (weather == Weather.FAIR) {
       return Weather.FAIR;
     }
     guard.lock();
     try {
-      while (weather == Weather.FROZEN && !listening.isClosed()) {
+      while ((weather == Weather.FROZEN || weather == holding) && !listening.isClosed()) {
         changed.awaitUninterruptibly();
       }
       long nanos = ThreadLocalRandom.current().nextLong(LEAST_DELAY, MOST_DELAY);
       while (nanos > 0 && weather == Weather.SLOW) {
         nanos = changed.awaitNanos(nanos);
       }
-      return weather;
+      return weather == holding ? Weather.FROZEN : weather;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return weather;
