@@ -4,6 +4,8 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
+import io.mortise.zookeeper.internal.Inbox;
+import io.mortise.zookeeper.internal.Pulse;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Opens a session and renews it. The session is a ZooKeeper session with one more node, which holds
  * the beat: a renewal writes it with the version that the last one left, so that of two clones of a
- * process one is refused. What an answer proves is decided by {@link Touches}.
+ * process one is refused. What an answer proves is decided by {@link Pulse}.
  *
  * <p>The ZooKeeper client sends pings by itself, for as long as its process runs; so a process that
  * does not renew any more, though it runs, has its session closed from this side when its TTL is
@@ -30,7 +32,7 @@ final class Heart {
   private final SessionCore core;
   private final SessionSpec spec;
   private final String path;
-  private final Touches touches;
+  private final Pulse pulse;
   private final long ttl;
   private final ArrayDeque<Beat> waiting = new ArrayDeque<>();
   private Phase phase = Phase.NEW;
@@ -69,7 +71,7 @@ final class Heart {
     this.core = core;
     this.spec = spec;
     this.path = path;
-    this.touches = new Touches(relay.toNanos());
+    this.pulse = new Pulse(core.guard(), core.store().timer(), relay, spec.ttl());
     this.ttl = spec.ttl().toNanos();
   }
 
@@ -85,17 +87,11 @@ final class Heart {
     return phase == Phase.OVER;
   }
 
-  /** What the server is asked to grant: longer than the TTL by what lies between two renewals. */
-  int wantedMillis() {
-    long slack = Math.max(ttl / 2, ttl / 3 + 2 * touches.relay());
-    return (int) Math.min(Integer.MAX_VALUE, (ttl + slack) / 1_000_000);
-  }
-
   CompletableFuture<Renewal> renew(long previous, long next, List<Long> seen) {
     Beat asked = new Beat(next, List.copyOf(seen), System.nanoTime());
     core.guard().run(() -> begin(asked, previous));
     if (!asked.answer.isDone()) {
-      long patience = Math.max(ttl / 3, 2 * touches.relay() + 500_000_000);
+      long patience = Math.max(ttl / 3, 2 * pulse.relay() + 500_000_000);
       core.store()
           .timer()
           .in(patience, () -> asked.answer.complete(unknown("No answer to a renewal.")));
@@ -117,7 +113,7 @@ final class Heart {
         phase = Phase.OPENING;
         beat = asked.next;
         opening = asked;
-        core.guard().later(() -> core.connect(wantedMillis()));
+        core.guard().later(() -> core.connect(pulse.wantedMillis()));
         watchDeadline();
       } else {
         waiting.add(asked);
@@ -269,7 +265,7 @@ final class Heart {
     first.connection = core.handle().connection();
     if (core.handle().isOwn()) {
       // The ZooKeeper session is younger than the request.
-      touches.add(first.sentAt, first.connection);
+      pulse.born(first.sentAt, first.connection);
       finish(first, mtime);
     } else {
       first.sentAt = System.nanoTime();
@@ -364,43 +360,17 @@ final class Heart {
   }
 
   private void prove(Beat sent, long mtime) {
-    boolean proven = touches.prove(sent.sentAt, sent.connection, timeout, sent.sentAt + ttl);
-    touches.add(sent.sentAt, sent.connection);
-    if (proven) {
-      finish(sent, mtime);
-      return;
-    }
-    long left = touches.relay() - (System.nanoTime() - sent.sentAt);
-    core.store()
-        .timer()
-        .in(Math.max(0, left), () -> core.guard().run(() -> proveLater(sent, mtime)));
-  }
-
-  /** The second request, a tick later. */
-  private void proveLater(Beat sent, long mtime) {
-    if (phase != Phase.OPEN || !isSameConnection(sent)) {
-      answer(sent, unknown("The connection was lost during a renewal."));
-      return;
-    }
-    core.handle()
-        .client()
-        .sync(
-            path,
-            (rc, given, context) ->
-                core.guard()
-                    .run(
-                        () -> {
-                          if (rc == 0 && phase == Phase.OPEN && isSameConnection(sent)) {
-                            finish(sent, mtime);
-                          } else {
-                            answer(sent, unknown("A renewal was not answered."));
-                          }
-                        }),
-            null);
-  }
-
-  private boolean isSameConnection(Beat sent) {
-    return core.handle().isUp() && core.handle().connection() == sent.connection;
+    pulse.confirm(
+        core.handle(),
+        sent.sentAt,
+        sent.connection,
+        proven -> {
+          if (proven && phase == Phase.OPEN) {
+            finish(sent, mtime);
+          } else {
+            answer(sent, unknown("The connection was lost during a renewal."));
+          }
+        });
   }
 
   private void finish(Beat sent, long mtime) {

@@ -15,6 +15,9 @@ import java.util.List;
  * attempts at one lock are two thousand million apart.
  */
 final class Line {
+  /** Far enough from the end that all who are on their way still get numbers. */
+  private static final int LAST = Integer.MAX_VALUE - 1_000_000;
+
   private final List<Place> places;
   private final int capacity;
   private final int holding;
@@ -86,6 +89,14 @@ final class Line {
 
   Place place(int index) {
     return places.get(index);
+  }
+
+  /**
+   * Whether no more nodes must be made in a directory: the server counts up to the greatest number,
+   * and then gives that one again and again.
+   */
+  static boolean isLast(int seq) {
+    return seq < 0 || seq >= LAST;
   }
 
   /** How many hold: the first so many places. */

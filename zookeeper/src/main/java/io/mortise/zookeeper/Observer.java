@@ -1,7 +1,6 @@
 package io.mortise.zookeeper;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
@@ -13,6 +12,7 @@ import io.mortise.spi.Reply.Was;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.Verdict;
 import io.mortise.zookeeper.Reads.Node;
+import io.mortise.zookeeper.internal.Lookout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,181 +21,29 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at a store, over a connection of its own: who is alive, who holds, who waits. Every look
  * first has the server catch up with the leader. Thread-safe.
  */
 final class Observer {
-  /** Short-lived, for it holds nothing. */
-  private static final int SESSION_MILLIS = 10_000;
-
-  /** Shorter than most servers grant; still long enough to connect to each in turn. */
-  private static final int PROBE_MILLIS = 3_000;
-
   private static final int MOST_WAITERS = 1_000;
 
   private final ZooKeeperLockStore store;
+  private final Lookout lookout;
   private final String display;
-  private @Nullable Connection present;
-  private boolean closed;
 
-  Observer(ZooKeeperLockStore store, String display) {
+  Observer(ZooKeeperLockStore store, Lookout lookout, String display) {
     this.store = store;
+    this.lookout = lookout;
     this.display = display;
   }
 
-  // ---- The connection ----
-
-  /** A handle, and when it is up. */
-  private static final class Connection implements Handle.Listener {
-    final CompletableFuture<Void> up = new CompletableFuture<>();
-    @Nullable Handle handle;
-    volatile String over = "";
-
-    @Override
-    public void connected() {
-      up.complete(null);
-    }
-
-    @Override
-    public void disconnected() {}
-
-    @Override
-    public void over(String why) {
-      over = why;
-      up.completeExceptionally(new StoreUnfitException(why));
-    }
-
-    @Override
-    public void changed(EventType type, String path) {}
-  }
-
-  private Connection open(int sessionMillis) {
-    Connection made = new Connection();
-    Handle handle = store.connect(sessionMillis, made);
-    made.handle = handle;
-    if (handle.isUp()) {
-      made.up.complete(null);
-    } else if (handle.link() == Handle.Link.OVER) {
-      made.over("the client that was handed in is closed");
-    }
-    return made;
-  }
-
-  private synchronized Connection connection() {
-    Connection known = present;
-    if (closed) {
-      throw new StoreUnavailableException("Store '" + display + "' is closed.");
-    }
-    if (known == null || !known.over.isEmpty()) {
-      known = open(SESSION_MILLIS);
-      present = known;
-    }
-    return known;
-  }
-
-  private ZooKeeper await(Connection connection) {
-    Duration timeout = store.options().timeout();
-    try {
-      connection.up.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new StoreUnavailableException("Interrupted while connecting to '" + display + "'.", e);
-    } catch (TimeoutException e) {
-      throw new StoreUnavailableException(
-          "Cannot reach store '%s' within %d ms. Check its address, and that a majority of its servers is up."
-              .formatted(display, timeout.toMillis()),
-          e);
-    } catch (ExecutionException e) {
-      throw store.unfit(display, e.getCause() == null ? "" : e.getCause().getMessage() + ".");
-    }
-    return java.util.Objects.requireNonNull(connection.handle).client();
-  }
-
-  /**
-   * At least a tick of the servers: they grant no session shorter than two, unless somebody has set
-   * that otherwise. Blocks.
-   */
-  Duration tick() {
-    Connection probe = open(PROBE_MILLIS);
-    try {
-      return Duration.ofMillis(await(probe).getSessionTimeout() / 2 + 1);
-    } finally {
-      close(probe);
-    }
-  }
-
-  /** Makes the root where it is missing, and so finds out whether we may. Blocks. */
-  void check() {
-    ZooKeeper client = await(connection());
-    CompletableFuture<Code> made = new CompletableFuture<>();
-    String root = store.layout().root();
-    int slash = 0;
-    do {
-      slash = root.indexOf('/', slash + 1);
-      boolean last = slash < 0;
-      client.create(
-          last ? root : root.substring(0, slash),
-          new byte[0],
-          store.options().acl(),
-          CreateMode.CONTAINER,
-          (rc, path, context, name) -> {
-            if (last) {
-              made.complete(Code.get(rc));
-            }
-          },
-          (Object) null);
-    } while (slash > 0);
-    Code code = get(made);
-    if (code != Code.OK && code != Code.NODEEXISTS) {
-      throw store.unfit(
-          display,
-          switch (code) {
-            case NOAUTH -> "we may not make '" + root + "'. Check user, password and ACLs.";
-            case UNIMPLEMENTED -> "it has no container nodes. ZooKeeper 3.6 or later is needed.";
-            default -> "'" + root + "' cannot be made: " + code + ".";
-          });
-    }
-  }
-
-  private <T> T get(CompletableFuture<T> answer) {
-    try {
-      return answer.get(store.options().timeout().toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new StoreUnavailableException("Interrupted while asking '" + display + "'.", e);
-    } catch (TimeoutException | ExecutionException e) {
-      throw new StoreUnavailableException("Store '" + display + "' does not answer.", e);
-    }
-  }
-
   void close() {
-    Connection last;
-    synchronized (this) {
-      closed = true;
-      last = present;
-      present = null;
-    }
-    if (last != null) {
-      close(last);
-    }
-  }
-
-  private static void close(Connection connection) {
-    Handle handle = connection.handle;
-    if (handle != null) {
-      handle.close();
-    }
+    lookout.close();
   }
 
   // ---- Asking ----
@@ -203,25 +51,20 @@ final class Observer {
   /** Runs a question once there is a connection; its answer must come in time. */
   private <T> CompletionStage<T> ask(Question<T> question) {
     CompletableFuture<T> answer = new CompletableFuture<>();
-    Connection connection;
-    try {
-      connection = connection();
-    } catch (RuntimeException e) {
-      return CompletableFuture.failedFuture(e);
-    }
-    CompletionStage<Void> up = connection.up;
-    up.whenComplete(
-        (nothing, failure) -> {
-          if (failure != null) {
-            answer.completeExceptionally(silent());
-          } else {
-            try {
-              question.ask(java.util.Objects.requireNonNull(connection.handle).client(), answer);
-            } catch (RuntimeException e) {
-              answer.completeExceptionally(e);
-            }
-          }
-        });
+    lookout
+        .connected()
+        .whenComplete(
+            (client, failure) -> {
+              if (failure != null) {
+                answer.completeExceptionally(silent());
+              } else {
+                try {
+                  question.ask(client, answer);
+                } catch (RuntimeException e) {
+                  answer.completeExceptionally(e);
+                }
+              }
+            });
     store
         .timer()
         .in(store.options().timeout().toNanos(), () -> answer.completeExceptionally(silent()));

@@ -7,8 +7,13 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
+import io.mortise.zookeeper.internal.Guard;
+import io.mortise.zookeeper.internal.Handle;
+import io.mortise.zookeeper.internal.Inbox;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -35,6 +40,8 @@ import org.jspecify.annotations.Nullable;
  * attempt ids in the nodes' data, and is in doubt no more.
  */
 final class SessionCore implements Handle.Listener {
+  private static final long AGAIN_NANOS = 500_000_000;
+
   private final ZooKeeperLockStore store;
   private final SessionSpec spec;
   private final Guard guard = new Guard();
@@ -181,7 +188,7 @@ final class SessionCore implements Handle.Listener {
         .execute(
             () -> {
               try {
-                Handle made = store.connect(sessionMillis, this);
+                Handle made = store.connector().connect(sessionMillis, this);
                 guard.run(
                     () -> {
                       handle = made;
@@ -254,6 +261,7 @@ final class SessionCore implements Handle.Listener {
           Handle last = handle;
           boolean borrowed = last != null && !last.isOwn();
           List<String> nodes = borrowed ? turns.nodes() : List.of();
+          Map<String, Set<AttemptId>> doubtful = borrowed ? turns.doubtful() : Map.of();
           turns.over();
           heart.over(why);
           lane.over();
@@ -267,6 +275,7 @@ final class SessionCore implements Handle.Listener {
                           () -> {
                             if (last != null && borrowed) {
                               removeOurs(last, nodes);
+                              doubtful.forEach((lock, ours) -> find(last, lock, ours));
                             } else if (last != null) {
                               last.close();
                             }
@@ -280,6 +289,32 @@ final class SessionCore implements Handle.Listener {
     List<String> all = new ArrayList<>(nodes);
     all.add(layout().session(id()));
     store.leftovers().remove(last, all, layout().notes(id()));
+  }
+
+  /** What was on its way may have been made; it is known by the attempt ids in the nodes. */
+  private void find(Handle last, String lock, Set<AttemptId> ours) {
+    if (!last.client().getState().isAlive()) {
+      return;
+    }
+    Roll.read(
+        last.client(),
+        lock,
+        roll -> {
+          if (roll == null) {
+            store.timer().in(AGAIN_NANOS, () -> find(last, lock, ours));
+            return;
+          }
+          List<String> nodes = new ArrayList<>();
+          for (AttemptId attempt : ours) {
+            Integer at = roll.index().get(attempt);
+            if (at != null) {
+              nodes.add(lock + "/" + roll.line().place(at).node());
+            }
+          }
+          if (!nodes.isEmpty()) {
+            store.leftovers().remove(last, nodes, layout().notes(id()));
+          }
+        });
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.zookeeper.internal.Guard;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;

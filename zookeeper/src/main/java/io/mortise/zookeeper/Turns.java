@@ -258,7 +258,9 @@ final class Turns {
       return;
     }
     attempt.seq = Line.Place.parse(Layout.last(made.path())).seq();
-    if (made.children() == 0) {
+    if (Line.isLast(attempt.seq)) {
+      withdraw(turn, attempt, () -> renumber(turn, job));
+    } else if (made.children() == 0) {
       // The node is there, and what else is there is not known.
       doubt(attempt);
       fail(job, true, "the connection was lost.");
@@ -274,6 +276,21 @@ final class Turns {
       turn.waiting.put(attempt.number, attempt);
       looks.arrived(turn, job, attempt, made.children());
     }
+  }
+
+  /**
+   * The numbers of a line come to an end. Nobody is let in any more; when those have gone who were,
+   * its container can be removed, and numbers begin anew in the next one.
+   */
+  private void renumber(Turn turn, Job job) {
+    core.handle().client().delete(turn.path, -1, (rc, path, context) -> {}, null);
+    fail(
+        job,
+        false,
+        "the sequence numbers of lock '"
+            + turn.name
+            + "' begin anew as soon as those who hold it or wait have left.");
+    finish(turn);
   }
 
   private void notCreated(Turn turn, Job job, Attempt attempt, Code code) {
@@ -551,10 +568,23 @@ final class Turns {
     }
   }
 
-  /** All nodes that there may be. */
+  /** Attempts that may have a node of a number that is not known, by the path of their lock. */
+  Map<String, Set<AttemptId>> doubtful() {
+    Map<String, Set<AttemptId>> found = new HashMap<>();
+    for (Attempt attempt : attempts.all()) {
+      if (attempt.state == State.SENT || attempt.state == State.DOUBT) {
+        found
+            .computeIfAbsent(core.layout().lock(attempt.name), unused -> new LinkedHashSet<>())
+            .add(core.attempt(attempt.number));
+      }
+    }
+    return found;
+  }
+
+  /** The nodes of all others. */
   List<String> nodes() {
     return attempts.all().stream()
-        .filter(attempt -> attempt.state != State.SENT)
+        .filter(attempt -> attempt.state == State.WAITING || attempt.state == State.HELD)
         .map(attempt -> core.layout().lock(attempt.name) + "/" + attempt.node())
         .toList();
   }

@@ -1,7 +1,7 @@
 package io.mortise.zookeeper;
 
-import io.mortise.StoreUnavailableException;
-import io.mortise.StoreUnfitException;
+import static io.mortise.zookeeper.ZooKeeperStore.Options.DEFAULT;
+
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -14,10 +14,20 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.StoreUrl;
 import io.mortise.spi.Verdict;
+import io.mortise.zookeeper.internal.Connector;
+import io.mortise.zookeeper.internal.Leftovers;
+import io.mortise.zookeeper.internal.Lookout;
+import io.mortise.zookeeper.internal.Servers;
+import io.mortise.zookeeper.internal.Timer;
+import io.mortise.zookeeper.internal.Workers;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -25,11 +35,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooKeeper;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Locks in one ZooKeeper ensemble. Each session is a ZooKeeper session with a connection of its own
@@ -49,11 +58,9 @@ final class ZooKeeperLockStore implements LockStore {
           Capability.PUSH);
 
   private static final Duration MIN_TTL = Duration.ofMillis(100);
-  private static final Duration DEFAULT_TICK = Duration.ofSeconds(2);
   private static final long EXPIRY_NANOS = 250_000_000;
 
-  private final @Nullable ZooKeeperTarget target;
-  private final @Nullable Callable<ZooKeeper> clients;
+  private final Connector connector;
   private final ZooKeeperStore.Options options;
   private final Layout layout;
   private final Duration relay;
@@ -65,28 +72,15 @@ final class ZooKeeperLockStore implements LockStore {
   private final Observer observer;
   private volatile boolean closed;
 
-  private ZooKeeperLockStore(
-      @Nullable ZooKeeperTarget target,
-      @Nullable Callable<ZooKeeper> clients,
-      ZooKeeperStore.Options options,
-      String display) {
-    this.target = target;
-    this.clients = clients;
+  private ZooKeeperLockStore(Connector connector, ZooKeeperStore.Options options, String display) {
+    this.connector = connector;
     this.options = options;
     this.layout = new Layout(options.root());
-    this.executor =
-        Executors.newCachedThreadPool(
-            task -> {
-              Thread thread = new Thread(task, "mortise-zookeeper-connect");
-              thread.setDaemon(true);
-              return thread;
-            });
-    this.observer = new Observer(this, display);
+    this.executor = Workers.named("mortise-zookeeper-connect");
+    Lookout lookout = new Lookout(connector, display, options.timeout());
+    this.observer = new Observer(this, lookout, display);
     try {
-      this.relay =
-          !options.tick().isZero()
-              ? options.tick()
-              : target == null ? DEFAULT_TICK : observer.tick();
+      this.relay = lookout.tick(options.tick());
       this.profile =
           new StoreProfile(
               display,
@@ -95,7 +89,7 @@ final class ZooKeeperLockStore implements LockStore {
               MIN_TTL,
               // Sessions outlive their TTL by what lies between two renewals, and end at a tick.
               relay.multipliedBy(4));
-      observer.check();
+      lookout.prepare(options.root(), options.acl(), CreateMode.CONTAINER);
     } catch (RuntimeException e) {
       shutDown();
       throw e;
@@ -103,12 +97,27 @@ final class ZooKeeperLockStore implements LockStore {
     timer.in(EXPIRY_NANOS, this::expire);
   }
 
-  static LockStore connect(ZooKeeperTarget target) {
-    return new ZooKeeperLockStore(target, null, target.options(), target.display());
+  /** Of a URL. Blocks. */
+  static LockStore connect(StoreUrl url) {
+    Servers servers = Servers.parse(url, Set.of("namespace"));
+    String namespace = url.parameter("namespace");
+    String root = servers.path().isEmpty() ? DEFAULT.root() : servers.path();
+    if (namespace != null) {
+      root += "/" + NodeNames.encode(LockName.of(namespace));
+    }
+    ZooKeeperStore.Options options =
+        DEFAULT
+            .withRoot(root)
+            .withTimeout(servers.timeout())
+            .withTick(servers.tick())
+            .withAcl(servers.acl());
+    return new ZooKeeperLockStore(
+        Connector.to(servers.at("")), options, "zk:" + servers.hosts() + root);
   }
 
   static LockStore over(Callable<ZooKeeper> clients, ZooKeeperStore.Options options) {
-    return new ZooKeeperLockStore(null, clients, options, "zk:(client handed in)" + options.root());
+    return new ZooKeeperLockStore(
+        Connector.over(clients), options, "zk:(client handed in)" + options.root());
   }
 
   // ---- What the parts share ----
@@ -141,19 +150,8 @@ final class ZooKeeperLockStore implements LockStore {
     return leftovers;
   }
 
-  /** A connection, or the beginning of one. May block where clients are handed in. */
-  Handle connect(int sessionMillis, Handle.Listener listener) {
-    if (closed) {
-      throw new StoreUnavailableException("The store is closed.");
-    }
-    if (target != null) {
-      return Handle.connect(target, sessionMillis, listener);
-    }
-    try {
-      return Handle.over(java.util.Objects.requireNonNull(clients).call(), listener);
-    } catch (Exception e) {
-      throw new StoreUnavailableException("No ZooKeeper client was handed in.", e);
-    }
+  Connector connector() {
+    return connector;
   }
 
   void remember(SessionCore session) {
@@ -211,16 +209,22 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   @Override
+  public CompletionStage<StoreReport> examine() {
+    return Servers.report("zk");
+  }
+
+  @Override
   public void close() {
     if (closed) {
       return;
     }
-    CompletableFuture<?>[] ends =
-        sessions.values().stream()
-            .map(session -> session.close().toCompletableFuture())
-            .toArray(CompletableFuture<?>[]::new);
+    // Before: an engine that hears of the end of a session would begin another.
+    connector.close();
+    List<CompletableFuture<?>> ends = new ArrayList<>();
+    sessions.values().forEach(session -> ends.add(session.close().toCompletableFuture()));
+    ends.add(CompletableFuture.runAsync(observer::close, executor));
     try {
-      CompletableFuture.allOf(ends).get(3, TimeUnit.SECONDS);
+      CompletableFuture.allOf(ends.toArray(CompletableFuture<?>[]::new)).get(3, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
@@ -234,10 +238,5 @@ final class ZooKeeperLockStore implements LockStore {
     observer.close();
     timer.close();
     executor.shutdown();
-  }
-
-  /** For what must not be used as it is. */
-  StoreUnfitException unfit(String display, String why) {
-    return new StoreUnfitException("Store '" + display + "' cannot be used: " + why);
   }
 }

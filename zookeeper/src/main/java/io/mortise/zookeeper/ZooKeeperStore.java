@@ -2,6 +2,7 @@ package io.mortise.zookeeper;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.zookeeper.internal.Servers;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -36,7 +37,7 @@ public final class ZooKeeperStore {
    * @throws io.mortise.StoreUnfitException if one can, but must not be used as it is
    */
   public static LockStore open(String url) {
-    return ZooKeeperLockStore.connect(ZooKeeperTarget.parse(StoreUrl.parse(url)));
+    return ZooKeeperLockStore.connect(StoreUrl.parse(url));
   }
 
   /**
@@ -80,7 +81,7 @@ public final class ZooKeeperStore {
   public record Options(String root, Duration timeout, Duration tick, List<ACL> acl) {
     /** Below {@code /mortise}, 5 s, tick not given, open to everybody. */
     public static final Options DEFAULT =
-        new Options("/mortise", Duration.ofSeconds(5), Duration.ZERO, Ids.OPEN_ACL_UNSAFE);
+        new Options("/mortise", Servers.DEFAULT_TIMEOUT, Duration.ZERO, Ids.OPEN_ACL_UNSAFE);
 
     /**
      * Checks the values.
@@ -92,18 +93,7 @@ public final class ZooKeeperStore {
       if (root.equals("/")) {
         throw new IllegalArgumentException("The root of a store must not be '/'. Give it a path.");
       }
-      if (timeout.compareTo(Duration.ofMillis(100)) < 0
-          || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
-        throw new IllegalArgumentException(
-            "The timeout " + timeout + " is not within 100 ms and 1 min.");
-      }
-      if (tick.isNegative() || tick.compareTo(Duration.ofMinutes(1)) > 0) {
-        throw new IllegalArgumentException("The tick " + tick + " is not within 0 and 1 min.");
-      }
-      acl = List.copyOf(acl);
-      if (acl.isEmpty()) {
-        throw new IllegalArgumentException("An empty ACL lets nobody in, not even the holder.");
-      }
+      acl = Servers.checked(timeout, tick, acl);
     }
 
     /** The same below this root. */

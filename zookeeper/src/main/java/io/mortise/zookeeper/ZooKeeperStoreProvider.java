@@ -17,6 +17,6 @@ public final class ZooKeeperStoreProvider implements LockStoreProvider {
 
   @Override
   public LockStore open(StoreUrl url) {
-    return ZooKeeperLockStore.connect(ZooKeeperTarget.parse(url));
+    return ZooKeeperLockStore.connect(url);
   }
 }

@@ -4,15 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.ZooKeeperEnsemble;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
@@ -23,7 +22,6 @@ import org.junit.jupiter.api.Timeout;
 /** Three real servers, of which one after the other is struck while locks are in use. */
 @SuppressWarnings("try") // closing may be interrupted
 class EnsembleTest {
-  private static final List<String> SCHEMES = List.of("zk", "zk+curator");
   private static final Duration TTL = Duration.ofSeconds(4);
 
   private static ZooKeeperEnsemble ensemble;
@@ -38,19 +36,20 @@ class EnsembleTest {
     ensemble.close();
   }
 
-  private static String url(String scheme, int first) {
-    return scheme + "://" + ensemble.address(first) + "/locks?tick=100ms";
+  private static String url(Scheme scheme, int first) {
+    return scheme.url(ensemble.address(first), "/locks-" + scheme.name());
   }
 
   @Test
   @Timeout(300)
   void givenFaultsOfAllKinds_thenCountersUnderLocksAreExact_beliefsDoNotOverlap_andTokensRise()
       throws Exception {
-    List<GuardedCounter> counters =
-        SCHEMES.stream().map(scheme -> new GuardedCounter(scheme.replace('+', '-'))).toList();
-    for (int i = 0; i < SCHEMES.size(); i++) {
+    List<GuardedCounter> counters = new ArrayList<>();
+    for (Scheme scheme : Scheme.values()) {
+      GuardedCounter counter = new GuardedCounter(scheme.name());
+      counters.add(counter);
       for (int user = 0; user < 3; user++) {
-        counters.get(i).join(url(SCHEMES.get(i), user), TTL, ensemble.address(user));
+        counter.join(url(scheme, user), TTL, ensemble.address(user));
       }
     }
     awaitProgress(counters, "at first");
@@ -95,23 +94,30 @@ class EnsembleTest {
   void
       givenHolderThatIsStopped_whenAnotherHasFollowed_thenItsFencedWriteIsRefused_andANaiveOneIsNot()
           throws Exception {
-    try (ZooKeeper data = connect()) {
-      for (String scheme : SCHEMES) {
-        String lock = "stopped-" + scheme.replace('+', '-');
-        String path = "/" + lock;
+    Map<Scheme, StoppedHolder> holders = new EnumMap<>(Scheme.class);
+    try (ZooKeeper data = TestServer.connect(ensemble.address(), Duration.ofSeconds(30))) {
+      for (Scheme scheme : Scheme.values()) {
+        String path = "/stopped-" + scheme.name();
         data.create(path, bytes("at first"), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-        try (StoppedHolder holder =
-                StoppedHolder.start(
-                    url(scheme, 0), Duration.ofSeconds(4), ensemble.address(), lock, path);
-            LockClient locks = LockClient.builder().url(url(scheme, 1)).ttl(TTL).build()) {
-          holder.stop();
-          try (Lease lease = locks.lock(lock).acquireWithin(Waits.scaled(Duration.ofSeconds(60)))) {
-            ZkFence.under(data, "/fences").enter(lease).setData(path, bytes("by the next"), -1);
-            assertThat(holder.goOn()).containsExactly("refused", "written");
-            assertThat(data.getData(path, false, null)).asString().isEqualTo("naive");
-          }
+        holders.put(
+            scheme,
+            StoppedHolder.start(
+                url(scheme, 0), Duration.ofSeconds(4), ensemble.address(), scheme.name(), path));
+      }
+      for (StoppedHolder holder : holders.values()) {
+        holder.stop();
+      }
+      for (Scheme scheme : Scheme.values()) {
+        String path = "/stopped-" + scheme.name();
+        try (LockClient locks = LockClient.builder().url(url(scheme, 1)).ttl(TTL).build();
+            Lease lease = locks.lock(scheme.name()).acquireWithin(TestServer.LONG)) {
+          ZkFence.under(data, "/fences").enter(lease).setData(path, bytes("by the next"), -1);
+          assertThat(holders.get(scheme).goOn()).containsExactly("told", "refused", "written");
+          assertThat(data.getData(path, false, null)).asString().isEqualTo("naive");
         }
       }
+    } finally {
+      holders.values().forEach(StoppedHolder::close);
     }
   }
 
@@ -121,16 +127,16 @@ class EnsembleTest {
       throws Exception {
     // Shorter than what it takes a follower to find out that it is cut off.
     Duration ttl = Duration.ofSeconds(1);
-    for (String scheme : SCHEMES) {
+    for (Scheme scheme : Scheme.values()) {
       int leader = ensemble.leaderWhenWhole();
       int follower = ensemble.follower();
-      String behind = scheme + "://" + ensemble.member(follower).address() + "/locks?tick=100ms";
+      String behind = scheme.url(ensemble.member(follower).address(), "/locks-" + scheme.name());
       try (LockClient holder = LockClient.builder().url(behind).ttl(ttl).build();
           LockClient next = LockClient.builder().url(url(scheme, leader)).ttl(TTL).build()) {
-        Lease lease = holder.lock("cut-off").acquireWithin(Waits.scaled(Duration.ofSeconds(60)));
+        Lease lease = holder.lock("cut-off").acquireWithin(TestServer.LONG);
         ensemble.cutOff(follower, true);
         try {
-          Lease granted = next.lock("cut-off").acquireWithin(Waits.scaled(Duration.ofSeconds(60)));
+          Lease granted = next.lock("cut-off").acquireWithin(TestServer.LONG);
           assertThat(lease.isValid()).isFalse();
           granted.close();
         } finally {
@@ -139,21 +145,6 @@ class EnsembleTest {
         ensemble.awaitWhole();
       }
     }
-  }
-
-  private static ZooKeeper connect() throws Exception {
-    CountDownLatch connected = new CountDownLatch(1);
-    ZooKeeper client =
-        new ZooKeeper(
-            ensemble.address(),
-            30_000,
-            event -> {
-              if (event.getState() == KeeperState.SyncConnected) {
-                connected.countDown();
-              }
-            });
-    assertThat(connected.await(60, TimeUnit.SECONDS)).isTrue();
-    return client;
   }
 
   private static byte[] bytes(String text) {

@@ -1,6 +1,6 @@
 package io.mortise.zookeeper;
 
-import io.mortise.FencingToken;
+import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import java.io.BufferedReader;
@@ -64,12 +64,15 @@ final class StoppedHolder implements AutoCloseable {
     signal("-STOP");
   }
 
-  /** Lets it run on and write; returns what came of the fenced write, and of the naive one. */
+  /**
+   * Lets it run on and write; returns whether it was told of the loss first, and what came of the
+   * fenced write, and of the naive one.
+   */
   List<String> goOn() throws Exception {
     signal("-CONT");
     process.getOutputStream().write('\n');
     process.getOutputStream().flush();
-    return List.of(said.readLine(), said.readLine());
+    return List.of(said.readLine(), said.readLine(), said.readLine());
   }
 
   private void signal(String signal) throws Exception {
@@ -98,12 +101,13 @@ final class StoppedHolder implements AutoCloseable {
         LockClient locks =
             LockClient.builder().url(arguments[0]).ttl(Duration.parse(arguments[1])).build()) {
       connected.await(60, TimeUnit.SECONDS);
-      FencingToken token = locks.lock(arguments[3]).acquire().fencingToken();
-      FencedWrites fenced = ZkFence.under(data, "/fences").enter(token);
+      Lease lease = locks.lock(arguments[3]).acquire();
+      FencedWrites fenced = ZkFence.under(data, "/fences").enter(lease.fencingToken());
       System.out.println("held");
       if (System.in.read() < 0) {
         return;
       }
+      System.out.println(lease.isValid() ? "believes" : "told");
       try {
         fenced.setData(path, bytes("fenced"), -1);
         System.out.println("written");

@@ -12,12 +12,9 @@ import io.mortise.zookeeper.curator.CuratorStore;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
@@ -31,24 +28,13 @@ class ZkFenceTest {
 
   @BeforeAll
   static void startServer() throws Exception {
-    server = ZooKeeperServer.start();
-    CountDownLatch connected = new CountDownLatch(1);
-    client =
-        new ZooKeeper(
-            server.address(),
-            30_000,
-            event -> {
-              if (event.getState() == KeeperState.SyncConnected) {
-                connected.countDown();
-              }
-            });
-    assertThat(connected.await(30, TimeUnit.SECONDS)).isTrue();
+    server = TestServer.shared();
+    client = TestServer.connect(server.address(), Duration.ofSeconds(30));
   }
 
   @AfterAll
   static void stopServer() throws Exception {
     client.close();
-    server.close();
   }
 
   private static byte[] bytes(String text) {
@@ -134,7 +120,7 @@ class ZkFenceTest {
   @Test
   void givenLockNode_whenItsHoldIsOver_thenWritesInItsNameAreRefused() throws Exception {
     String path = node("/by-lock-node");
-    String url = "zk+curator://" + server.address() + "?tick=200ms&base=/locks";
+    String url = "zk+curator://" + server.address() + "?tick=100ms&base=/locks";
     try (LockClient locks = LockClient.builder().url(url).ttl(Duration.ofSeconds(10)).build()) {
       Lease lease = locks.lock("a").acquire();
       FencingToken token = lease.fencingToken();

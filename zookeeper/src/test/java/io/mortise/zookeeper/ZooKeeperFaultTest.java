@@ -17,16 +17,18 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * What a real server does to holders and waiters: restarts, silence, rubbish, other people's
  * clients.
  */
+@SuppressWarnings("try") // closing may be interrupted
 @Timeout(120)
 class ZooKeeperFaultTest {
   private static final Duration LONG = Duration.ofSeconds(40);
@@ -36,12 +38,7 @@ class ZooKeeperFaultTest {
 
   @BeforeAll
   static void start() {
-    server = ZooKeeperServer.start(ZooKeeperServer.Setup.single().with("tickTime", "100"));
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
+    server = TestServer.shared();
   }
 
   @AfterEach
@@ -107,10 +104,13 @@ class ZooKeeperFaultTest {
     }
   }
 
-  @Test
-  void givenLockThatWasUsedByMany_thenNoNodeNoWatchAndNoContainerIsLeft() throws Exception {
-    LockClient a = client("/rubbish", Duration.ofSeconds(20));
-    LockClient b = client("/rubbish", Duration.ofSeconds(20));
+  @ParameterizedTest
+  @EnumSource
+  void givenLockThatWasUsedByMany_thenNoNodeNoWatchAndNoContainerIsLeft(Scheme scheme)
+      throws Exception {
+    String root = "/rubbish-" + scheme.name();
+    LockClient a = client(scheme, root);
+    LockClient b = client(scheme, root);
     List<CompletableFuture<Lease>> all = new ArrayList<>();
     for (int i = 0; i < 30; i++) {
       all.add((i % 2 == 0 ? a : b).readWriteLock("x").writeLock().acquireAsync(LONG));
@@ -131,12 +131,67 @@ class ZooKeeperFaultTest {
     }
     Waits.until(LONG, "all have held", () -> all.stream().allMatch(CompletableFuture::isDone));
     assertThat(held.get()).isBetween(all.size() - 9, all.size());
+    // Their sessions go on.
+    Waits.until(
+        LONG,
+        "no node and no watch of a lock was left",
+        () -> isUnused(scheme, root, "x") && isUnused(scheme, root, "y"));
     a.close();
     b.close();
     Waits.until(
         LONG,
         "containers were removed",
-        () -> !server.ask("wchp").contains("/rubbish") && count("/rubbish") <= 1);
+        () -> !server.ask("wchp").contains(root) && count(root) <= 1);
+  }
+
+  private LockClient client(Scheme scheme, String root) {
+    LockClient client =
+        LockClient.builder()
+            .url(scheme.url(server.address(), root))
+            .ttl(Duration.ofSeconds(20))
+            .build();
+    open.add(client);
+    return client;
+  }
+
+  private boolean isUnused(Scheme scheme, String root, String lock) {
+    try (ZooKeeper looking = TestServer.connect(server.address(), Duration.ofSeconds(20))) {
+      return scheme.nodes(looking, root, lock).isEmpty()
+          && !server.ask("wchp").contains("/" + lock + "/");
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenWaitersThatGiveUpAgainAndAgain_thenTheirWatchesDoNotPileUp(Scheme scheme)
+      throws Exception {
+    String root = "/watches-" + scheme.name();
+    Lease lease = client(scheme, root).lock("x").acquireWithin(LONG);
+    LockClient other = client(scheme, root);
+    for (int i = 0; i < 12; i++) {
+      assertThat(other.lock("x").tryAcquire(Duration.ofMillis(20))).isEmpty();
+    }
+    String node;
+    try (ZooKeeper looking = TestServer.connect(server.address(), Duration.ofSeconds(20))) {
+      node = scheme.nodes(looking, root, "x").get(0);
+    }
+    // The server keeps one for a process, until that node goes.
+    Waits.until(LONG, "no more than one was left", () -> watchers(node) <= 1);
+    lease.close();
+    Waits.until(LONG, "none was left", () -> watchers(node) == 0);
+  }
+
+  /** Lines of the form {@code path}, and below it one per session, indented. */
+  private long watchers(String node) {
+    List<String> lines = server.ask("wchp").lines().toList();
+    int at = lines.indexOf(node);
+    return at < 0
+        ? 0
+        : lines.subList(at + 1, lines.size()).stream()
+            .takeWhile(line -> line.startsWith("\t"))
+            .count();
   }
 
   /** Nodes below a root, itself included. */
@@ -187,10 +242,7 @@ class ZooKeeperFaultTest {
   @Test
   void givenTtlThatTheServersDoNotGrant_thenItIsSaid() {
     ZooKeeperServer strict =
-        ZooKeeperServer.start(
-            ZooKeeperServer.Setup.single()
-                .with("tickTime", "100")
-                .with("maxSessionTimeout", "900"));
+        ZooKeeperServer.start(TestServer.setup().with("maxSessionTimeout", "900"));
     open.add(strict);
     LockClient locks =
         LockClient.builder().url(strict.url() + "?tick=100ms").ttl(Duration.ofSeconds(2)).build();
@@ -199,31 +251,5 @@ class ZooKeeperFaultTest {
         .isInstanceOf(StoreUnavailableException.class)
         .hasRootCauseInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("maxSessionTimeout");
-  }
-
-  @Test
-  void givenUserAndPassword_thenOthersMayNotTouchTheNodes() {
-    String url = server.address() + "/closed?tick=100ms";
-    LockClient ours = LockClient.connect("zk://app:se%2Fcret@" + url);
-    open.add(ours);
-    assertThat(ours.lock("x").tryAcquire()).isPresent();
-    assertThatThrownBy(() -> LockClient.connect("zk://" + url + "&namespace=n"))
-        .isInstanceOf(StoreUnfitException.class)
-        .hasMessageContaining("may not make");
-  }
-
-  @Test
-  void givenNobodyThere_thenItIsUnavailable_andWrongUrlsAreRefused() {
-    int nobody = ZooKeeperServer.freePort();
-    assertThatThrownBy(
-            () -> LockClient.connect("zk://127.0.0.1:" + nobody + "?timeout=300ms&tick=1s"))
-        .isInstanceOf(StoreUnavailableException.class);
-    for (String wrong :
-        List.of(
-            "zk://", "zk://a b:1", "zk://h:1?tock=1s", "zk://h:1?acl=creator", "zk://h:1?ca=/x")) {
-      assertThatThrownBy(() -> ZooKeeperStore.open(wrong))
-          .as(wrong)
-          .isInstanceOf(IllegalArgumentException.class);
-    }
   }
 }

@@ -24,9 +24,7 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
     if (server == null) {
       server =
           ZooKeeperServer.start(
-              ZooKeeperServer.Setup.single()
-                  .with("tickTime", "100")
-                  .withProperty("znode.container.checkIntervalMs", "600000"));
+              TestServer.setup().withProperty("znode.container.checkIntervalMs", "600000"));
     }
     return server;
   }

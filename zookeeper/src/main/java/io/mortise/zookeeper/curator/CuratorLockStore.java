@@ -1,7 +1,9 @@
 package io.mortise.zookeeper.curator;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
@@ -16,59 +18,92 @@ import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
-import java.io.IOException;
+import io.mortise.zookeeper.internal.Connector;
+import io.mortise.zookeeper.internal.Lookout;
+import io.mortise.zookeeper.internal.Servers;
+import io.mortise.zookeeper.internal.Timer;
+import io.mortise.zookeeper.internal.Workers;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 
 /** Locks where and as Curator keeps them. */
 final class CuratorLockStore implements LockStore {
-  private final CuratorTarget target;
+  /**
+   * How long a request can be under way, or twice the timeout if that is longer. A connection that
+   * is silent is given up before, and what was sent over it is refused once the session has
+   * another.
+   */
+  private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(10);
+
+  private final Connector connector;
+  private final CuratorStore.Options options;
+  private final Recipe recipe;
+  private final LockPaths paths;
+  private final Duration tick;
   private final StoreProfile profile;
+  private final Lookout lookout;
   private final LockLook look;
   private final Map<SessionId, CuratorSession> sessions = new ConcurrentHashMap<>();
-  private final ScheduledThreadPoolExecutor timer = threads("mortise-zk-timer", 1);
-  private final ScheduledThreadPoolExecutor worker = threads("mortise-zk-worker", 2);
+  private final Timer timer = new Timer("mortise-curator-timer");
+  private final ExecutorService worker;
+  private volatile boolean closed;
 
-  CuratorLockStore(CuratorTarget target, StoreProfile profile, LockLook look) {
-    this.target = target;
-    this.profile = profile;
-    this.look = look;
+  /** Checks that the servers can be reached. Blocks. */
+  CuratorLockStore(Connector connector, CuratorStore.Options options, String display) {
+    this.connector = connector;
+    this.options = options;
+    this.recipe =
+        options.recipe() == CuratorStore.LockRecipe.MUTEX ? Recipe.MUTEX : Recipe.READ_WRITE;
+    this.paths = new LockPaths(options.base());
+    this.worker = Workers.named("mortise-curator-worker");
+    this.lookout = new Lookout(connector, display, options.timeout());
+    this.look = new LockLook(lookout, paths, display);
+    try {
+      this.tick = lookout.tick(options.tick());
+      this.profile = profile(display);
+      lookout.awaitConnected();
+    } catch (RuntimeException e) {
+      shutDown();
+      throw e;
+    }
   }
 
-  private static ScheduledThreadPoolExecutor threads(String name, int count) {
-    ScheduledThreadPoolExecutor threads =
-        new ScheduledThreadPoolExecutor(
-            count,
-            task -> {
-              Thread thread = new Thread(task, name);
-              thread.setDaemon(true);
-              return thread;
-            });
-    threads.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-    threads.setRemoveOnCancelPolicy(true);
-    threads.setKeepAliveTime(1, TimeUnit.SECONDS);
-    threads.allowCoreThreadTimeOut(true);
-    // What comes after the close concerns nobody any more.
-    threads.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
-    return threads;
+  private StoreProfile profile(String display) {
+    Set<Capability> capabilities =
+        EnumSet.of(
+            Capability.SESSION,
+            Capability.QUEUE,
+            Capability.PERMITS,
+            Capability.TOKEN,
+            Capability.PUSH);
+    if (recipe == Recipe.READ_WRITE) {
+      capabilities.add(Capability.SHARED);
+      capabilities.add(Capability.DOWNGRADE);
+    }
+    Duration twice = options.timeout().multipliedBy(2);
+    return new StoreProfile(
+        display,
+        capabilities,
+        twice.compareTo(MAX_IN_FLIGHT) > 0 ? twice : MAX_IN_FLIGHT,
+        tick.multipliedBy(2),
+        // Sessions outlive their TTL by what lies between two renewals, and end at a tick.
+        tick.multipliedBy(4));
   }
 
-  /** Runs the task after a while, unless the store is closed by then. It must not wait. */
-  Future<?> later(Runnable task, long nanos) {
-    return timer.schedule(task, nanos, TimeUnit.NANOSECONDS);
+  Timer timer() {
+    return timer;
   }
 
   /** For what waits. */
@@ -76,30 +111,34 @@ final class CuratorLockStore implements LockStore {
     return worker;
   }
 
+  Connector connector() {
+    return connector;
+  }
+
   Duration tick() {
-    return target.tick();
+    return tick;
+  }
+
+  /** After this long a request that got no answer is reported as unanswered. */
+  Duration patience() {
+    return options.timeout();
   }
 
   List<ACL> acl() {
-    return target.acl();
-  }
-
-  ZooKeeper connect(int timeoutMillis, Watcher watcher) throws IOException {
-    return target.connect(timeoutMillis, watcher);
+    return options.acl();
   }
 
   Stand stand(CuratorSession session, Request.Acquire request) {
-    String path = target.paths().of(request.name());
+    String path = paths.of(request.name());
     Mode mode = request.mode();
     return mode.capacity() == Mode.SHARERS
-        ? new LineStand(session, request.name(), request.attempt(), target.recipe(), path)
+        ? new LineStand(session, request.name(), request.attempt(), recipe, path)
         : new PermitStand(session, request.name(), request.attempt(), mode, path);
   }
 
   /** For an attempt of a session that another process has, or had. */
   Stand foreign(CuratorSession session, LockName name, AttemptId attempt) {
-    return new LineStand(session, name, attempt, target.recipe(), target.paths().of(name))
-        .inDoubt();
+    return new LineStand(session, name, attempt, recipe, paths.of(name)).inDoubt();
   }
 
   void ended(CuratorSession session) {
@@ -135,7 +174,10 @@ final class CuratorLockStore implements LockStore {
 
   @Override
   public CompletionStage<LockPage> inspect(LockQuery query) {
-    return CompletableFuture.supplyAsync(() -> look.look(query), worker);
+    return closed
+        ? CompletableFuture.failedFuture(
+            new StoreUnavailableException("Store '" + profile.display() + "' is closed."))
+        : CompletableFuture.supplyAsync(() -> look.look(query), worker);
   }
 
   @Override
@@ -144,7 +186,8 @@ final class CuratorLockStore implements LockStore {
         new UnsupportedByStoreException(
             "In Curator's layout (store="
                 + profile.display()
-                + ") nobody can be told that his hold was ended. Delete his node by hand if you must."));
+                + ") nobody can be told that his hold was ended. Delete his node by hand if you"
+                + " must."));
   }
 
   /** Nothing to do: nodes go with their sessions, and empty containers by the server. */
@@ -155,25 +198,29 @@ final class CuratorLockStore implements LockStore {
 
   @Override
   public CompletionStage<StoreReport> examine() {
-    return CompletableFuture.completedFuture(
-        StoreReport.about("zk+curator")
-            .unknown(
-                "forceSync",
-                "A client cannot read the servers' configuration. Taken for yes, the default.",
-                "Look whether zoo.cfg says forceSync=no: a power loss may then forget locks and tokens.",
-                "power-loss")
-            .build());
+    return Servers.report("zk+curator");
   }
 
   @Override
   public void close() {
-    List<CompletableFuture<Void>> ending =
-        sessions.values().stream().map(session -> session.close().toCompletableFuture()).toList();
-    for (CompletableFuture<Void> end : ending) {
-      end.completeOnTimeout(null, 2, TimeUnit.SECONDS).exceptionally(e -> null).join();
+    if (closed) {
+      return;
     }
-    timer.shutdownNow();
-    worker.shutdownNow();
-    look.close();
+    // Before: an engine that hears of the end of a session would begin another.
+    connector.close();
+    List<CompletableFuture<?>> ending = new ArrayList<>();
+    sessions.values().forEach(session -> ending.add(session.close().toCompletableFuture()));
+    ending.add(CompletableFuture.runAsync(lookout::close, worker));
+    for (CompletableFuture<?> end : ending) {
+      end.handle((done, failure) -> null).completeOnTimeout(null, 3, TimeUnit.SECONDS).join();
+    }
+    shutDown();
+  }
+
+  private void shutDown() {
+    closed = true;
+    lookout.close();
+    timer.close();
+    worker.shutdown();
   }
 }

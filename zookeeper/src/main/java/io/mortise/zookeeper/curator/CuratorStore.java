@@ -3,16 +3,22 @@ package io.mortise.zookeeper.curator;
 import io.mortise.FencingToken;
 import io.mortise.StaleTokenException;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreUrl;
+import io.mortise.zookeeper.internal.Connector;
+import io.mortise.zookeeper.internal.Lookout;
+import io.mortise.zookeeper.internal.Servers;
 import java.time.Duration;
-import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -33,32 +39,81 @@ import org.apache.zookeeper.data.Stat;
  * </table>
  */
 public final class CuratorStore {
-  /**
-   * How long a request can be under way. A connection that is silent is given up before, and what
-   * was sent over it is refused once the session has another.
-   */
-  private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(10);
-
-  /** After this long a request that got no answer is reported as unanswered. */
-  static final Duration PATIENCE = Duration.ofSeconds(5);
-
   private CuratorStore() {}
 
   /**
-   * Opens the store that a URL names; makes the chroot if it is not there. Blocks.
+   * Opens the store that a URL names; makes the chroot if it is not there. Parameters beside {@code
+   * base} and {@code recipe} are those of {@code zk://}, see {@link
+   * io.mortise.zookeeper.ZooKeeperStore#open}. Blocks.
    *
    * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
    * @throws io.mortise.StoreUnavailableException if no server answers
+   * @throws io.mortise.StoreUnfitException if one does, but must not be used as it is
    */
   public static LockStore open(String url) {
     return open(StoreUrl.parse(url));
   }
 
   static LockStore open(StoreUrl url) {
-    CuratorTarget target = CuratorTarget.of(url);
-    LockLook look = new LockLook(target);
-    look.open();
-    return new CuratorLockStore(target, profile(target), look);
+    Servers servers = Servers.parse(url, Set.of("base", "recipe"));
+    Options options =
+        Options.DEFAULT
+            .withBase(url.parameter("base", ""))
+            .withRecipe(recipe(url))
+            .withTimeout(servers.timeout())
+            .withTick(servers.tick())
+            .withAcl(servers.acl());
+    String display = "zk+curator:" + servers + options.base();
+    if (!servers.path().isEmpty()) {
+      Lookout rooted = new Lookout(Connector.to(servers.at("")), display, options.timeout());
+      try {
+        rooted.prepare(servers.path(), options.acl(), CreateMode.PERSISTENT);
+      } finally {
+        rooted.close();
+      }
+    }
+    return new CuratorLockStore(Connector.to(servers), options, display);
+  }
+
+  private static LockRecipe recipe(StoreUrl url) {
+    String word = url.parameter("recipe", "mutex");
+    return switch (word) {
+      case "mutex" -> LockRecipe.MUTEX;
+      case "readwrite" -> LockRecipe.READ_WRITE;
+      default ->
+          throw new IllegalArgumentException(
+              "Parameter 'recipe' of store URL '"
+                  + url
+                  + "' is '"
+                  + word
+                  + "'. Expected mutex or readwrite.");
+    };
+  }
+
+  /**
+   * Uses a ready client of Curator, whose ZooKeeper session is then that of the locks, and stays
+   * open when the store is closed; after an expiry it follows the client to its next session. The
+   * client's namespace comes before the base, as in the paths that it is given itself. Its session
+   * timeout must not be below the lock client's TTL. The client must have been started. Blocks.
+   *
+   * @throws io.mortise.StoreUnavailableException if the client is not connected in time
+   */
+  public static LockStore over(CuratorFramework curator, Options options) {
+    String namespace = curator.getNamespace();
+    String base = namespace == null || namespace.isEmpty() ? "" : "/" + namespace;
+    return over(
+        () -> curator.getZookeeperClient().getZooKeeper(), options.withBase(base + options.base()));
+  }
+
+  /**
+   * Uses ready clients, as {@link #over(CuratorFramework, Options)} does: the given source is asked
+   * for the present one whenever a session begins. It may block for a moment.
+   *
+   * @throws io.mortise.StoreUnavailableException if the client is not connected in time
+   */
+  public static LockStore over(Callable<ZooKeeper> clients, Options options) {
+    return new CuratorLockStore(
+        Connector.over(clients), options, "zk+curator:(client handed in)" + options.base());
   }
 
   /**
@@ -88,23 +143,67 @@ public final class CuratorStore {
     throw new StaleTokenException("lock path '" + path + "'", token);
   }
 
-  private static StoreProfile profile(CuratorTarget target) {
-    Set<Capability> capabilities =
-        EnumSet.of(
-            Capability.SESSION,
-            Capability.QUEUE,
-            Capability.PERMITS,
-            Capability.TOKEN,
-            Capability.PUSH);
-    if (target.recipe() == Recipe.READ_WRITE) {
-      capabilities.add(Capability.SHARED);
-      capabilities.add(Capability.DOWNGRADE);
+  /** What {@code lock(name)} is in Curator. Its two recipes on one path do not see each other. */
+  public enum LockRecipe {
+    /** {@code InterProcessMutex}. */
+    MUTEX,
+    /** {@code InterProcessReadWriteLock}. */
+    READ_WRITE
+  }
+
+  /**
+   * How to use a ZooKeeper.
+   *
+   * @param base the path under which names are: empty, or one that begins with a slash and does not
+   *     end with one
+   * @param recipe what locks are in Curator
+   * @param timeout how long an answer may take until the request counts as unanswered, and how long
+   *     opening waits for a connection. 100 ms to one minute, 5 s by default
+   * @param tick the servers' tick; zero, the default, if it is to be found out, or for a client
+   *     that was handed in to be taken for 2 s
+   * @param acl who may do what with the nodes that are made, everybody everything by default
+   */
+  public record Options(
+      String base, LockRecipe recipe, Duration timeout, Duration tick, List<ACL> acl) {
+    /** No base, mutexes, 5 s, tick not given, open to everybody. */
+    public static final Options DEFAULT =
+        new Options(
+            "", LockRecipe.MUTEX, Servers.DEFAULT_TIMEOUT, Duration.ZERO, Ids.OPEN_ACL_UNSAFE);
+
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException if a value is not as described above
+     */
+    public Options {
+      String checked = new LockPaths(base).base();
+      acl = Servers.checked(timeout, tick, acl);
+      base = checked;
     }
-    return new StoreProfile(
-        target.display(),
-        capabilities,
-        MAX_IN_FLIGHT,
-        target.tick().multipliedBy(2),
-        target.tick());
+
+    /** The same with this base. */
+    public Options withBase(String other) {
+      return new Options(other, recipe, timeout, tick, acl);
+    }
+
+    /** The same with this recipe. */
+    public Options withRecipe(LockRecipe other) {
+      return new Options(base, other, timeout, tick, acl);
+    }
+
+    /** The same with this timeout. */
+    public Options withTimeout(Duration other) {
+      return new Options(base, recipe, other, tick, acl);
+    }
+
+    /** The same with this tick. */
+    public Options withTick(Duration other) {
+      return new Options(base, recipe, timeout, other, acl);
+    }
+
+    /** The same with this ACL. */
+    public Options withAcl(List<ACL> other) {
+      return new Options(base, recipe, timeout, tick, other);
+    }
   }
 }

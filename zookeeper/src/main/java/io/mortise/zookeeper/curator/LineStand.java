@@ -51,6 +51,9 @@ class LineStand extends Stand implements Watcher {
   private boolean wanted;
   private boolean deleting;
 
+  /** Whether its node belongs to another session, if there is one. */
+  private boolean foreign;
+
   /** Whether it held, when it was found again after a doubt. */
   private boolean heldWhenFound;
 
@@ -83,6 +86,7 @@ class LineStand extends Stand implements Watcher {
   /** For an attempt of which this process knows no more than that it may have a node. */
   LineStand inDoubt() {
     phase = Phase.IN_DOUBT;
+    foreign = true;
     return this;
   }
 
@@ -219,7 +223,7 @@ class LineStand extends Stand implements Watcher {
                         turn.fail(code, own);
                         return;
                       }
-                      if (stat == null) {
+                      if (stat == null || !(foreign || session.owns(stat))) {
                         phase = Phase.NEW;
                       } else {
                         node = own;
@@ -289,8 +293,15 @@ class LineStand extends Stand implements Watcher {
       String message =
           "The sequence numbers of path '"
               + directory
-              + "' are about to overflow. Let it become empty and delete it: they begin anew.";
-      remove(turn, () -> turn.refuse(Why.STORE_FULL, message));
+              + "' are about to overflow. They begin anew as soon as those who hold it or wait have"
+              + " left.";
+      remove(
+          turn,
+          () -> {
+            // If it is empty by now.
+            wire().delete(directory, (code, deleted) -> {});
+            turn.refuse(Why.STORE_FULL, message);
+          });
     } else if (place.holds()) {
       hold(place.wanted(), turn);
     } else if (place.stranger() != null) {
@@ -299,7 +310,8 @@ class LineStand extends Stand implements Watcher {
               + directory
               + "' has the child '"
               + place.stranger()
-              + "', which is no lock's and for which Curator would wait for ever. Remove it, or use another name.";
+              + "', which is no lock's and for which Curator would wait for ever. Remove it, or use"
+              + " another name.";
       remove(turn, () -> turn.refuse(Why.UNSUPPORTED, message));
     } else if (!queue) {
       Reply busy = new Reply.Busy(attempt, holder(place.first()), session.ttl());
@@ -346,7 +358,8 @@ class LineStand extends Stand implements Watcher {
 
   @Override
   public void process(WatchedEvent event) {
-    if (event.getType() != EventType.None) {
+    // That a watch was given up is told as well.
+    if (event.getType() != EventType.None && event.getType() != EventType.DataWatchRemoved) {
       session.step(() -> heard(event.getType() == EventType.NodeChildrenChanged));
     }
   }
@@ -523,6 +536,12 @@ class LineStand extends Stand implements Watcher {
                         }
                       }));
       return;
+    }
+    String watched = next;
+    if (watched != null) {
+      // It would stay for as long as that node, and there may be many who try and give up.
+      next = null;
+      wire().unwatch(child(directory, watched), this);
     }
     boolean again = deleting;
     deleting = true;

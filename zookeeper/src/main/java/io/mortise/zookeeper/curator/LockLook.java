@@ -7,127 +7,54 @@ import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
-import java.io.IOException;
+import io.mortise.zookeeper.internal.Lookout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
-import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.NoNodeException;
-import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows who holds and who waits, Curator's clients and ours, as their nodes tell it. Has a
- * connection of its own, and waits for its answers.
+ * Shows who holds and who waits, Curator's clients and ours, as their nodes tell it. Waits for its
+ * answers.
  *
  * <p>What the layout does not keep is filled in: a client of Curator is known by its address; times
  * count from when a node was made, which for a holder is when it began to wait.
  */
-final class LockLook implements AutoCloseable {
+final class LockLook {
   private static final int MOST = 1_000;
-  private static final int TIMEOUT_MILLIS = 10_000;
   private static final Duration OTHER_TTL = Duration.ofMinutes(1);
 
-  private final CuratorTarget target;
+  private final Lookout lookout;
+  private final LockPaths paths;
+  private final String display;
   private final ReentrantLock guard = new ReentrantLock();
-  private @Nullable ZooKeeper client;
 
-  LockLook(CuratorTarget target) {
-    this.target = target;
-  }
-
-  /** Checks that the servers can be reached, and makes the chroot if it is not there. Blocks. */
-  void open() {
-    guard.lock();
-    try {
-      if (!target.chroot().isEmpty()) {
-        ZooKeeper rooted = connected(target.withoutChroot());
-        try {
-          makePath(rooted, target.chroot());
-        } finally {
-          Wire.close(rooted);
-        }
-      }
-      client();
-    } catch (KeeperException | IOException e) {
-      throw unavailable(e);
-    } catch (InterruptedException e) {
-      throw interrupted(e);
-    } finally {
-      guard.unlock();
-    }
-  }
-
-  private void makePath(ZooKeeper rooted, String path)
-      throws KeeperException, InterruptedException {
-    for (int slash = path.indexOf('/', 1); ; slash = path.indexOf('/', slash + 1)) {
-      String part = slash < 0 ? path : path.substring(0, slash);
-      if (rooted.exists(part, false) == null) {
-        try {
-          rooted.create(part, new byte[0], target.acl(), CreateMode.PERSISTENT);
-        } catch (KeeperException.NodeExistsException e) {
-          // Somebody else was faster.
-        }
-      }
-      if (slash < 0) {
-        return;
-      }
-    }
-  }
-
-  private ZooKeeper client() throws IOException, InterruptedException {
-    ZooKeeper present = client;
-    if (present == null || !present.getState().isAlive()) {
-      present = connected(target);
-      client = present;
-    }
-    return present;
-  }
-
-  private static ZooKeeper connected(CuratorTarget target)
-      throws IOException, InterruptedException {
-    CountDownLatch latch = new CountDownLatch(1);
-    ZooKeeper opened =
-        target.connect(
-            TIMEOUT_MILLIS,
-            event -> {
-              if (event.getState() == KeeperState.SyncConnected) {
-                latch.countDown();
-              }
-            });
-    if (!latch.await(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)) {
-      Wire.close(opened);
-      throw new StoreUnavailableException(
-          "No ZooKeeper server answered within "
-              + TIMEOUT_MILLIS / 1000
-              + " s (store="
-              + target.display()
-              + "). Check that the servers run and can be reached.");
-    }
-    return opened;
+  LockLook(Lookout lookout, LockPaths paths, String display) {
+    this.lookout = lookout;
+    this.paths = paths;
+    this.display = display;
   }
 
   LockPage look(LockQuery query) {
     guard.lock();
     try {
-      ZooKeeper open = client();
+      ZooKeeper open = lookout.client();
       LockName only = query.name();
       if (only == null) {
         return new Walk(open, query).page();
       } else if (LockPaths.refusal(only) != null) {
         return new LockPage(List.of(), null);
       }
-      LockView view = view(open, only, children(open, target.paths().of(only)));
+      LockView view = view(open, only, children(open, paths.of(only)));
       return new LockPage(view == null || isIdle(view) ? List.of() : List.of(view), null);
-    } catch (KeeperException | IOException e) {
+    } catch (KeeperException e) {
       throw unavailable(e);
     } catch (InterruptedException e) {
       throw interrupted(e);
@@ -138,13 +65,13 @@ final class LockLook implements AutoCloseable {
 
   private StoreUnavailableException unavailable(Exception cause) {
     return new StoreUnavailableException(
-        "ZooKeeper could not be asked: " + cause + " (store=" + target.display() + ").", cause);
+        "ZooKeeper could not be asked: " + cause + " (store=" + display + ").", cause);
   }
 
   private StoreUnavailableException interrupted(InterruptedException cause) {
     Thread.currentThread().interrupt();
     return new StoreUnavailableException(
-        "Interrupted while asking ZooKeeper (store=" + target.display() + ").", cause);
+        "Interrupted while asking ZooKeeper (store=" + display + ").", cause);
   }
 
   private static boolean isIdle(LockView view) {
@@ -165,7 +92,7 @@ final class LockLook implements AutoCloseable {
     if (children == null) {
       return null;
     }
-    String path = target.paths().of(name);
+    String path = paths.of(name);
     boolean semaphore =
         children.contains(SemaphoreNodes.LEASES) || children.contains(SemaphoreNodes.LOCKS);
     if (semaphore && SemaphoreNodes.misuse(children) == null) {
@@ -297,7 +224,7 @@ final class LockLook implements AutoCloseable {
     }
 
     LockPage page() throws KeeperException, InterruptedException {
-      String base = target.paths().base();
+      String base = paths.base();
       List<String> roots = children(open, base.isEmpty() ? "/" : base);
       visitAll(base, roots == null ? List.of() : roots);
       return new LockPage(views, next);
@@ -328,7 +255,7 @@ final class LockLook implements AutoCloseable {
       boolean semaphore =
           children.contains(SemaphoreNodes.LEASES) && children.contains(SemaphoreNodes.LOCKS);
       if (!before && (children.isEmpty() || semaphore || hasNodes(children))) {
-        LockView view = view(open, target.paths().name(path), children);
+        LockView view = view(open, paths.name(path), children);
         if (view != null && (query.idle() || !isIdle(view))) {
           if (views.size() == query.limit()) {
             next = path;
@@ -350,19 +277,6 @@ final class LockLook implements AutoCloseable {
     private static boolean hasNodes(List<String> children) {
       return children.stream()
           .anyMatch(child -> Recipe.MUTEX.isMine(child) || Recipe.READ_WRITE.isMine(child));
-    }
-  }
-
-  @Override
-  public void close() {
-    guard.lock();
-    try {
-      if (client != null) {
-        Wire.close(client);
-        client = null;
-      }
-    } finally {
-      guard.unlock();
     }
   }
 }

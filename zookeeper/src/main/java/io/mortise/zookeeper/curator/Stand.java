@@ -1,6 +1,7 @@
 package io.mortise.zookeeper.curator;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.News;
@@ -188,9 +189,14 @@ abstract class Stand {
       } else {
         KeeperException cause = KeeperException.create(code, path);
         boolean unanswered = code == Code.CONNECTIONLOSS || code == Code.OPERATIONTIMEOUT;
+        String what = explain(code, path);
         end(
             new Reply.Failed(
-                attempt, unanswered, new StoreUnavailableException(explain(code, path), cause)));
+                attempt,
+                unanswered,
+                code == Code.NOAUTH
+                    ? new StoreUnfitException(what, cause)
+                    : new StoreUnavailableException(what, cause)));
       }
     }
   }

@@ -62,6 +62,12 @@ final class Wire {
     client.getData(path, watcher, read, null);
   }
 
+  /** Gives up a watch; nobody waits for that. */
+  void unwatch(String path, Watcher watcher) {
+    client.removeWatches(
+        path, watcher, Watcher.WatcherType.Any, true, (rc, asked, context) -> {}, null);
+  }
+
   void data(String path, Answer<byte[]> answer) {
     AsyncCallback.DataCallback read =
         (rc, asked, context, data, stat) ->

@@ -33,7 +33,7 @@ final class CuratorUnderTest implements StoreUnderTest {
     return CuratorStore.open(
         "zk+curator://"
             + Fleet.server().address()
-            + "?tick=200ms&recipe="
+            + "?tick=100ms&recipe="
             + (recipe == Recipe.MUTEX ? "mutex" : "readwrite")
             + "&base="
             + base);
@@ -62,7 +62,7 @@ final class CuratorUnderTest implements StoreUnderTest {
 
   @Override
   public Duration shortTtl() {
-    return Duration.ofSeconds(1);
+    return Duration.ofMillis(400);
   }
 
   @Override

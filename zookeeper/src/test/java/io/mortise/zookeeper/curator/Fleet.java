@@ -3,11 +3,13 @@ package io.mortise.zookeeper.curator;
 import io.mortise.LockClient;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.zookeeper.TestServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -30,18 +32,19 @@ final class Fleet implements AutoCloseable {
   private static final long SERVER_SECRET = 0XB3415C00L;
 
   private static final AtomicInteger BASES = new AtomicInteger();
-  private static ZooKeeperServer server;
 
   private final String base = "/fleet" + BASES.incrementAndGet();
   private final List<AutoCloseable> open = new ArrayList<>();
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final CuratorFramework looking = curator();
 
-  static synchronized ZooKeeperServer server() {
-    if (server == null) {
-      server = ZooKeeperServer.start();
-    }
-    return server;
+  static ZooKeeperServer server() {
+    return TestServer.shared();
+  }
+
+  /** Where all of this test stands. */
+  String base() {
+    return base;
   }
 
   /** The path of a lock, as a user of Curator writes it. */
@@ -50,7 +53,7 @@ final class Fleet implements AutoCloseable {
   }
 
   String url(String recipe) {
-    return "zk+curator://" + server().address() + "?tick=200ms&recipe=" + recipe + "&base=" + base;
+    return "zk+curator://" + server().address() + "?tick=100ms&recipe=" + recipe + "&base=" + base;
   }
 
   CuratorFramework curator() {
@@ -70,7 +73,11 @@ final class Fleet implements AutoCloseable {
   }
 
   LockClient mortise(String recipe) {
-    return closedLater(LockClient.builder().url(url(recipe)).ttl(TTL).name("m").build());
+    return mortise(recipe, "m");
+  }
+
+  LockClient mortise(String recipe, String name) {
+    return closedLater(LockClient.builder().url(url(recipe)).ttl(TTL).name(name).build());
   }
 
   <T extends AutoCloseable> T closedLater(T resource) {
@@ -111,7 +118,12 @@ final class Fleet implements AutoCloseable {
     Stat stat = looking.checkExists().forPath(path);
     byte[] password = new byte[16];
     new Random(stat.getEphemeralOwner() ^ SERVER_SECRET).nextBytes(password);
-    java.util.concurrent.CountDownLatch connected = new java.util.concurrent.CountDownLatch(1);
+    expire(stat.getEphemeralOwner(), password);
+  }
+
+  /** Ends a session. */
+  void expire(long session, byte[] password) throws Exception {
+    CountDownLatch connected = new CountDownLatch(1);
     try (ZooKeeper thief =
         new ZooKeeper(
             server().address(),
@@ -121,7 +133,7 @@ final class Fleet implements AutoCloseable {
                 connected.countDown();
               }
             },
-            stat.getEphemeralOwner(),
+            session,
             password)) {
       if (!connected.await(LONG.toMillis(), TimeUnit.MILLISECONDS)) {
         throw new IllegalStateException("Could not take over the session.");

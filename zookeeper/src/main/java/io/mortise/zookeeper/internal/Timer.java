@@ -1,15 +1,17 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** Runs short steps later, on one thread. */
-final class Timer {
+public final class Timer {
   private final ScheduledThreadPoolExecutor executor;
 
-  Timer(String name) {
+  /** Its thread bears that name. */
+  public Timer(String name) {
     executor =
         new ScheduledThreadPoolExecutor(
             1,
@@ -19,18 +21,26 @@ final class Timer {
               return thread;
             });
     executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    executor.setRemoveOnCancelPolicy(true);
   }
 
   /** Does nothing once it is closed. */
-  void in(long nanos, Runnable step) {
+  public void in(long nanos, Runnable step) {
+    Future<?> unused = cancellable(nanos, step);
+  }
+
+  /** The same, for what may have become needless before. */
+  public Future<?> cancellable(long nanos, Runnable step) {
     try {
-      Future<?> unused = executor.schedule(step, nanos, TimeUnit.NANOSECONDS);
+      return executor.schedule(step, nanos, TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
       // The store is closed, and nobody waits for this any more.
+      return CompletableFuture.completedFuture(null);
     }
   }
 
-  void close() {
+  /** What was to run later does not. */
+  public void close() {
     executor.shutdownNow();
   }
 }

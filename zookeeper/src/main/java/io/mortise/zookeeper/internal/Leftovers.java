@@ -1,27 +1,27 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Watcher.WatcherType;
 
 /**
  * Removes what a session leaves whose ZooKeeper session belongs to somebody else and goes on: its
  * ephemeral nodes would stay for as long as that lives. Tried again until the server has confirmed
  * it, or that session has ended too. Thread-safe.
  */
-final class Leftovers {
+public final class Leftovers {
   private static final long PAUSE_NANOS = 500_000_000;
 
   private final Timer timer;
 
-  Leftovers(Timer timer) {
+  /** Tries again by this timer. */
+  public Leftovers(Timer timer) {
     this.timer = timer;
   }
 
   /** Nodes to be deleted, and a node whose watch is to be given up. Does not block. */
-  void remove(Handle handle, List<String> nodes, String watched) {
+  public void remove(Handle handle, List<String> nodes, String watched) {
     if (!handle.client().getState().isAlive() || handle.link() == Handle.Link.OVER) {
       return;
     }
@@ -44,10 +44,7 @@ final class Leftovers {
               },
               null);
     }
-    for (String path : List.of(watched, Handle.ANYWHERE)) {
-      handle
-          .client()
-          .removeWatches(path, handle, WatcherType.Any, true, (rc, given, context) -> {}, null);
-    }
+    handle.unwatch(watched);
+    handle.ignore();
   }
 }

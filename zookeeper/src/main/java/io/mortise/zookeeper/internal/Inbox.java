@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.News;
@@ -14,7 +14,7 @@ import java.util.Map;
  * session lives: after a new connection, what may have been missed is looked up. Guarded by its
  * session.
  */
-final class Inbox {
+public final class Inbox {
   private static final int MOST = 64;
 
   private final Map<Long, News> gone = new LinkedHashMap<>();
@@ -22,20 +22,22 @@ final class Inbox {
   private long next = 1;
 
   /** What one renewal tells. */
-  record Told(List<Renewal.Item> items, boolean more) {}
+  public record Told(List<Renewal.Item> items, boolean more) {}
 
-  void add(News news) {
+  /** To be told with the next renewal. */
+  public void add(News news) {
     (news instanceof News.Gone ? gone : rest).put(next++, news);
   }
 
   /** A hold has ended: that it was granted, or wanted, is no news any more. */
-  void forget(AttemptId ended) {
+  public void forget(AttemptId ended) {
     if (!rest.isEmpty()) {
       rest.values().removeIf(news -> news.attempt().equals(ended));
     }
   }
 
-  void seen(List<Long> ids) {
+  /** These need not be told again. */
+  public void seen(List<Long> ids) {
     if (!ids.isEmpty()) {
       gone.keySet().removeAll(ids);
       rest.keySet().removeAll(ids);
@@ -43,7 +45,7 @@ final class Inbox {
   }
 
   /** First what has gone. */
-  Told tell() {
+  public Told tell() {
     List<Renewal.Item> items = new ArrayList<>();
     take(gone, items);
     take(rest, items);

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal;
 
 /**
  * When this session was surely heard of by the leader: the rule that says what a renewal is worth.

@@ -1,5 +1,6 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal;
 
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException.Code;
@@ -7,6 +8,7 @@ import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
@@ -14,9 +16,9 @@ import org.apache.zookeeper.ZooKeeper;
  * and answers come on the client's one event thread, in the order in which the server sent them.
  * Thread-safe.
  */
-final class Handle implements Watcher {
-  /** What a watch is set on that is to tell of the connection. */
-  static final String ANYWHERE = "/";
+public final class Handle implements Watcher {
+  /** A node that is never there: a watch on it tells of the connection only. */
+  private final String nowhere = "/" + UUID.randomUUID();
 
   private final boolean own;
   private final Listener listener;
@@ -30,7 +32,7 @@ final class Handle implements Watcher {
   private volatile long connection;
 
   /** What is known of the connection. */
-  enum Link {
+  public enum Link {
     DOWN,
     UP,
     /** Its ZooKeeper session has ended, or was refused; final. */
@@ -38,9 +40,11 @@ final class Handle implements Watcher {
   }
 
   /** Called on the event thread. */
-  interface Listener {
+  public interface Listener {
+    /** There is a connection, again. */
     void connected();
 
+    /** There is none any more; what was on its way is answered with a connection loss. */
     void disconnected();
 
     /** Final. */
@@ -56,9 +60,9 @@ final class Handle implements Watcher {
   }
 
   /** Begins to connect. Does not block. */
-  static Handle connect(ZooKeeperTarget target, int sessionMillis, Listener listener) {
+  static Handle connect(Servers servers, int sessionMillis, Listener listener) {
     Handle handle = new Handle(true, listener);
-    handle.client.complete(target.newClient(sessionMillis, handle));
+    handle.client.complete(servers.newClient(sessionMillis, handle));
     return handle;
   }
 
@@ -77,7 +81,7 @@ final class Handle implements Watcher {
   /** Whoever has a watch is told of the connection as well. */
   private void attend(ZooKeeper theirs) {
     theirs.exists(
-        ANYWHERE,
+        nowhere,
         this,
         (rc, path, context, stat) -> {
           Code code = Code.get(rc);
@@ -92,23 +96,28 @@ final class Handle implements Watcher {
         null);
   }
 
-  ZooKeeper client() {
+  /** The client itself. */
+  public ZooKeeper client() {
     return client.join();
   }
 
-  boolean isOwn() {
+  /** Whether it is not one that was handed in. */
+  public boolean isOwn() {
     return own;
   }
 
-  Link link() {
+  /** What is known of the connection. */
+  public Link link() {
     return link;
   }
 
-  boolean isUp() {
+  /** Whether it is connected, as far as is known. */
+  public boolean isUp() {
     return link == Link.UP;
   }
 
-  long connection() {
+  /** The number of the present or last connection. */
+  public long connection() {
     return connection;
   }
 
@@ -148,10 +157,22 @@ final class Handle implements Watcher {
     }
   }
 
+  /** A client that was handed in is no longer listened to, so that it does not keep us. */
+  public void ignore() {
+    if (!own) {
+      unwatch(nowhere);
+    }
+  }
+
+  /** Gives up all watches on a node, which must be our own, at the server as well. */
+  void unwatch(String path) {
+    client().removeAllWatches(path, WatcherType.Any, true, (rc, given, context) -> {}, null);
+  }
+
   /**
    * Closes it if it is ours, and with it all its ephemeral nodes. Blocks until the server knows.
    */
-  void close() {
+  public void close() {
     link = Link.OVER;
     if (own) {
       try {

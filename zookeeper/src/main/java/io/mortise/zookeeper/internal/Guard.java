@@ -1,20 +1,21 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * One short lock for all that belongs to a session, and a list of what is to be called once it is
  * let go: answers never reach the engine under it.
  */
-final class Guard {
+public final class Guard {
   private static final Runnable[] NONE = {};
 
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Runnable> later = new ArrayDeque<>();
 
   /** Runs a step under the lock, then what it left to be called. */
-  void run(Runnable step) {
+  public void run(Runnable step) {
     Runnable[] calls;
     lock.lock();
     try {
@@ -40,6 +41,16 @@ final class Guard {
     }
   }
 
+  /** Reads something under the lock. */
+  public <T> T get(Supplier<T> reading) {
+    lock.lock();
+    try {
+      return reading.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** A client that is closed calls back on the thread that asked: then only the outermost calls. */
   private Runnable[] take() {
     if (later.isEmpty() || lock.getHoldCount() > 1) {
@@ -51,7 +62,7 @@ final class Guard {
   }
 
   /** Under the lock: to be called when it has been let go. */
-  void later(Runnable call) {
+  public void later(Runnable call) {
     later.add(call);
   }
 }

@@ -1,0 +1,333 @@
+package io.mortise.zookeeper.curator;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionSpec;
+import io.mortise.zookeeper.internal.Guard;
+import io.mortise.zookeeper.internal.Handle;
+import io.mortise.zookeeper.internal.Inbox;
+import io.mortise.zookeeper.internal.Pulse;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session hangs on: its ZooKeeper session, from the first renewal to the end.
+ *
+ * <p><b>Renewal.</b> The client library keeps the session alive by itself; what the engine asks is
+ * since when that is certain. A follower's word is not enough, for it may be cut off from the
+ * leader, who ends sessions (design note A6). So a renewal is a {@code sync}, which only the leader
+ * answers, and {@link Pulse} says what that proves.
+ *
+ * <p><b>Not renewed</b> for a whole TTL, the session is closed from this side: an engine that is
+ * stuck must not hold locks because the library's own thread goes on.
+ *
+ * <p><b>A client that was handed in</b> is left open at the end. Its ZooKeeper session goes on, so
+ * every attempt is ended by itself, until the server has confirmed it.
+ *
+ * <p>Guarded by its session.
+ */
+final class Bond implements Handle.Listener {
+  private final CuratorSession session;
+  private final CuratorLockStore store;
+  private final SessionSpec spec;
+  private final Guard guard;
+  private final Inbox news;
+  private final Pulse pulse;
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+  private CompletableFuture<Code> connected = new CompletableFuture<>();
+  private @Nullable Handle handle;
+  private @Nullable Wire wire;
+  private boolean connecting;
+
+  /** Whether nothing of this session is believed any more. */
+  private boolean over;
+
+  private boolean closing;
+  private long beat;
+  private long firstAsked;
+  private long lastAsked;
+
+  Bond(CuratorSession session, CuratorLockStore store, SessionSpec spec, Guard guard, Inbox news) {
+    this.session = session;
+    this.store = store;
+    this.spec = spec;
+    this.guard = guard;
+    this.news = news;
+    this.pulse = new Pulse(guard, store.timer(), store.tick(), spec.ttl());
+  }
+
+  Wire wire() {
+    if (wire == null) {
+      throw new IllegalStateException("The session was never opened.");
+    }
+    return wire;
+  }
+
+  /** Whether requests can be asked of it. */
+  boolean isOpen() {
+    return !over && wire != null;
+  }
+
+  /** Whether the servers answer nothing in its name any more. */
+  boolean isGone() {
+    Handle present = handle;
+    return over && (present == null || present.isOwn() || present.link() == Handle.Link.OVER);
+  }
+
+  CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+    CompletableFuture<Renewal> answer = new CompletableFuture<>();
+    session.step(() -> begin(previous, next, seen, answer));
+    return answer.completeOnTimeout(
+        new Renewal.Unknown(
+            new StoreUnavailableException(
+                "ZooKeeper did not answer (store=" + session.storeName() + ").")),
+        store.patience().plus(store.tick()).toMillis(),
+        TimeUnit.MILLISECONDS);
+  }
+
+  private void begin(long previous, long next, List<Long> seen, CompletableFuture<Renewal> answer) {
+    lastAsked = System.nanoTime();
+    if (over || (!connecting && previous != 0)) {
+      session.after(() -> answer.complete(new Renewal.Lost("the session is over")));
+    } else if (connected.isDone() && handle != null) {
+      touch(handle, previous, next, seen, answer);
+    } else {
+      if (!connecting) {
+        connecting = true;
+        firstAsked = lastAsked;
+        watchEngine(spec.ttl().toNanos());
+        session.after(() -> store.worker().execute(this::connect));
+      }
+      var unused = connected.thenAccept(code -> opened(code, previous, next, seen, answer));
+    }
+  }
+
+  /** May block, where a client was handed in. */
+  private void connect() {
+    try {
+      Handle made = store.connector().connect(pulse.wantedMillis(), this);
+      session.step(() -> has(made));
+    } catch (RuntimeException e) {
+      // The next renewal tries again.
+      session.step(
+          () -> {
+            CompletableFuture<Code> failed = connected;
+            connected = new CompletableFuture<>();
+            connecting = false;
+            session.after(() -> failed.complete(Code.CONNECTIONLOSS));
+            if (closing) {
+              session.after(() -> closed.complete(null));
+            }
+          });
+    }
+  }
+
+  private void has(Handle made) {
+    handle = made;
+    wire = new Wire(made.client(), store.acl());
+    if (over) {
+      leave();
+    } else if (made.isUp()) {
+      session.after(() -> connected.complete(Code.OK));
+    } else if (made.link() == Handle.Link.OVER) {
+      over("the client that was handed in is closed");
+    }
+  }
+
+  @Override
+  public void connected() {
+    session.step(
+        () -> {
+          // The event may come before the one who connects has said which handle it is.
+          if (handle != null) {
+            session.after(() -> connected.complete(Code.OK));
+          }
+        });
+  }
+
+  @Override
+  public void disconnected() {
+    // What was on its way is answered with a connection loss.
+  }
+
+  @Override
+  public void over(String why) {
+    session.step(
+        () -> {
+          end();
+          session.after(() -> connected.complete(Code.SESSIONEXPIRED));
+        });
+  }
+
+  @Override
+  public void changed(EventType type, String path) {
+    // Stands watch by themselves.
+  }
+
+  private void opened(
+      Code code, long previous, long next, List<Long> seen, CompletableFuture<Renewal> answer) {
+    Handle present = handle;
+    if (code != Code.OK || present == null) {
+      renewed(code, previous, next, seen, answer);
+      return;
+    }
+    int timeout = present.client().getSessionTimeout();
+    if (timeout < spec.ttl().toMillis()) {
+      answer.complete(
+          new Renewal.Unknown(
+              new StoreUnfitException(
+                  "Store '%s' lets sessions live for %d ms at most, less than the TTL of %d ms. Raise maxSessionTimeout, or choose a shorter TTL."
+                      .formatted(session.storeName(), timeout, spec.ttl().toMillis()))));
+    } else if (present.isOwn()) {
+      // The ZooKeeper session is younger than the request.
+      session.step(() -> pulse.born(firstAsked, present.connection()));
+      renewed(code, previous, next, seen, answer);
+    } else {
+      session.step(() -> touch(present, previous, next, seen, answer));
+    }
+  }
+
+  private void touch(
+      Handle present,
+      long previous,
+      long next,
+      List<Long> seen,
+      CompletableFuture<Renewal> answer) {
+    long sentAt = System.nanoTime();
+    long connection = present.connection();
+    wire()
+        .sync(
+            "/",
+            (code, done) ->
+                session.step(
+                    () -> {
+                      if (code != Code.OK) {
+                        renewed(code, previous, next, seen, answer);
+                        return;
+                      }
+                      pulse.confirm(
+                          present,
+                          sentAt,
+                          connection,
+                          proven ->
+                              renewed(
+                                  proven ? Code.OK : Code.CONNECTIONLOSS,
+                                  previous,
+                                  next,
+                                  seen,
+                                  answer));
+                    }));
+  }
+
+  private void renewed(
+      Code code, long previous, long next, List<Long> seen, CompletableFuture<Renewal> answer) {
+    session.step(
+        () -> {
+          Renewal renewal;
+          if (over || code == Code.SESSIONEXPIRED) {
+            renewal = new Renewal.Lost("ZooKeeper ended the session");
+          } else if (code != Code.OK) {
+            renewal =
+                new Renewal.Unknown(
+                    new StoreUnavailableException(
+                        "ZooKeeper answered " + code + " (store=" + session.storeName() + ").",
+                        KeeperException.create(code)));
+          } else if (beat != previous && beat != next) {
+            renewal = new Renewal.Lost("another process renews the same session");
+          } else {
+            beat = next;
+            news.seen(seen);
+            Inbox.Told told = news.tell();
+            renewal = new Renewal.Renewed(0, told.items(), told.more());
+          }
+          session.after(() -> answer.complete(renewal));
+        });
+  }
+
+  private void watchEngine(long delay) {
+    store.timer().in(delay, () -> session.step(this::closeIfNotRenewed));
+  }
+
+  private void closeIfNotRenewed() {
+    long left = over ? 0 : lastAsked + spec.ttl().toNanos() - System.nanoTime();
+    if (left > 0) {
+      watchEngine(left);
+    } else {
+      end();
+      startClosing();
+    }
+  }
+
+  /** The server has deleted the session's nodes, or is going to; others may hold. */
+  private void end() {
+    over = true;
+    session.end(true);
+  }
+
+  CompletionStage<Void> close() {
+    session.step(
+        () -> {
+          if (!over) {
+            // Of its own will: nobody has taken anything.
+            over = true;
+            session.end(false);
+          }
+          startClosing();
+        });
+    return closed;
+  }
+
+  private void startClosing() {
+    if (!closing) {
+      closing = true;
+      if (!connecting) {
+        session.after(() -> closed.complete(null));
+      } else if (handle != null) {
+        leave();
+      }
+    }
+  }
+
+  /** Lets go of the connection: closes it, or what belongs to this session, if it is not ours. */
+  private void leave() {
+    Handle last = handle;
+    if (last == null || !closing) {
+      return;
+    }
+    if (last.isOwn()) {
+      session.after(
+          () ->
+              store
+                  .worker()
+                  .execute(
+                      () -> {
+                        last.close();
+                        closed.complete(null);
+                      }));
+      return;
+    }
+    last.ignore();
+    session.giveBack(last.client()::getState, () -> session.after(() -> closed.complete(null)));
+  }
+
+  /** What is left of the session if it is not renewed again; for people. */
+  Duration left() {
+    return guard.get(
+        () -> {
+          long left = lastAsked + spec.ttl().toNanos() - System.nanoTime();
+          return over || wire == null ? Duration.ZERO : Duration.ofNanos(Math.max(0, left));
+        });
+  }
+
+  long beat() {
+    return guard.get(() -> beat);
+  }
+}

@@ -1,0 +1,264 @@
+package io.mortise.zookeeper.internal;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store's connection for looking around, beside those of its sessions; made anew when its
+ * ZooKeeper session is over. Thread-safe.
+ */
+public final class Lookout {
+  /** Short-lived, for it holds nothing. */
+  private static final int SESSION_MILLIS = 10_000;
+
+  /** Shorter than most servers grant; still long enough to connect to each in turn. */
+  private static final int PROBE_MILLIS = 3_000;
+
+  /** That of servers which nobody has configured otherwise. */
+  private static final Duration DEFAULT_TICK = Duration.ofSeconds(2);
+
+  private final Connector connector;
+  private final String display;
+  private final Duration timeout;
+  private @Nullable Connection present;
+  private boolean closed;
+
+  /**
+   * Not connected yet.
+   *
+   * @param display what the store is called in messages
+   * @param timeout how long to wait for a connection, or an answer
+   */
+  public Lookout(Connector connector, String display, Duration timeout) {
+    this.connector = connector;
+    this.display = display;
+    this.timeout = timeout;
+  }
+
+  /** A handle, and when it is up. */
+  private static final class Connection implements Handle.Listener {
+    final CompletableFuture<Void> up = new CompletableFuture<>();
+    @Nullable Handle handle;
+    volatile String over = "";
+
+    @Override
+    public void connected() {
+      up.complete(null);
+    }
+
+    @Override
+    public void disconnected() {}
+
+    @Override
+    public void over(String why) {
+      over = why;
+      up.completeExceptionally(new StoreUnfitException(why));
+    }
+
+    @Override
+    public void changed(EventType type, String path) {}
+
+    ZooKeeper client() {
+      return Objects.requireNonNull(handle).client();
+    }
+  }
+
+  private Connection open(int sessionMillis) {
+    Connection made = new Connection();
+    Handle handle = connector.connect(sessionMillis, made);
+    made.handle = handle;
+    if (handle.isUp()) {
+      made.up.complete(null);
+    } else if (handle.link() == Handle.Link.OVER) {
+      made.over("the client that was handed in is closed");
+    }
+    return made;
+  }
+
+  private synchronized Connection connection() {
+    Connection known = present;
+    if (closed) {
+      throw new StoreUnavailableException("Store '" + display + "' is closed.");
+    }
+    if (known == null || !known.over.isEmpty()) {
+      known = open(SESSION_MILLIS);
+      present = known;
+    }
+    return known;
+  }
+
+  private ZooKeeper await(Connection connection) {
+    try {
+      connection.up.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException("Interrupted while connecting to '" + display + "'.", e);
+    } catch (TimeoutException e) {
+      throw new StoreUnavailableException(
+          "Cannot reach store '%s' within %d ms. Check its address, and that a majority of its servers is up."
+              .formatted(display, timeout.toMillis()),
+          e);
+    } catch (ExecutionException e) {
+      throw unfit(e.getCause() == null ? "" : e.getCause().getMessage() + ".");
+    }
+    return connection.client();
+  }
+
+  /** For what must not be used as it is. */
+  private StoreUnfitException unfit(String why) {
+    return new StoreUnfitException("Store '" + display + "' cannot be used: " + why);
+  }
+
+  /**
+   * A client that was connected. Blocks until it is.
+   *
+   * @throws StoreUnavailableException if it is not in time
+   * @throws StoreUnfitException if the servers refuse
+   */
+  public ZooKeeper client() {
+    return await(connection());
+  }
+
+  /** As {@link #client}, for who wants to know whether there is one. */
+  public void awaitConnected() {
+    var unused = client();
+  }
+
+  /** Does not block. */
+  public CompletionStage<ZooKeeper> connected() {
+    try {
+      Connection connection = connection();
+      return connection.up.thenApply(nothing -> connection.client());
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /**
+   * At least a tick of the servers: they grant no session shorter than two, unless somebody has set
+   * that otherwise. Of a client that was handed in it is taken for the default. Blocks.
+   *
+   * @param given what somebody has said; zero if nobody has
+   */
+  public Duration tick(Duration given) {
+    if (!given.isZero()) {
+      return given;
+    } else if (!connector.isOwn()) {
+      return DEFAULT_TICK;
+    }
+    Connection probe = open(PROBE_MILLIS);
+    try {
+      return Duration.ofMillis(await(probe).getSessionTimeout() / 2 + 1);
+    } finally {
+      close(probe);
+    }
+  }
+
+  /**
+   * Makes a node and all above it where they are missing, and finds out whether we may make others
+   * below. Blocks.
+   *
+   * @throws StoreUnfitException if we may not
+   */
+  public void prepare(String path, List<ACL> acl, CreateMode mode) {
+    ZooKeeper client = client();
+    Code code = Code.NONODE;
+    // It may be removed, as nobody uses it, before it is tried.
+    for (int tries = 0; tries < 3 && code == Code.NONODE; tries++) {
+      code = make(client, path, acl, mode);
+      if (code == Code.OK || code == Code.NODEEXISTS) {
+        code = tryBelow(client, path, acl);
+      }
+    }
+    if (code != Code.OK) {
+      throw unfit(
+          switch (code) {
+            case NOAUTH ->
+                "we may not make nodes in '" + path + "'. Check user, password and ACLs.";
+            case UNIMPLEMENTED -> "it has no container nodes. ZooKeeper 3.6 or later is needed.";
+            default -> "'" + path + "' cannot be made: " + code + ".";
+          });
+    }
+  }
+
+  private Code make(ZooKeeper client, String path, List<ACL> acl, CreateMode mode) {
+    CompletableFuture<Code> made = new CompletableFuture<>();
+    int slash = 0;
+    do {
+      slash = path.indexOf('/', slash + 1);
+      boolean last = slash < 0;
+      client.create(
+          last ? path : path.substring(0, slash),
+          new byte[0],
+          acl,
+          mode,
+          (rc, given, context, name) -> {
+            if (last) {
+              made.complete(Code.get(rc));
+            }
+          },
+          (Object) null);
+    } while (slash > 0);
+    return get(made);
+  }
+
+  /** Makes and removes a node in one step, which leaves nothing. */
+  private Code tryBelow(ZooKeeper client, String path, List<ACL> acl) {
+    String probe = path + "/" + UUID.randomUUID();
+    CompletableFuture<Code> tried = new CompletableFuture<>();
+    client.multi(
+        List.of(Op.create(probe, new byte[0], acl, CreateMode.EPHEMERAL), Op.delete(probe, -1)),
+        (rc, given, context, results) -> tried.complete(Code.get(rc)),
+        null);
+    return get(tried);
+  }
+
+  private <T> T get(CompletableFuture<T> answer) {
+    try {
+      return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException("Interrupted while asking '" + display + "'.", e);
+    } catch (TimeoutException | ExecutionException e) {
+      throw new StoreUnavailableException("Store '" + display + "' does not answer.", e);
+    }
+  }
+
+  /**
+   * Closes the connection if it is ours. Blocks until the server knows, for a tenth of a second.
+   */
+  public void close() {
+    Connection last;
+    synchronized (this) {
+      closed = true;
+      last = present;
+      present = null;
+    }
+    if (last != null) {
+      close(last);
+    }
+  }
+
+  private static void close(Connection connection) {
+    Handle handle = connection.handle;
+    if (handle != null) {
+      handle.close();
+    }
+  }
+}

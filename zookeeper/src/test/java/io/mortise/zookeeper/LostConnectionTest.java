@@ -1,0 +1,346 @@
+package io.mortise.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.DistributedLock;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.Relay.Weather;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A connection is lost: with the answer to what the server has done, for less than the session
+ * lives, or for longer; and the server's word, or ours, is held up on the way.
+ */
+@Execution(ExecutionMode.CONCURRENT)
+@Timeout(120)
+class LostConnectionTest {
+  private static final Duration LONG = TestServer.LONG;
+  private static final Duration KEPT = Duration.ofSeconds(20);
+  private static final Duration MORTAL = Duration.ofMillis(1500);
+  private static final AtomicInteger ROOTS = new AtomicInteger();
+
+  private static ZooKeeper looking;
+
+  private final String root = "/lost" + ROOTS.incrementAndGet();
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final Relay line = Relay.to(TestServer.shared().port());
+
+  @BeforeAll
+  static void connect() throws Exception {
+    looking = TestServer.connect(TestServer.shared().address(), Duration.ofMinutes(2));
+  }
+
+  @AfterAll
+  static void disconnect() throws Exception {
+    looking.close();
+  }
+
+  @AfterEach
+  void closeAll() throws Exception {
+    line.weather(Weather.FAIR);
+    threads.shutdownNow();
+    for (int i = open.size() - 1; i >= 0; i--) {
+      open.get(i).close();
+    }
+    line.close();
+  }
+
+  /** A client whose session and directories are there. */
+  private LockClient client(Scheme scheme, String servers, Duration ttl) throws Exception {
+    LockClient client = LockClient.builder().url(scheme.url(servers, root)).ttl(ttl).build();
+    open.add(client);
+    client.lock("a").acquireWithin(LONG).close();
+    client.semaphore("pool", 3).permits(1).acquireWithin(LONG).close();
+    return client;
+  }
+
+  private LockClient behindTheLine(Scheme scheme, Duration ttl) throws Exception {
+    return client(scheme, "127.0.0.1:" + line.port(), ttl);
+  }
+
+  private LockClient neighbour(Scheme scheme) throws Exception {
+    return client(scheme, TestServer.shared().address(), KEPT);
+  }
+
+  private <T> Future<T> start(Callable<T> task) {
+    return threads.submit(task);
+  }
+
+  private static <T> T get(Future<T> future) throws Exception {
+    return future.get(LONG.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private List<String> nodes(Scheme scheme, String lock) {
+    try {
+      return scheme.nodes(looking, root, lock);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void awaitNodes(Scheme scheme, String lock, int count) {
+    Waits.until(LONG, lock + " had " + count + " nodes", () -> nodes(scheme, lock).size() == count);
+  }
+
+  // ---- The answer is lost, the session kept ----
+
+  @ParameterizedTest
+  @EnumSource
+  void givenNodeWhoseCreationWasNotAnswered_thenItIsFoundAgain_andThereIsOneOnly(Scheme scheme)
+      throws Exception {
+    DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
+    line.weather(Weather.MUTE);
+    Future<Lease> acquiring = start(() -> lock.acquireWithin(LONG));
+    awaitNodes(scheme, "a", 1);
+    assertThat(acquiring).isNotDone();
+    line.weather(Weather.FAIR);
+
+    Lease lease = get(acquiring);
+
+    List<String> nodes = nodes(scheme, "a");
+    assertThat(nodes).hasSize(1);
+    long czxid = looking.exists(nodes.get(0), false).getCzxid();
+    assertThat(lease.token()).isEqualTo(czxid << 16);
+    lease.close();
+    awaitNodes(scheme, "a", 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenWaitThatEndsInDoubt_thenNoNodeIsLeft(Scheme scheme) throws Exception {
+    DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
+    line.weather(Weather.MUTE);
+    Future<Object> trying =
+        start(
+            () -> {
+              try {
+                return lock.tryAcquire(Duration.ofMillis(500));
+              } catch (StoreUnavailableException e) {
+                return e;
+              }
+            });
+    awaitNodes(scheme, "a", 1);
+    assertThat(get(trying)).isNotNull();
+    line.weather(Weather.FAIR);
+    awaitNodes(scheme, "a", 0);
+    lock.acquireWithin(LONG).close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenReleaseThatWasNotAnswered_thenItIsKnownToBeDone(Scheme scheme) throws Exception {
+    DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
+    Lease lease = lock.acquireWithin(LONG);
+    line.weather(Weather.MUTE);
+    CompletableFuture<Void> released = lease.releaseAsync();
+    awaitNodes(scheme, "a", 0);
+    line.weather(Weather.FAIR);
+    assertThat(released).succeedsWithin(LONG);
+    lock.acquireWithin(LONG).close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenPermitsWhoseGrantWasNotAnswered_thenTheyAreFoundAgain_andAreNoMoreThanAskedFor(
+      Scheme scheme) throws Exception {
+    DistributedLock two = behindTheLine(scheme, KEPT).semaphore("pool", 3).permits(2);
+    line.weather(Weather.MUTE);
+    Future<Lease> acquiring = start(() -> two.acquireWithin(LONG));
+    awaitNodes(scheme, "pool", 1);
+    line.weather(Weather.FAIR);
+    Lease lease = get(acquiring);
+    // One node with its weight there, one per permit here.
+    int nodes = scheme == Scheme.ZK ? 1 : 2;
+    assertThat(nodes(scheme, "pool")).hasSize(nodes);
+    assertThat(neighbour(scheme).semaphore("pool", 3).permits(2).tryAcquire()).isEmpty();
+    line.weather(Weather.MUTE);
+    CompletableFuture<Void> released = lease.releaseAsync();
+    awaitNodes(scheme, "pool", 0);
+    line.weather(Weather.FAIR);
+    assertThat(released).succeedsWithin(LONG);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = "CURATOR")
+  void givenDowngradeThatWasNotAnswered_thenTheHoldIsReleasedAllTheSame(Scheme scheme)
+      throws Exception {
+    Lease writer = behindTheLine(scheme, KEPT).readWriteLock("a").writeLock().acquireWithin(LONG);
+    line.weather(Weather.MUTE);
+    Future<Object> narrowing =
+        start(
+            () -> {
+              try {
+                writer.downgrade();
+                return true;
+              } catch (LockException e) {
+                return e;
+              }
+            });
+    Waits.until(
+        LONG,
+        "there was a reader's node",
+        () -> nodes(scheme, "a").stream().anyMatch(node -> node.contains("__READ__")));
+    line.weather(Weather.FAIR);
+    get(narrowing);
+    writer.close();
+    awaitNodes(scheme, "a", 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenHolderAndWaiter_whenTheirConnectionsBreakOneAfterTheOther_thenBothStandWhereTheyStood(
+      Scheme scheme) throws Exception {
+    LockClient first = behindTheLine(scheme, KEPT);
+    LockClient second = behindTheLine(scheme, KEPT);
+    Lease held = first.lock("a").acquireWithin(LONG);
+    Future<Lease> waiting = start(() -> second.lock("a").acquireWithin(LONG));
+    awaitNodes(scheme, "a", 2);
+    List<String> before = nodes(scheme, "a");
+    for (int i = 0; i < 2; i++) {
+      line.reset();
+      first.lock("other" + i).acquireWithin(LONG).close();
+      second.lock("other" + i).acquireWithin(LONG).close();
+    }
+    assertThat(held.isValid()).isTrue();
+    assertThat(waiting).isNotDone();
+    assertThat(nodes(scheme, "a")).containsExactlyInAnyOrderElementsOf(before);
+    long token = held.token();
+    held.close();
+    Lease next = get(waiting);
+    assertThat(next.token()).isGreaterThan(token);
+    next.close();
+    awaitNodes(scheme, "a", 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenNodeThatIsFoundAgain_whenItBelongsToAnotherSession_thenItIsNotBelieved(Scheme scheme)
+      throws Exception {
+    DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
+    line.weather(Weather.MUTE);
+    Future<Lease> acquiring = start(() -> lock.acquireWithin(LONG));
+    awaitNodes(scheme, "a", 1);
+    String node = nodes(scheme, "a").get(0);
+    byte[] data = looking.getData(node, false, null);
+    // Somebody makes the same, with all that tells whose it is but the session.
+    looking.delete(node, -1);
+    looking.create(node, data, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    line.weather(Weather.FAIR);
+    awaitNodes(scheme, "a", 2);
+    assertThat(acquiring).isNotDone();
+    looking.delete(node, -1);
+    Lease lease = get(acquiring);
+    assertThat(lease.token()).isGreaterThan(0);
+    lease.close();
+    awaitNodes(scheme, "a", 0);
+  }
+
+  // ---- The session is lost ----
+
+  @ParameterizedTest
+  @EnumSource
+  void givenHolderAndWaiterThatAreCutOffForTooLong_thenTheHolderIsTold_andTheWaiterWaitsOnAnew(
+      Scheme scheme) throws Exception {
+    LockClient cut = behindTheLine(scheme, MORTAL);
+    LockClient other = neighbour(scheme);
+    Lease others = other.lock("a").acquireWithin(LONG);
+    Lease lost = cut.lock("mine").acquireWithin(LONG);
+    Future<Lease> waiting = start(() -> cut.lock("a").acquireWithin(LONG));
+    awaitNodes(scheme, "a", 2);
+
+    line.weather(Weather.FROZEN);
+    Lease next = other.lock("mine").acquireWithin(LONG);
+    assertThat(lost.isValid()).as("when another was granted").isFalse();
+    awaitNodes(scheme, "a", 1);
+    line.weather(Weather.FAIR);
+
+    awaitNodes(scheme, "a", 2);
+    others.close();
+    Lease again = get(waiting);
+    assertThat(again.isValid()).isTrue();
+    assertThatThrownBy(lost::close).isInstanceOf(LeaseLostException.class);
+    assertThat(cut.lock("mine").tryAcquire()).isEmpty();
+    again.close();
+    next.close();
+    awaitNodes(scheme, "a", 0);
+    awaitNodes(scheme, "mine", 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenRequestsThatAreHeldUpOnTheWay_whenAnotherIsGranted_thenTheHolderHadStoppedToBelieve(
+      Scheme scheme) throws Exception {
+    heldUp(scheme, Weather.REQUESTS_HELD);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenAnswersThatAreHeldUpOnTheWay_whenAnotherIsGranted_thenTheHolderHadStoppedToBelieve(
+      Scheme scheme) throws Exception {
+    heldUp(scheme, Weather.ANSWERS_HELD);
+  }
+
+  private void heldUp(Scheme scheme, Weather weather) throws Exception {
+    LockClient other = neighbour(scheme);
+    Lease held = behindTheLine(scheme, MORTAL).lock("a").acquireWithin(LONG);
+    CompletableFuture<Boolean> told = new CompletableFuture<>();
+    held.onLost(lost -> told.complete(true));
+    line.weather(weather);
+    Lease next = other.lock("a").acquireWithin(LONG);
+    assertThat(held.isValid()).as("when another was granted").isFalse();
+    assertThat(told).succeedsWithin(LONG);
+    // What was held up arrives, and changes nothing.
+    line.weather(Weather.FAIR);
+    assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
+    assertThat(next.isValid()).isTrue();
+    assertThat(nodes(scheme, "a")).hasSize(1);
+    next.close();
+    awaitNodes(scheme, "a", 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenHeartbeatsThatComeLateAgainAndAgain_thenTheHolderHolds(Scheme scheme) throws Exception {
+    Duration ttl = Duration.ofSeconds(9);
+    Lease held = behindTheLine(scheme, ttl).lock("a").acquireWithin(LONG);
+    List<String> nodes = nodes(scheme, "a");
+    for (int i = 0; i < 6; i++) {
+      line.weather(i % 2 == 0 ? Weather.REQUESTS_HELD : Weather.ANSWERS_HELD);
+      Waits.pass(Duration.ofMillis(400));
+      line.weather(Weather.FAIR);
+      Waits.pass(Duration.ofMillis(50));
+    }
+    assertThat(held.state()).isNotEqualTo(Lease.State.LOST);
+    assertThat(nodes(scheme, "a")).isEqualTo(nodes);
+    held.close();
+    awaitNodes(scheme, "a", 0);
+  }
+}

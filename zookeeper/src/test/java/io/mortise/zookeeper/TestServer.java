@@ -1,0 +1,58 @@
+package io.mortise.zookeeper;
+
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * One server for the tests of a JVM that need nothing special of theirs, and plain clients of it.
+ */
+public final class TestServer {
+  /** For what should take a moment. */
+  public static final Duration LONG = Waits.scaled(Duration.ofSeconds(40));
+
+  private static ZooKeeperServer shared;
+
+  private TestServer() {}
+
+  /**
+   * How servers of tests are set up: with short ticks, and without forcing anything to the disk,
+   * which a process that is killed does not need.
+   */
+  public static ZooKeeperServer.Setup setup() {
+    return ZooKeeperServer.Setup.single()
+        .with("tickTime", "100")
+        .withProperty("zookeeper.forceSync", "no");
+  }
+
+  /** Runs until the JVM ends. Whoever strikes it lets it serve again. */
+  public static synchronized ZooKeeperServer shared() {
+    if (shared == null) {
+      shared = ZooKeeperServer.start(setup());
+    }
+    return shared;
+  }
+
+  /** A client that is connected. */
+  public static ZooKeeper connect(String address, Duration timeout) throws Exception {
+    CountDownLatch connected = new CountDownLatch(1);
+    ZooKeeper client =
+        new ZooKeeper(
+            address,
+            Math.toIntExact(timeout.toMillis()),
+            event -> {
+              if (event.getState() == KeeperState.SyncConnected) {
+                connected.countDown();
+              }
+            });
+    if (!connected.await(LONG.toMillis(), TimeUnit.MILLISECONDS)) {
+      client.close();
+      throw new IllegalStateException("No connection to " + address + ".");
+    }
+    return client;
+  }
+}

@@ -1,0 +1,153 @@
+package io.mortise.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.StoreUnavailableException;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A server that speaks TLS and wants to see a certificate; ours stand in key stores. */
+@Execution(ExecutionMode.CONCURRENT)
+class TlsTest {
+  private static final String PASSWORD = "changeit";
+
+  @TempDir private static Path folder;
+
+  private static ZooKeeperServer server;
+  private static String address;
+
+  @BeforeAll
+  static void start() throws Exception {
+    makeKeys("server", "-ext san=dns:localhost,ip:127.0.0.1");
+    makeKeys("client", "");
+    makeKeys("stranger", "");
+    trust("server", "client");
+    int port = ZooKeeperServer.freePort();
+    address = "127.0.0.1:" + port;
+    server =
+        ZooKeeperServer.start(
+            TestServer.setup()
+                .with("secureClientPort", Integer.toString(port))
+                .with("serverCnxnFactory", "org.apache.zookeeper.server.NettyServerCnxnFactory")
+                .with("ssl.keyStore.location", file("server.p12"))
+                .with("ssl.keyStore.password", PASSWORD)
+                .with("ssl.trustStore.location", file("server-trusts.p12"))
+                .with("ssl.trustStore.password", PASSWORD));
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  private static String file(String name) {
+    return folder.resolve(name).toString();
+  }
+
+  private static void makeKeys(String name, String more) throws Exception {
+    keytool(
+        "-genkeypair -alias "
+            + name
+            + " -keyalg EC -validity 2 -dname CN="
+            + name
+            + " "
+            + more
+            + " -storetype PKCS12 -storepass "
+            + PASSWORD
+            + " -keystore "
+            + file(name + ".p12"));
+    KeyStore keys =
+        KeyStore.getInstance(Path.of(file(name + ".p12")).toFile(), PASSWORD.toCharArray());
+    String body =
+        Base64.getMimeEncoder(64, new byte[] {'\n'})
+            .encodeToString(keys.getCertificate(name).getEncoded());
+    Files.writeString(
+        Path.of(file(name + ".pem")),
+        "-----BEGIN CERTIFICATE-----\n" + body + "\n-----END CERTIFICATE-----\n");
+  }
+
+  private static void trust(String who, String whom) throws Exception {
+    keytool(
+        "-importcert -noprompt -alias "
+            + whom
+            + " -file "
+            + file(whom + ".pem")
+            + " -storetype PKCS12 -storepass "
+            + PASSWORD
+            + " -keystore "
+            + file(who + "-trusts.p12"));
+  }
+
+  private static void keytool(String words) throws Exception {
+    String tool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
+    Process process =
+        new ProcessBuilder((tool + " " + words).split(" +")).redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).as(said).isZero();
+  }
+
+  private static String url(Scheme scheme, String keys, String more) {
+    return scheme.url(address, "/tls")
+        + "&tls=true&ca="
+        + file("server.pem")
+        + "&keystore="
+        + file(keys)
+        + "&keystore-password="
+        + PASSWORD
+        + more;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenKeysThatTheServerTrusts_thenLocksAreTaken_andKeptOverAConnectionOfTheirOwn(
+      Scheme scheme) throws Exception {
+    try (LockClient one =
+            LockClient.builder()
+                .url(url(scheme, "client.p12", ""))
+                .ttl(Duration.ofSeconds(20))
+                .build();
+        LockClient other = LockClient.connect(url(scheme, "client.p12", ""))) {
+      Lease lease = one.lock("a").acquireWithin(TestServer.LONG);
+      assertThat(other.lock("a").tryAcquire()).isEmpty();
+      assertThat(lease.isValid()).isTrue();
+      lease.close();
+      other.lock("a").acquireWithin(TestServer.LONG).close();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenServerOrClientThatTheOtherDoesNotTrust_thenNobodyIsConnected(Scheme scheme) {
+    List<String> wrong =
+        List.of(
+            url(scheme, "stranger.p12", "&timeout=800ms"),
+            url(scheme, "client.p12", "&timeout=800ms")
+                .replace(file("server.pem"), file("stranger.pem")),
+            url(scheme, "client.p12", "&timeout=800ms").replace("127.0.0.1:", "127.0.0.2:"),
+            scheme.url(address, "/tls") + "&timeout=800ms");
+    for (String url : wrong) {
+      assertThatThrownBy(() -> LockClient.connect(url))
+          .as(url)
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("Cannot reach store");
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package io.mortise.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import io.mortise.spi.LockName;
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.Relay.Weather;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Test;
+
+/** How much is said, and who listens to whom, as the server counts it. */
+@SuppressWarnings("try") // closing may be interrupted
+class TrafficTest {
+  private static final Duration LONG = TestServer.LONG;
+  private static final Pattern RECEIVED = Pattern.compile("recved=(\\d+).*sid=0x([0-9a-f]+),");
+
+  private final ZooKeeperServer server = TestServer.shared();
+
+  private LockClient client(String servers, String root) {
+    return LockClient.builder()
+        .url(Scheme.ZK.url(servers, root))
+        .ttl(Duration.ofMinutes(3))
+        .build();
+  }
+
+  /** Packets that the server has received of a session; nothing else is said by it meanwhile. */
+  private long received(long session) {
+    return server
+        .ask("cons")
+        .lines()
+        .map(RECEIVED::matcher)
+        .filter(Matcher::find)
+        .filter(found -> found.group(2).equals(Long.toHexString(session)))
+        .mapToLong(found -> Long.parseLong(found.group(1)))
+        .findFirst()
+        .orElse(-1);
+  }
+
+  @Test
+  void givenFreeLock_thenItIsTakenInOneRoundTrip_andReleasedByOnePacket() throws Exception {
+    try (Relay line = Relay.to(server.port());
+        LockClient client = client("127.0.0.1:" + line.port(), "/traffic");
+        ZooKeeper looking = TestServer.connect(server.address(), Duration.ofSeconds(30))) {
+      Lease first = client.lock("x").acquireWithin(LONG);
+      String node = Scheme.ZK.nodes(looking, "/traffic", "x").get(0);
+      long session = looking.exists(node, false).getEphemeralOwner();
+      first.close();
+
+      long before = received(session);
+      // What has to be asked is asked before anything is answered.
+      line.weather(Weather.ANSWERS_HELD);
+      CompletableFuture<Lease> acquiring = client.lock("x").acquireAsync(LONG);
+      Waits.until(LONG, "all was sent", () -> received(session) == before + 2);
+      assertThat(acquiring).isNotDone();
+      line.weather(Weather.FAIR);
+      Lease lease = acquiring.get();
+      assertThat(received(session)).isEqualTo(before + 2);
+      lease.close();
+      assertThat(received(session)).isEqualTo(before + 3);
+    }
+  }
+
+  @Test
+  void givenManyWaiters_thenEachNodeIsWatchedByTheNextOnly() throws Exception {
+    String directory = new Layout("/herd").lock(LockName.of("x"));
+    int waiters = 90;
+    List<LockClient> clients = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      clients.add(client(server.address(), "/herd"));
+    }
+    LockClient holder = client(server.address(), "/herd");
+    Lease lease = holder.lock("x").acquireWithin(LONG);
+    List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+    for (int i = 0; i < waiters; i++) {
+      waiting.add(
+          clients
+              .get(i % 3)
+              .lock("x", LockOptions.DEFAULTS.withFair(true))
+              .acquireAsync(Duration.ofMinutes(5)));
+    }
+    Waits.until(LONG, "all watch", () -> watchers(directory).size() == waiters);
+    assertThat(watchers(directory)).allMatch(sessions -> sessions == 1);
+    lease.close();
+    for (int i = 0; i < waiters; i++) {
+      CompletableFuture.anyOf(waiting.toArray(CompletableFuture[]::new)).get();
+      CompletableFuture<Lease> next =
+          waiting.stream().filter(CompletableFuture::isDone).findFirst().orElseThrow();
+      assertThat(waiting.stream().filter(CompletableFuture::isDone).count()).isEqualTo(1);
+      waiting.removeIf(CompletableFuture::isDone);
+      next.get().close();
+    }
+    Waits.until(LONG, "nobody watches", () -> watchers(directory).isEmpty());
+    clients.forEach(LockClient::close);
+    holder.close();
+  }
+
+  /** Of each node in the directory that is watched, how many sessions watch it. */
+  private List<Integer> watchers(String directory) {
+    List<Integer> found = new ArrayList<>();
+    boolean inside = false;
+    for (String text : server.ask("wchp").lines().toList()) {
+      if (text.startsWith("/")) {
+        inside = text.startsWith(directory + "/");
+        if (inside) {
+          found.add(0);
+        }
+      } else if (inside && text.startsWith("\t")) {
+        found.set(found.size() - 1, found.get(found.size() - 1) + 1);
+      }
+    }
+    return found;
+  }
+}
