@@ -110,7 +110,7 @@ class GuaranteesTest {
     worst.removeIf(cell -> cell.answer() != Answer.UNNOTICED);
     assertThat(worst)
         .extracting(cell -> cell.mode().id())
-        .containsOnly("postgresql/unsafe", "redis-plain", "zk+curator");
+        .containsOnly("postgresql/unsafe", "redis-plain", "zk", "zk+curator");
   }
 
   private int execute(String... words) {

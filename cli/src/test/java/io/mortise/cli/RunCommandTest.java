@@ -97,7 +97,8 @@ class RunCommandTest {
     try (ToolProcess tool =
         run(
             "job",
-            "trap 'echo told; exit 5' TERM; sh -c 'trap : TERM; sleep 100; sleep 100' & echo $!; while :; do sleep 0.1; done")) {
+            "trap 'echo told; exit 5' TERM; sh -c 'trap : TERM; sleep 100; sleep 100' & echo $!;"
+                + " while :; do sleep 0.1; done")) {
       long grandchild = awaitPid(tool);
       tool.signal("TERM");
       assertThat(tool.status()).isEqualTo(5);
@@ -167,7 +168,8 @@ class RunCommandTest {
       assertThat(tool.out()).isEqualTo("told\n");
       assertThat(tool.err())
           .contains(
-              "Lock 'unrenewed' could not be kept: its renewal was overdue. The command was ended (status 0)");
+              "Lock 'unrenewed' could not be kept: its renewal was overdue. The command was ended"
+                  + " (status 0)");
     }
   }
 

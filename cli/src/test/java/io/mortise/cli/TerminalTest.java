@@ -44,7 +44,8 @@ class TerminalTest {
     Result result =
         atTerminal(
             "run job -- sh -c",
-            "trap 'echo int; n=$((n+1))' INT; n=0; echo ready; while [ $n -eq 0 ]; do sleep 0.1; done; sleep 0.5; echo n=$n",
+            "trap 'echo int; n=$((n+1))' INT; n=0; echo ready; while [ $n -eq 0 ]; do sleep 0.1;"
+                + " done; sleep 0.5; echo n=$n",
             "await ready",
             "type \\x03",
             "await int",
