@@ -83,7 +83,8 @@ class MySqlLoadTest {
         Statement statement = connection.createStatement();
         ResultSet row =
             statement.executeQuery(
-                "SELECT count FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'")) {
+                "SELECT count FROM information_schema.innodb_metrics WHERE name ="
+                    + " 'lock_deadlocks'")) {
       assertThat(row.next()).isTrue();
       return row.getLong(1);
     }

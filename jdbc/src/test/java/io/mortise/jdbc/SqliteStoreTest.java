@@ -203,7 +203,8 @@ class SqliteStoreTest {
         Statement statement = connection.createStatement();
         ResultSet row =
             statement.executeQuery(
-                "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name LIKE 'app!_%' ESCAPE '!'")) {
+                "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name LIKE 'app!_%'"
+                    + " ESCAPE '!'")) {
       row.next();
       assertThat(row.getInt(1)).isEqualTo(6);
     }

@@ -191,8 +191,8 @@ class ServerCheckTest {
   void givenUserWithTheDocumentedRights_thenEverythingWorks(Servers version) {
     try (RedisServer server =
         version.start(
-            ("--user mortise on >pw ~m:* resetchannels &m:* +@connection +@scripting +@pubsub +@read +@string"
-                    + " +@hash +@list +@sortedset +info +time +del +pexpire +persist")
+            ("--user mortise on >pw ~m:* resetchannels &m:* +@connection +@scripting +@pubsub"
+                 + " +@read +@string +@hash +@list +@sortedset +info +time +del +pexpire +persist")
                 .split(" "))) {
       String url = "redis://mortise:pw@127.0.0.1:" + server.port();
       try (LockStore store = connect(url)) {
