@@ -217,13 +217,16 @@ final class Bond implements Handle.Listener {
                           present,
                           sentAt,
                           connection,
+                          // With the news of all that happened before it was asked.
                           proven ->
-                              renewed(
-                                  proven ? Code.OK : Code.CONNECTIONLOSS,
-                                  previous,
-                                  next,
-                                  seen,
-                                  answer));
+                              session.whenLooked(
+                                  () ->
+                                      renewed(
+                                          proven ? Code.OK : Code.CONNECTIONLOSS,
+                                          previous,
+                                          next,
+                                          seen,
+                                          answer)));
                     }));
   }
 

@@ -41,6 +41,9 @@ final class CuratorSession implements StoreSession {
 
   private static final long AGAIN_NANOS = 500_000_000;
 
+  /** A look takes two or three round trips. */
+  private static final long LOOK_NANOS = 200_000_000;
+
   private final CuratorLockStore store;
   private final SessionSpec spec;
   private final Consumer<News> hints;
@@ -217,6 +220,36 @@ final class CuratorSession implements StoreSession {
   }
 
   // ---- Life ----
+
+  /**
+   * Under the guard: runs it once each attempt has looked at what it was called for so far, or
+   * after a while.
+   */
+  void whenLooked(Runnable then) {
+    int[] open = {stands.size() + 1};
+    Runnable one =
+        () -> {
+          if (--open[0] == 0) {
+            then.run();
+          }
+        };
+    List.copyOf(stands.values()).forEach(stand -> stand.whenLooked(one));
+    one.run();
+    if (open[0] > 0) {
+      store
+          .timer()
+          .in(
+              LOOK_NANOS,
+              () ->
+                  step(
+                      () -> {
+                        if (open[0] > 0) {
+                          open[0] = 0;
+                          then.run();
+                        }
+                      }));
+    }
+  }
 
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {

@@ -106,6 +106,11 @@ final class PermitStand extends Stand implements Watcher {
   }
 
   @Override
+  void whenLooked(Runnable then) {
+    line.whenLooked(() -> super.whenLooked(then));
+  }
+
+  @Override
   void acquire(Request.Acquire request, Turn turn) {
     note = session.note(request);
     terms = request.terms();

@@ -38,6 +38,9 @@ abstract class Stand {
    */
   private final List<Runnable> behind = new ArrayList<>();
 
+  /** What waits until all that has happened so far was looked at. */
+  private final List<Runnable> untilLooked = new ArrayList<>();
+
   private boolean busy;
   private boolean stirred;
 
@@ -83,7 +86,21 @@ abstract class Stand {
     }
   }
 
+  /** Runs it when what has happened so far was looked at; here and now if nothing is under way. */
+  void whenLooked(Runnable then) {
+    if (busy) {
+      untilLooked.add(then);
+    } else {
+      then.run();
+    }
+  }
+
   private void next() {
+    if (!stirred) {
+      List<Runnable> due = List.copyOf(untilLooked);
+      untilLooked.clear();
+      due.forEach(Runnable::run);
+    }
     Runnable waiting = backlog.poll();
     if (waiting != null) {
       waiting.run();
