@@ -65,6 +65,21 @@ public interface LockStore extends AutoCloseable {
   }
 
   /**
+   * Whether sessions of this TTL are safe here: asked once by each client, before it opens any. The
+   * default refuses what is shorter than {@link StoreProfile#minTtl}.
+   *
+   * @throws IllegalArgumentException if they are not; the message says what to give instead
+   */
+  default void checkTtl(Duration ttl) {
+    Duration least = profile().minTtl();
+    if (ttl.compareTo(least) < 0) {
+      throw new IllegalArgumentException(
+          "A session TTL of %d ms is shorter than store '%s' can keep. Give at least %d ms."
+              .formatted(ttl.toMillis(), profile().display(), least.toMillis()));
+    }
+  }
+
+  /**
    * Prepares a session; sends nothing. The first renewal creates it.
    *
    * @param hints receives pushed news; called on any thread, with no lock of the store held, must

@@ -114,6 +114,11 @@ public final class StoreLink implements PartitionedStore {
   }
 
   @Override
+  public void checkTtl(Duration ttl) {
+    store.checkTtl(ttl);
+  }
+
+  @Override
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
     return new Session(
         store.open(

@@ -64,16 +64,7 @@ public final class EngineClient implements LockClient {
    * @param afterClose ends what was made for this client alone
    */
   public EngineClient(LockStore store, EngineEnv env, Runnable afterClose) {
-    if (env.ttl().compareTo(store.profile().minTtl()) < 0) {
-      throw new IllegalArgumentException(
-          "A session TTL of "
-              + env.ttl().toMillis()
-              + " ms is shorter than store '"
-              + store.profile().display()
-              + "' can keep. Give at least "
-              + store.profile().minTtl().toMillis()
-              + " ms.");
-    }
+    store.checkTtl(env.ttl());
     this.store = store;
     this.env = env;
     this.engines =

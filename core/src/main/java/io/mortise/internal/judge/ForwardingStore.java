@@ -43,6 +43,11 @@ public abstract class ForwardingStore implements LockStore {
   }
 
   @Override
+  public void checkTtl(Duration ttl) {
+    store.checkTtl(ttl);
+  }
+
+  @Override
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
     return store.open(spec, hints);
   }
