@@ -29,19 +29,31 @@ import org.junit.jupiter.api.Timeout;
 public abstract class DifferentialContract {
   private static final Duration SHRINKING = Duration.ofSeconds(40);
 
+  private static final int RUNS = 5;
+
   private final Supplier<? extends StoreUnderTest> stores;
+  private final int runs;
 
   /** For the store's own test; each store given is opened once, on a namespace of its own. */
   protected DifferentialContract(Supplier<? extends StoreUnderTest> stores) {
+    this(stores, RUNS);
+  }
+
+  /**
+   * For a store of which a near relative has all runs, and this one so many, unless the property
+   * says how many.
+   */
+  protected DifferentialContract(Supplier<? extends StoreUnderTest> stores, int runs) {
     this.stores = stores;
+    this.runs = runs;
   }
 
   @Test
   @Timeout(180)
   void givenTheSameRandomCommands_thenTheStoreAnswersAsTheReferenceDoes() {
     int steps = Integer.getInteger("mortise.diff.steps", 400);
-    int runs = Seed.isGiven() ? 1 : Integer.getInteger("mortise.diff.runs", 5);
-    for (int run = 1; run <= runs; run++) {
+    int times = Seed.isGiven() ? 1 : Integer.getInteger("mortise.diff.runs", runs);
+    for (int run = 1; run <= times; run++) {
       Seed seed = Seed.draw(run);
       System.out.println(getClass().getSimpleName() + " runs with " + seed);
       check(seed, steps);

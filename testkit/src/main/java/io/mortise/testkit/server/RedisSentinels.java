@@ -152,12 +152,21 @@ public final class RedisSentinels implements AutoCloseable {
         () ->
             servers.stream()
                 .filter(server -> server != before && server.isRunning())
-                .anyMatch(server -> server.info("role").equals("master")));
+                .anyMatch(RedisSentinels::isMaster));
     return servers.stream()
         .filter(server -> server != before && server.isRunning())
-        .filter(server -> server.info("role").equals("master"))
+        .filter(RedisSentinels::isMaster)
         .findFirst()
         .orElseThrow();
+  }
+
+  /** One that changes its role breaks connections while it does. */
+  private static boolean isMaster(RedisServer server) {
+    try {
+      return server.info("role").equals("master");
+    } catch (UncheckedIOException e) {
+      return false;
+    }
   }
 
   @Override
