@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +50,7 @@ final class Acquiring extends Round {
   @Override
   @Nullable Reply ask(int index) {
     MemberSession member = session.usable(index);
-    if (member == null || !session.mayVote(index)) {
+    if (member == null || !session.mayVote(member)) {
       return session.unasked(index, attempt.id);
     }
     Hold hold = attempt.holds[index];
@@ -92,7 +91,7 @@ final class Acquiring extends Round {
     Hold hold = attempt.holds[member];
     boolean doubtful =
         hold != null
-            && session.rules().quarantines()
+            && session.rules().doubtsAfterBreaks()
             && (hold.session().isInDoubt() || hold.session().isLost());
     return reply instanceof Reply.Granted && doubtful
         ? new Reply.Failed(
@@ -126,25 +125,26 @@ final class Acquiring extends Round {
   // ---- Granted ----
 
   private @Nullable Reply granted() {
-    boolean anew = !attempt.isGranted() || !isTheSame();
-    if (anew) {
+    VoteSet votes = attempt.votes;
+    if (votes != null) {
+      keepInStep(votes);
+    }
+    int agreeing = count(Reply.Granted.class, this::isTheSame);
+    if (votes == null || !session.rules().stands(votes, agreeing, session.majority())) {
       TokenBlock tokens = tokens();
       if (tokens == null) {
         return pending() > 0 ? null : nextBallot();
       }
-      if (attempt.votes != null) {
-        attempt.votes.end();
-      }
       attempt.tokens = tokens;
-      attempt.votes = new VoteSet(voters(), session.majority(), session.rules());
+      if (votes != null) {
+        votes.end();
+      }
+      votes = new VoteSet(voters(), session.majority(), session.rules());
+      attempt.votes = votes;
       attempt.goneTold = false;
       if (attempt.ended) {
-        attempt.votes.end();
+        votes.end();
       }
-    }
-    VoteSet votes = Objects.requireNonNull(attempt.votes);
-    if (!anew) {
-      keepInStep(votes);
     }
     attempt.wanted |= count(Reply.Granted.class, Reply.Granted::wanted) > 0;
     return new Reply.Granted(
@@ -154,12 +154,6 @@ final class Acquiring extends Round {
         attempt.wanted,
         atMostLeft(),
         votes);
-  }
-
-  /** Whether this is the grant that is known: it may have been evicted and granted again. */
-  private boolean isTheSame() {
-    long same = minted().stream().filter(block -> block.contains(attempt.tokens)).count();
-    return same >= session.majority() || !session.hasTokens();
   }
 
   private @Nullable TokenBlock tokens() {
@@ -190,17 +184,32 @@ final class Acquiring extends Round {
     return voters;
   }
 
-  /** It was granted before, and the answer was lost or is asked for again. */
+  /**
+   * It was granted before, and the answer was lost or is asked for again. As long as enough members
+   * stand by that grant it is what is answered, whatever others granted anew: nothing is given back
+   * of a hold that somebody may count on.
+   */
   private void keepInStep(VoteSet votes) {
     for (int i = 0; i < session.size(); i++) {
       Hold hold = attempt.holds[i];
       Reply reply = reply(i);
-      if (hold != null && reply instanceof Reply.Granted && !votes.has(hold.session())) {
-        votes.add(hold.session(), session.latestValid());
+      if (hold != null && reply instanceof Reply.Granted granted) {
+        if (votes.has(hold.session()) && !isTheSame(granted)) {
+          // Evicted there, and granted again: the vote stood for what has ended.
+          votes.drop(i);
+        }
+        if (!votes.has(hold.session())) {
+          votes.add(hold.session(), session.latestValid());
+        }
       } else if (reply instanceof Reply.Busy || reply instanceof Reply.Refused) {
         votes.drop(i);
       }
     }
+  }
+
+  private boolean isTheSame(Reply.Granted granted) {
+    return !session.hasTokens()
+        || new TokenBlock(granted.token(), granted.tokens()).contains(attempt.tokens);
   }
 
   /** A majority keeps it for so long. */

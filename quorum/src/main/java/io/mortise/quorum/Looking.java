@@ -15,11 +15,13 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Reply.Was;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -82,6 +84,52 @@ final class Looking {
               enough(answers);
               throw new StoreUnavailableException("No member knows (store=" + store + ").");
             });
+  }
+
+  /** What each member says of itself, under its name. */
+  CompletionStage<StoreReport> examine(Duration quarantine) {
+    return gather(LockStore::examine)
+        .thenApply(
+            answers -> {
+              boolean redis =
+                  enough(answers).answers().values().stream()
+                      .allMatch(one -> one.mode().startsWith("redis/"));
+              boolean forgetful =
+                  answers.answers().values().stream()
+                      .anyMatch(one -> redis && !one.mode().equals("redis/always"));
+              StoreReport.Builder report = StoreReport.about(redis ? "quorum" : "");
+              if (forgetful && quarantine.isZero()) {
+                report.weak(
+                    "quarantine",
+                    "0s",
+                    "A member that was restarted without what it knew votes at once: two may hold.",
+                    "Set it to the longest TTL of any client at least.",
+                    "server-crash",
+                    "power-loss");
+              } else {
+                report.fine(
+                    "quarantine",
+                    quarantine.toSeconds() + "s",
+                    "So long a member has no vote that may have forgotten what it answered.");
+              }
+              answers
+                  .answers()
+                  .forEach(
+                      (member, one) ->
+                          one.findings().forEach(found -> report.add(named(member, found))));
+              return report.build();
+            });
+  }
+
+  private static StoreReport.Finding named(Member member, StoreReport.Finding found) {
+    return new StoreReport.Finding(
+        found.grade(),
+        member.display() + " " + found.id(),
+        found.value(),
+        found.meaning(),
+        found.remedy(),
+        // What one member's settings take away the others make good, but for the quarantine.
+        Set.of());
   }
 
   // ---- Inspect ----

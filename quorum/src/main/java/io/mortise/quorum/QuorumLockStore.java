@@ -12,6 +12,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Ticker;
 import io.mortise.spi.Verdict;
@@ -228,6 +229,18 @@ final class QuorumLockStore implements LockStore {
     return profile;
   }
 
+  /** A vote that a member has forgotten may be counted on for as long as a TTL. */
+  @Override
+  public void checkTtl(Duration ttl) {
+    LockStore.super.checkTtl(ttl);
+    Duration quarantine = options.quarantine();
+    if (!quarantine.isZero() && quarantine.compareTo(ttl) < 0) {
+      throw new IllegalArgumentException(
+          "A quarantine of %d ms is shorter than the session TTL of %d ms (store=%s). Give quarantine= at least the longest TTL of any client, or 0s if no member ever forgets what it answered."
+              .formatted(quarantine.toMillis(), ttl.toMillis(), this));
+    }
+  }
+
   @Override
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
     return new QuorumSession(this, spec, hints);
@@ -256,6 +269,11 @@ final class QuorumLockStore implements LockStore {
   @Override
   public CompletionStage<Integer> sweep(int budget) {
     return looking.sweep(budget);
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return looking.examine(options.quarantine());
   }
 
   @Override

@@ -35,6 +35,30 @@ class QuorumRules {
   }
 
   /**
+   * Whether a grant does not count that came between a broken connection and the next renewal that
+   * was answered: the server may have been restarted meanwhile.
+   */
+  boolean doubtsAfterBreaks() {
+    return true;
+  }
+
+  /**
+   * Whether a member has no vote before it has answered a renewal of its present session, which
+   * tells what it remembers with.
+   */
+  boolean waitsUntilTold() {
+    return true;
+  }
+
+  /**
+   * Whether a grant that is known is still the answer to its attempt: as long as enough members
+   * stand by it, however many of those that were asked again agree on its tokens.
+   */
+  boolean stands(VoteSet votes, int agreeing, int majority) {
+    return !votes.isOver();
+  }
+
+  /**
    * Which tokens a grant has: those that a majority minted for it. Every member mints each number
    * once and in rising order, and any two majorities share a member, so no two grants share a token
    * and a later grant has greater ones, whatever became of the holds meanwhile.

@@ -135,8 +135,14 @@ final class QuorumSession implements StoreSession {
     return renewing.session(member);
   }
 
-  boolean mayVote(int member) {
-    return store.mayVote(store.members().get(member));
+  /**
+   * Whether a member is known to remember all that may still be counted on. One that has not yet
+   * answered a renewal of its present session has not told what it remembers with: it may have
+   * forgotten all just now, and the answer that said so was lost.
+   */
+  boolean mayVote(MemberSession member) {
+    boolean told = member.isOpen() || !renewing.hasBegun() || !store.rules().waitsUntilTold();
+    return told && store.mayVote(member.member);
   }
 
   /** A member's server may be another one: all are renewed, at once. */
@@ -164,7 +170,9 @@ final class QuorumSession implements StoreSession {
             "Member '%s' has no vote: it %s (store=%s)."
                 .formatted(
                     display(member),
-                    usable(member) == null ? "is not there" : "was restarted lately",
+                    store.mayVote(store.members().get(member))
+                        ? "is not there"
+                        : "was restarted lately",
                     storeName())));
   }
 

@@ -54,7 +54,9 @@ public final class QuorumStore {
    * @param memberTimeout how long the answers of members are waited for; never longer than a
    *     quarter of the session's TTL. 10 ms to one minute
    * @param quarantine how long a member that may have forgotten what it had promised has no vote:
-   *     at least the longest TTL of any client of the same members. Zero to one day
+   *     at least the longest TTL of any client of the same members; a client with a longer one is
+   *     refused. Zero stands for members that never forget, not by {@code kill -9} and not by a
+   *     power cut, and keeps nobody out. At most one day
    */
   public record Options(Duration memberTimeout, Duration quarantine) {
     /** 200 ms, one minute. */

@@ -38,8 +38,10 @@ final class Stripe {
 
   /** Lets go of the lock, then calls and sends what was decided under it. */
   void unlock() {
-    List<Runnable> due = calls;
-    if (!due.isEmpty()) {
+    // Never the list itself while it is empty: who locks next adds to that, and calls it too.
+    List<Runnable> due = List.of();
+    if (!calls.isEmpty()) {
+      due = calls;
       calls = new ArrayList<>(1);
     }
     boolean drain = !outbox.isEmpty() && !draining;

@@ -1,8 +1,10 @@
 package io.mortise.quorum;
 
-import io.mortise.redis.RedisStore;
 import io.mortise.spi.LockStore;
+import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.RedisServer;
+import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.Relay.Weather;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,33 +13,79 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
-/** Real Redis servers that know nothing of each other. */
+/**
+ * Real Redis servers that know nothing of each other; and before each a line that can be cut, for
+ * the client that a test makes trouble for.
+ */
 final class RedisMembers implements AutoCloseable {
   final List<RedisServer> servers = new ArrayList<>();
+  final List<Relay> lines = new ArrayList<>();
 
   RedisMembers(int count, String... arguments) {
     for (int i = 0; i < count; i++) {
-      servers.add(RedisServer.start(binary(), arguments));
+      add(RedisServer.start(binary(), arguments));
     }
   }
 
-  /** The best that this machine has; where there is none, the test is skipped, or on CI fails. */
+  /** The last of them sees this clock. */
+  static RedisMembers withClock(FakeClock clock, int count) {
+    RedisMembers members = new RedisMembers(count - 1);
+    // The one without jemalloc, which reads the clock before libfaketime is ready.
+    members.add(RedisServer.start(clock, required(RedisServer.bundled(), "Redis server")));
+    return members;
+  }
+
+  private void add(RedisServer server) {
+    servers.add(server);
+    lines.add(Relay.to(server.port()));
+  }
+
+  /** The best that this machine has. */
   static Path binary() {
-    Optional<Path> binary = RedisServer.installed(7).or(RedisServer::bundled);
-    if (binary.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      Assertions.fail("There is no Redis server; on CI that is a failure.");
+    return required(RedisServer.installed(7).or(RedisServer::bundled), "Redis server");
+  }
+
+  /** Where it is missing the test is skipped, or on CI fails. */
+  static <T> T required(Optional<T> found, String what) {
+    if (found.isEmpty() && Boolean.getBoolean("mortise.ci")) {
+      Assertions.fail("There is no " + what + "; on CI that is a failure.");
     }
-    Assumptions.assumeTrue(binary.isPresent(), "no Redis server on this machine");
-    return binary.orElseThrow();
+    Assumptions.assumeTrue(found.isPresent(), "SKIPPED: no " + what + " on this machine");
+    return found.orElseThrow();
   }
 
   RedisServer server(int index) {
     return servers.get(index);
   }
 
+  List<Integer> ports() {
+    return servers.stream().map(RedisServer::port).toList();
+  }
+
+  /** The servers' ports behind the lines. */
+  List<Integer> farPorts() {
+    return lines.stream().map(Relay::port).toList();
+  }
+
+  /** What becomes of all that is sent by the lines to all servers from this one on. */
+  void weatherFrom(int first, Weather weather) {
+    lines.subList(first, lines.size()).forEach(line -> line.weather(weather));
+  }
+
   /** {@code quorum:…}, with these parameters. */
   String url(String parameters) {
-    return servers.stream().map(RedisServer::url).collect(Collectors.joining(",", "quorum:", ""))
+    return url(ports(), parameters);
+  }
+
+  /** The same members, by the lines that can be cut. */
+  String farUrl(String parameters) {
+    return url(farPorts(), parameters);
+  }
+
+  private static String url(List<Integer> ports, String parameters) {
+    return ports.stream()
+            .map(port -> "redis://127.0.0.1:" + port)
+            .collect(Collectors.joining(",", "quorum:", ""))
         + "?"
         + parameters;
   }
@@ -46,12 +94,9 @@ final class RedisMembers implements AutoCloseable {
     return QuorumStore.open(url(parameters));
   }
 
-  LockStore member(int index, String parameters) {
-    return RedisStore.open(servers.get(index).url() + "?" + parameters);
-  }
-
   @Override
   public void close() {
+    lines.forEach(Relay::close);
     servers.forEach(RedisServer::close);
   }
 }

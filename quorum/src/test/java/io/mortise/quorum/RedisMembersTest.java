@@ -9,10 +9,12 @@ import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreReport;
 import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.Waits;
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -67,6 +69,16 @@ class RedisMembersTest {
       assertThatThrownBy(() -> a.semaphore("s", 2).permits(1).tryAcquire())
           .isInstanceOf(UnsupportedByStoreException.class);
       await().atMost(LONG).until(() -> a.inspect("x").orElseThrow().holders().isEmpty());
+      try (LockStore store = members.open(PATIENT)) {
+        StoreReport report = Waits.join(store.examine());
+        assertThat(report.mode()).isEqualTo("quorum");
+        assertThat(report.findings())
+            .anySatisfy(
+                found -> {
+                  assertThat(found.id()).isEqualTo("quarantine");
+                  assertThat(found.grade()).isEqualTo(StoreReport.Grade.WEAK);
+                });
+      }
     }
   }
 
@@ -130,62 +142,6 @@ class RedisMembersTest {
       members.server(1).resume();
       // What arrives late there is given back, though its client holds its session for long.
       b.lock("x").acquireWithin(LONG).close();
-    }
-  }
-
-  @Test
-  void givenRestartWithoutPersistence_thenTwoNaiveClientsHold() {
-    members = new RedisMembers(3);
-    NaiveRedlock a = new NaiveRedlock(members.servers);
-    NaiveRedlock b = new NaiveRedlock(members.servers);
-    try (a;
-        b) {
-      members.server(2).kill();
-      assertThat(a.acquire("x", LONG)).isTrue();
-      members.server(2).restart();
-      assertThat(b.acquire("x", LONG)).as("as long as A and B remember").isFalse();
-      members.server(1).kill();
-      members.server(1).restart();
-      assertThat(b.acquire("x", LONG)).as("two majorities").isTrue();
-      assertThat(a.counts("x")).as("and the first still stands where it was granted").isTrue();
-    }
-  }
-
-  @Test
-  @Unpaused
-  void givenRestartWithoutPersistence_thenNobodyElseIsGrantedBeforeTheFirstCeasesToBelieve()
-      throws Exception {
-    members = new RedisMembers(3);
-    String parameters = "member-timeout=2s&quarantine=5s";
-    Duration ttl = Duration.ofSeconds(5);
-    try (LockClient a = client(parameters, ttl)) {
-      a.lock("warm").acquireWithin(LONG).close();
-      members.server(2).kill();
-      Lease lease = a.lock("x").acquireWithin(LONG);
-      long first = lease.token();
-      members.server(2).restart();
-      // Until the third has a vote again.
-      try (LockClient b = client(parameters, ttl)) {
-        await()
-            .atMost(LONG)
-            .ignoreExceptions()
-            .until(
-                () -> {
-                  Optional<Lease> other = b.lock("x").tryAcquire();
-                  return other.isEmpty();
-                });
-        await()
-            .pollDelay(Duration.ofSeconds(7))
-            .atMost(LONG)
-            .until(() -> b.lock("free").tryAcquire().map(NaiveRedlock::closed).orElse(false));
-        assertThat(lease.isValid()).isTrue();
-        members.server(1).kill();
-        members.server(1).restart();
-        Lease next = b.lock("x").acquireWithin(LONG);
-        assertThat(lease.isValid()).isFalse();
-        assertThat(next.token()).isGreaterThan(first);
-        next.close();
-      }
     }
   }
 

@@ -1,0 +1,88 @@
+package io.mortise.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.DistributedLock;
+import io.mortise.LockClient;
+import java.time.Duration;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/**
+ * What a majority of five costs, beside one server and beside itself with two members dead: acquire
+ * and release on one thread. Says something on a quiet machine only.
+ */
+@EnabledIfSystemProperty(named = "mortise.quorum.latency", matches = "true")
+class QuorumLatencyTest {
+  private static final int ROUNDS = 7;
+  private static final Duration TURN = Duration.ofMillis(700);
+
+  /** Medians of the rounds' medians, in µs. */
+  record Figures(double single, double five, double twoDead) {
+    double toSingle() {
+      return five / single;
+    }
+
+    double dead() {
+      return twoDead / five;
+    }
+  }
+
+  @Test
+  @Timeout(200)
+  void givenFiveMembers_thenAPairTakesLittleLonger_alsoWithTwoDead() throws Exception {
+    Figures figures = measure();
+    System.out.printf(
+        "Pair: one server %.0f µs, majority of five %.0f µs (%.2f times), two of them dead %.0f µs (%.2f times)%n",
+        figures.single(), figures.five(), figures.toSingle(), figures.twoDead(), figures.dead());
+    assertThat(figures.toSingle()).isLessThanOrEqualTo(2.5);
+    assertThat(figures.dead()).isLessThanOrEqualTo(1.5);
+  }
+
+  static Figures measure() throws Exception {
+    try (RedisMembers members = new RedisMembers(5);
+        RedisMembers one = new RedisMembers(1);
+        LockClient single = LockClient.connect(one.server(0).url());
+        LockClient five = LockClient.connect(members.url("quarantine=0s"))) {
+      double[] alone = new double[ROUNDS];
+      double[] alive = new double[ROUNDS];
+      double[] dead = new double[ROUNDS];
+      turn(single, TURN.multipliedBy(3));
+      turn(five, TURN.multipliedBy(3));
+      for (int i = 0; i < ROUNDS; i++) {
+        alone[i] = turn(single, TURN);
+        alive[i] = turn(five, TURN);
+      }
+      members.server(1).kill();
+      members.server(3).kill();
+      turn(five, TURN);
+      for (int i = 0; i < ROUNDS; i++) {
+        dead[i] = turn(five, TURN);
+      }
+      return new Figures(median(alone, ROUNDS), median(alive, ROUNDS), median(dead, ROUNDS));
+    }
+  }
+
+  /** The median of a pair, in µs. */
+  private static double turn(LockClient client, Duration length) throws InterruptedException {
+    DistributedLock lock = client.lock("pair");
+    double[] micros = new double[1_000_000];
+    int count = 0;
+    long end = System.nanoTime() + length.toNanos();
+    for (long began = System.nanoTime(); began - end < 0 && count < micros.length; count++) {
+      lock.acquire().close();
+      long now = System.nanoTime();
+      micros[count] = (now - began) / 1e3;
+      began = now;
+    }
+    return median(micros, count);
+  }
+
+  private static double median(double[] values, int count) {
+    double[] sorted = Arrays.copyOf(values, count);
+    Arrays.sort(sorted);
+    return sorted[count / 2];
+  }
+}

@@ -1,0 +1,275 @@
+package io.mortise.quorum;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Terms;
+import io.mortise.spi.Verdict;
+import io.mortise.spi.Votes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process that takes one lock again and again from a running quorum store, as the engine does it
+ * but for all that makes it quick: it renews, believes no longer than it may, ends what is in
+ * doubt.
+ */
+final class SimClient {
+  static final Duration TTL = Duration.ofMinutes(10);
+  static final LockName LOCK = LockName.of("x");
+
+  private final QuorumWorld world;
+  private final SimNetwork network;
+  final List<SimMember.Link> links;
+  private final QuorumLockStore store;
+  private @Nullable StoreSession session;
+  private long beat;
+  private long pending;
+  private boolean renewing;
+  private boolean renewAgain;
+  private @Nullable Long renewedAt;
+  private final List<Long> seen = new ArrayList<>();
+  private boolean dead;
+
+  private long attempts;
+  private Phase phase = Phase.IDLE;
+  private @Nullable AttemptId attempt;
+  private @Nullable SessionId proof;
+  private @Nullable Votes votes;
+  private long tokensBefore;
+  private boolean underWay;
+
+  private enum Phase {
+    IDLE,
+    ASKING,
+    HOLDING,
+    ENDING
+  }
+
+  SimClient(QuorumWorld world, SimNetwork network, List<SimMember> members, QuorumRules rules) {
+    this.world = world;
+    this.network = network;
+    this.links = members.stream().map(SimMember::link).toList();
+    this.store =
+        QuorumLockStore.over(
+            List.<LockStore>copyOf(links),
+            // Real time is none of the world's: what is silent here is answered for by the network.
+            new QuorumStore.Options(Duration.ofMinutes(1), TTL),
+            rules,
+            network.time);
+  }
+
+  /** Its process is killed. */
+  void die() {
+    dead = true;
+    phase = Phase.IDLE;
+    links.forEach(link -> link.line.cut = true);
+    store.close();
+    links.forEach(SimMember.Link::close);
+  }
+
+  void close() {
+    store.close();
+  }
+
+  // ---- The session ----
+
+  private void open() {
+    SessionId id = SessionId.random(new Random(network.random.nextLong()));
+    StoreSession opened =
+        store.open(new SessionSpec(id, TTL, new ClientLabel("host", 1, "sim")), news -> {});
+    session = opened;
+    beat = 0;
+    pending = 0;
+    renewing = false;
+    renewedAt = null;
+    seen.clear();
+    opened.whenInDoubt(() -> network.after(network.upTo(Duration.ofMillis(1)), this::renew));
+    renew();
+  }
+
+  void renew() {
+    StoreSession mine = session;
+    if (dead || mine == null) {
+      return;
+    }
+    if (renewing) {
+      renewAgain = true;
+      return;
+    }
+    renewing = true;
+    renewAgain = false;
+    if (pending == 0) {
+      pending = beat + 1 + network.random.nextInt(1000);
+    }
+    long sent = network.now();
+    long next = pending;
+    List<Long> told = List.copyOf(seen);
+    mine.renew(beat, next, told)
+        .whenComplete(
+            (renewal, failure) -> {
+              if (mine == session && !dead) {
+                renewing = false;
+                renewed(renewal, sent, next, told);
+              }
+            });
+  }
+
+  private void renewed(Renewal renewal, long sent, long next, List<Long> told) {
+    network.tell(this, renewal);
+    if (renewal instanceof Renewal.Renewed renewed) {
+      beat = next;
+      pending = 0;
+      renewedAt = sent;
+      seen.removeAll(told);
+      for (Renewal.Item item : renewed.news()) {
+        seen.add(item.id());
+        boolean mine = item.news().attempt().equals(attempt);
+        if (mine && (item.news() instanceof News.Gone || phase == Phase.HOLDING)) {
+          phase = phase == Phase.IDLE ? phase : Phase.ENDING;
+        }
+      }
+      if (renewed.more() || renewAgain) {
+        renew();
+      }
+    } else if (renewal instanceof Renewal.Lost) {
+      session = null;
+      phase = Phase.IDLE;
+      underWay = false;
+    } else {
+      network.after(Duration.ofSeconds(20), this::renew);
+    }
+  }
+
+  @Nullable SessionId id() {
+    return session == null ? null : session.id();
+  }
+
+  private boolean isLive() {
+    return renewedAt != null && renewedAt + TTL.toNanos() - network.now() > 0;
+  }
+
+  /** Whether it acts as the holder now. */
+  boolean believes() {
+    if (dead || phase != Phase.HOLDING || votes == null || !isLive()) {
+      return false;
+    }
+    long from = votes.countedFrom();
+    return from != Long.MIN_VALUE && from + TTL.toNanos() - network.now() > 0;
+  }
+
+  // ---- The lock ----
+
+  /** Does what it may want to do next. */
+  void act(boolean wantsLocks) {
+    if (dead) {
+      return;
+    }
+    if (session == null) {
+      open();
+    } else if (!underWay && phase == Phase.IDLE && wantsLocks && isLive()) {
+      attempt = new AttemptId(session.id(), ++attempts);
+      proof = null;
+      votes = null;
+      phase = Phase.ASKING;
+      tokensBefore = world.highestToken();
+      ask();
+    } else if (!underWay && phase == Phase.ASKING) {
+      if (wantsLocks && network.random.nextBoolean()) {
+        ask();
+      } else {
+        phase = Phase.ENDING;
+      }
+    } else if (phase == Phase.HOLDING && (!wantsLocks || network.oneIn(4) || !believes())) {
+      phase = Phase.ENDING;
+    } else if (!underWay && phase == Phase.HOLDING && network.oneIn(4)) {
+      ask();
+    } else if (!underWay && phase == Phase.ENDING) {
+      end();
+    }
+  }
+
+  private void ask() {
+    AttemptId asked = attempt;
+    underWay = true;
+    Request request =
+        new Request.Acquire(LOCK, asked, Mode.EXCLUSIVE, false, Terms.NONE, 1, 0, proof);
+    session.submit(request, reply -> answered(asked, reply));
+  }
+
+  private void answered(AttemptId asked, Reply reply) {
+    network.tell(this, reply);
+    if (!asked.equals(attempt) || dead) {
+      return;
+    }
+    underWay = false;
+    if (phase == Phase.ENDING || phase == Phase.IDLE) {
+      return;
+    }
+    if (reply instanceof Reply.Granted granted) {
+      boolean first = phase == Phase.ASKING;
+      votes = granted.votes();
+      phase = Phase.HOLDING;
+      if (!believes()) {
+        phase = Phase.ENDING;
+      } else if (first) {
+        world.granted(granted.token(), tokensBefore);
+      }
+    } else if (reply instanceof Reply.Busy busy) {
+      Reply.Holder holder = busy.holder();
+      if (phase == Phase.HOLDING) {
+        phase = Phase.ENDING;
+      } else if (holder != null && holder.sessionLeft().isZero()) {
+        SessionId suspect = holder.attempt().session();
+        var unused =
+            store
+                .judge(suspect)
+                .whenComplete(
+                    (verdict, failure) -> {
+                      if (verdict instanceof Verdict.SessionEnded && asked.equals(attempt)) {
+                        proof = suspect;
+                      }
+                    });
+      }
+    } else {
+      phase = Phase.ENDING;
+    }
+  }
+
+  private void end() {
+    AttemptId asked = attempt;
+    underWay = true;
+    network.tell(this, "ends " + asked);
+    session.submit(
+        new Request.Abandon(LOCK, asked),
+        reply -> {
+          if (asked.equals(attempt) && !dead) {
+            underWay = false;
+            if (!(reply instanceof Reply.Failed)) {
+              phase = Phase.IDLE;
+            }
+          }
+        });
+  }
+
+  boolean isIdle() {
+    return phase == Phase.IDLE && !underWay;
+  }
+
+  @Override
+  public String toString() {
+    return id() + " " + phase + (believes() ? " believes" : "");
+  }
+}

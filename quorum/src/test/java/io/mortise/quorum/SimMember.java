@@ -1,0 +1,221 @@
+package io.mortise.quorum;
+
+import io.mortise.internal.table.MemStore;
+import io.mortise.internal.table.TableRules;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Memory;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** A member in virtual time, which can forget all it knew, and its clients' ways to it. */
+final class SimMember {
+  private static final long MICROS = 1_700_000_000_000_000L;
+
+  private final SimNetwork network;
+  private final int index;
+
+  /** How far its clock is from the others': mostly as clocks are, sometimes far. */
+  private final long skewMicros;
+
+  private final List<Link> links = new ArrayList<>();
+  private MemStore table;
+  private int restarts;
+  private long restartedAt;
+
+  SimMember(SimNetwork network, int index) {
+    this.network = network;
+    this.index = index;
+    this.skewMicros =
+        network.upTo(network.oneIn(4) ? Duration.ofMinutes(1) : Duration.ofMillis(2)).toNanos()
+            / 1000;
+    this.table = empty();
+    // It has run for long.
+    this.restartedAt = network.now() - Duration.ofDays(1).toNanos();
+  }
+
+  private MemStore empty() {
+    long clock = MICROS + network.now() / 1000 + skewMicros;
+    return new MemStore(EnumSet.allOf(Capability.class), network.time, clock, TableRules.ALL);
+  }
+
+  /** It is restarted with nothing: connections break, and each client sees that it may be so. */
+  void forget() {
+    table = empty();
+    restarts++;
+    network.tell(this, "forgets");
+    restartedAt = network.now();
+    for (Link link : List.copyOf(links)) {
+      link.line.connection++;
+      link.doubts.forEach(Runnable::run);
+    }
+  }
+
+  private String memory() {
+    return index + "/" + restarts;
+  }
+
+  /** What stands there, asked of nobody. */
+  List<LockView> look(LockName name) {
+    return table.inspect(LockQuery.of(name)).toCompletableFuture().join().locks();
+  }
+
+  @Override
+  public String toString() {
+    return "m" + index;
+  }
+
+  Link link() {
+    Link link = new Link();
+    links.add(link);
+    return link;
+  }
+
+  /** The member, as one client reaches it. */
+  final class Link implements LockStore {
+    final SimNetwork.Line line = network.new Line();
+    private final List<Runnable> doubts = new ArrayList<>();
+
+    private <T> CompletionStage<T> ask(Supplier<CompletionStage<T>> step) {
+      CompletableFuture<T> answer = new CompletableFuture<>();
+      line.exchange(
+          step,
+          stage ->
+              stage.whenComplete(
+                  (result, failure) -> {
+                    if (failure == null) {
+                      answer.complete(result);
+                    } else {
+                      answer.completeExceptionally(failure);
+                    }
+                  }),
+          () -> CompletableFuture.failedFuture(SimNetwork.nobody()));
+      return answer;
+    }
+
+    @Override
+    public StoreProfile profile() {
+      return new StoreProfile(
+          "m" + index,
+          table.profile().capabilities(),
+          SimNetwork.IN_FLIGHT,
+          Duration.ofMillis(1),
+          Duration.ofMillis(1));
+    }
+
+    @Override
+    public Memory memory() {
+      return new Memory(SimMember.this.memory(), Duration.ofNanos(network.now() - restartedAt));
+    }
+
+    @Override
+    public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+      // Pushes are hints: nothing depends on them, so there are none.
+      return new Session(spec);
+    }
+
+    @Override
+    public CompletionStage<Verdict> judge(SessionId session) {
+      return ask(() -> table.judge(session));
+    }
+
+    @Override
+    public CompletionStage<LockPage> inspect(LockQuery query) {
+      return ask(() -> table.inspect(query));
+    }
+
+    @Override
+    public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+      return ask(() -> table.evict(name, attempt, how));
+    }
+
+    @Override
+    public CompletionStage<Integer> sweep(int budget) {
+      return ask(() -> table.sweep(budget));
+    }
+
+    @Override
+    public void close() {
+      links.remove(this);
+    }
+
+    private final class Session implements StoreSession {
+      private final SessionSpec spec;
+
+      Session(SessionSpec spec) {
+        this.spec = spec;
+      }
+
+      private StoreSession there() {
+        return table.open(spec, news -> {});
+      }
+
+      @Override
+      public SessionId id() {
+        return spec.id();
+      }
+
+      @Override
+      public void submit(Request request, Consumer<Reply> sink) {
+        line.exchange(
+            () -> {
+              List<Reply> reply = new ArrayList<>();
+              there().submit(request, reply::add);
+              network.tell(SimMember.this, request + " -> " + reply.get(0));
+              return reply.get(0);
+            },
+            sink,
+            () -> new Reply.Failed(request.attempt(), true, SimNetwork.nobody()));
+      }
+
+      @Override
+      public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+        CompletableFuture<Renewal> answer = new CompletableFuture<>();
+        line.exchange(
+            () -> told(there().renew(previous, next, seen).toCompletableFuture().join()),
+            answer::complete,
+            () -> new Renewal.Unknown(SimNetwork.nobody()));
+        return answer;
+      }
+
+      /** In the same step it says what it remembers with. */
+      private Renewal told(Renewal renewal) {
+        network.tell(SimMember.this, spec.id() + " renews -> " + renewal);
+        return renewal instanceof Renewal.Renewed renewed
+            ? new Renewal.Renewed(
+                renewed.storeMicros(), renewed.news(), renewed.more(), SimMember.this.memory())
+            : renewal;
+      }
+
+      @Override
+      public void whenInDoubt(Runnable renewNow) {
+        doubts.add(renewNow);
+      }
+
+      @Override
+      public CompletionStage<Void> close() {
+        return ask(() -> there().close());
+      }
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package io.mortise.quorum;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.testkit.ManualTime;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * Time that moves by hand, what is to happen in it, and how long that takes to get somewhere: now
+ * and then for ever. For one thread.
+ */
+final class SimNetwork {
+  /** After this long nobody waits for an answer any more. */
+  static final Duration PATIENCE = Duration.ofSeconds(40);
+
+  /** What was not executed by then never will be. */
+  static final Duration IN_FLIGHT = Duration.ofSeconds(60);
+
+  private static final int TRACE = 300;
+
+  final ManualTime time = new ManualTime();
+  final RandomGenerator random;
+  private final PriorityQueue<Event> events =
+      new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::order));
+  private long order;
+
+  /** What happened, the latest of it, to be printed where a promise was broken. */
+  private final Deque<String> trace = new ArrayDeque<>();
+
+  /** Whether messages are lost and late now. */
+  boolean isBad = true;
+
+  private record Event(long at, long order, Runnable task) {}
+
+  SimNetwork(RandomGenerator random) {
+    this.random = random;
+  }
+
+  long now() {
+    return time.nanos();
+  }
+
+  /** Notes what happens. */
+  void tell(Object who, Object what) {
+    trace.add("%.3f s  %s  %s".formatted(now() / 1e9, who, what));
+    if (trace.size() > TRACE) {
+      trace.remove();
+    }
+  }
+
+  String trace() {
+    return String.join("\n", trace);
+  }
+
+  void after(Duration delay, Runnable task) {
+    events.add(new Event(now() + delay.toNanos(), order++, task));
+  }
+
+  /** Up to so much. */
+  Duration upTo(Duration most) {
+    return Duration.ofNanos(random.nextLong(most.toNanos()) + 1);
+  }
+
+  boolean oneIn(int chances) {
+    return random.nextInt(chances) == 0;
+  }
+
+  /** Lets time pass, and all happen that is due by then. */
+  void pass(Duration duration, Runnable afterEach) {
+    long end = now() + duration.toNanos();
+    while (!events.isEmpty() && events.peek().at() <= end) {
+      Event next = events.remove();
+      time.advance(Duration.ofNanos(next.at() - now()));
+      next.task().run();
+      afterEach.run();
+    }
+    time.advance(Duration.ofNanos(end - now()));
+  }
+
+  /** What one client has to one member: requests arrive in the order in which they were sent. */
+  final class Line {
+    private long lastArrival;
+
+    /** How often the member was restarted: what was on its way then is lost. */
+    int connection;
+
+    boolean cut;
+
+    /** Executes a step there, and answers once: with what came of it, or with the silence. */
+    <T> void exchange(Supplier<T> step, Consumer<T> answer, Supplier<T> silence) {
+      long sent = now();
+      int sentOn = connection;
+      long arrival = Math.max(lastArrival + 1, sent + latency().toNanos());
+      Once<T> once = new Once<>(answer);
+      if (!lost() && arrival - sent < IN_FLIGHT.toNanos()) {
+        lastArrival = arrival;
+        after(
+            Duration.ofNanos(arrival - sent),
+            () -> {
+              if (connection == sentOn) {
+                T result = step.get();
+                if (!lost()) {
+                  after(latency(), () -> once.accept(connection == sentOn, result));
+                }
+              }
+            });
+      }
+      after(PATIENCE, () -> once.accept(true, silence.get()));
+    }
+
+    private boolean lost() {
+      return cut || (isBad && oneIn(20));
+    }
+
+    private Duration latency() {
+      return isBad && oneIn(10) ? upTo(Duration.ofSeconds(80)) : upTo(Duration.ofMillis(5));
+    }
+  }
+
+  private static final class Once<T> {
+    private final Consumer<T> answer;
+    private boolean done;
+
+    Once(Consumer<T> answer) {
+      this.answer = answer;
+    }
+
+    void accept(boolean arrives, T result) {
+      if (arrives && !done) {
+        done = true;
+        answer.accept(result);
+      }
+    }
+  }
+
+  static StoreUnavailableException nobody() {
+    return new StoreUnavailableException("No answer.");
+  }
+
+  static <T> List<T> listOf(int count, java.util.function.IntFunction<T> maker) {
+    List<T> list = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      list.add(maker.apply(i));
+    }
+    return list;
+  }
+}
