@@ -3,10 +3,10 @@ package io.mortise.redis;
 import io.mortise.testkit.ContractFor;
 import io.mortise.testkit.DifferentialContract;
 
-/** A bucket of a cluster answers as the reference does. */
+/** A bucket of a cluster of the oldest servers answers as the reference does. */
 @ContractFor({"redis-cluster", "rediss-cluster"})
 class ClusterDifferentialTest extends DifferentialContract {
   ClusterDifferentialTest() {
-    super(() -> new ClusterUnderTest(true));
+    super(() -> new ClusterUnderTest(Servers.REDIS_6, true), 3);
   }
 }

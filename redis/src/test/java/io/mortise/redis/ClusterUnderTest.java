@@ -6,17 +6,20 @@ import io.mortise.spi.PartitionedStore;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.RedisCluster;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** One cluster serves all tests of the JVM; each has a namespace of its own. */
+/** One cluster of each version serves all tests of the JVM; each has a namespace of its own. */
 final class ClusterUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
-  private static @Nullable RedisCluster cluster;
+  private static final Map<Servers, RedisCluster> CLUSTERS = new EnumMap<>(Servers.class);
 
   private String namespace = "";
+  private final Servers version;
   private final boolean onePart;
   private @Nullable LockStore whole;
 
@@ -24,20 +27,27 @@ final class ClusterUnderTest implements StoreUnderTest {
    * @param onePart whether what is tested is a bucket, which is what keeps sessions
    */
   ClusterUnderTest(boolean onePart) {
+    this(Servers.REDIS_7, onePart);
+  }
+
+  ClusterUnderTest(Servers version, boolean onePart) {
+    this.version = version;
     this.onePart = onePart;
   }
 
-  private static synchronized RedisCluster cluster() {
-    if (cluster == null) {
-      cluster = RedisCluster.start(Servers.REDIS_7.binary(), 3, false, Duration.ofSeconds(10));
+  private static RedisCluster cluster(Servers version) {
+    synchronized (CLUSTERS) {
+      return CLUSTERS.computeIfAbsent(
+          version,
+          missing -> RedisCluster.start(missing.binary(), 3, false, Duration.ofSeconds(10)));
     }
-    return cluster;
   }
 
   @Override
   public LockStore open() {
     namespace = "contract" + NAMESPACES.incrementAndGet();
-    LockStore opened = RedisStore.open(cluster().url() + "?buckets=16&namespace=" + namespace);
+    LockStore opened =
+        RedisStore.open(cluster(version).url() + "?buckets=16&namespace=" + namespace);
     whole = opened;
     return onePart ? ((PartitionedStore) opened).partition(5) : opened;
   }

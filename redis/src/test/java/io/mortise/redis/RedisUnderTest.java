@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
 final class RedisUnderTest implements StoreUnderTest {
   private final Servers version;
   private String namespace = "";
-  private final String wire;
+  private final String parameters;
   private @Nullable LockStore store;
 
   RedisUnderTest(Servers version) {
-    this(version, "direct");
+    this(version, "wire=direct");
   }
 
-  RedisUnderTest(Servers version, String wire) {
+  RedisUnderTest(Servers version, String parameters) {
     this.version = version;
-    this.wire = wire;
+    this.parameters = parameters;
   }
 
   private RedisServer server() {
@@ -37,12 +37,16 @@ final class RedisUnderTest implements StoreUnderTest {
   }
 
   private LockStore reopen() {
-    return RedisStore.open(server().url() + "?wire=" + wire + "&namespace=" + namespace);
+    return RedisStore.open(server().url() + "?" + parameters + "&namespace=" + namespace);
   }
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.allOf(Capability.class);
+    EnumSet<Capability> able = EnumSet.allOf(Capability.class);
+    if (parameters.contains("strict-expiry=true")) {
+      able.removeAll(EnumSet.of(Capability.AT_MOST, Capability.AT_LEAST));
+    }
+    return able;
   }
 
   @Override

@@ -103,18 +103,7 @@ class SentinelTest {
     RedisServer old = set.master();
     set.failOver();
     set.awaitMasterOtherThan(old);
-    long promoted = System.nanoTime();
-    Lease fresh = null;
-    while (fresh == null) {
-      try {
-        fresh = a.lock("fresh").acquireWithin(LONG);
-      } catch (StoreUnavailableException e) {
-        assertThat(Duration.ofNanos(System.nanoTime() - promoted)).isLessThan(LONG);
-      }
-    }
-    Duration usable = Duration.ofNanos(System.nanoTime() - promoted);
-    System.out.println("Sentinel: locks usable " + usable.toMillis() + " ms after the promotion");
-    assertThat(usable).isLessThan(LONG);
+    Lease fresh = firstAfterPromotion(a);
 
     await().atMost(LONG.multipliedBy(2)).until(held::isValid);
     assertThat(lost).isEmpty();
@@ -128,7 +117,25 @@ class SentinelTest {
     awaitReplicas();
   }
 
-  /** The last, for it leaves a server dead. */
+  /** Takes a lock as soon as the new master, which was promoted just now, lets it. */
+  private static Lease firstAfterPromotion(LockClient client) throws InterruptedException {
+    long promoted = System.nanoTime();
+    Lease fresh = null;
+    while (fresh == null) {
+      try {
+        fresh = client.lock("fresh").acquireWithin(LONG);
+      } catch (StoreUnavailableException e) {
+        assertThat(Duration.ofNanos(System.nanoTime() - promoted)).isLessThan(LONG);
+      }
+    }
+    Duration usable = Duration.ofNanos(System.nanoTime() - promoted);
+    System.out.println("Sentinel: locks usable " + usable.toMillis() + " ms after the promotion");
+    // The target is two seconds, on a machine that has nothing else to do.
+    assertThat(usable).isLessThan(LONG);
+    return fresh;
+  }
+
+  /** The last, for it leaves a server dead: killed, as by kill -9. */
   @Test
   @Order(9)
   void
@@ -151,6 +158,8 @@ class SentinelTest {
       replicas.forEach(RedisServer::resume);
 
       set.awaitMasterOtherThan(old);
+      // The old master answers nobody any more: it is the new one that grants.
+      firstAfterPromotion(b).close();
       await().atMost(LONG.multipliedBy(2)).until(() -> !lost.isEmpty());
       assertThat(forgotten.isValid()).isFalse();
       assertThat(lost.peek()).hasMessageContaining("forgot it when another server took over");

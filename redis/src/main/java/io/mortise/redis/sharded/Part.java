@@ -7,6 +7,7 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.Memory;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -14,6 +15,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
 import java.time.Duration;
@@ -128,6 +130,13 @@ final class Part implements LockStore {
     return profile;
   }
 
+  /** What it remembered with when it was reached; null before that. */
+  @Override
+  public @Nullable Memory memory() {
+    LockStore store = state.store();
+    return store == null ? null : store.memory();
+  }
+
   @Override
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
     return new Session(spec, hints);
@@ -164,6 +173,11 @@ final class Part implements LockStore {
   @Override
   public CompletionStage<Integer> sweep(int budget) {
     return ask(store -> store.sweep(budget));
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return ask(LockStore::examine);
   }
 
   @Override

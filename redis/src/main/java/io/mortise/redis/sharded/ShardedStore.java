@@ -6,10 +6,12 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -113,6 +115,25 @@ public final class ShardedStore implements PartitionedStore {
   @Override
   public LockStore partition(int number) {
     return parts.get(number);
+  }
+
+  /** What the first server says of itself; the others should be set alike. */
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return parts
+        .get(0)
+        .examine()
+        .thenApply(
+            one -> {
+              StoreReport.Builder report = StoreReport.about("redis-sharded");
+              report.note(
+                  "servers",
+                  "one of them",
+                  "Settings are those of one server; the others should have the same.",
+                  "");
+              one.findings().forEach(report::add);
+              return report.build();
+            });
   }
 
   @Override

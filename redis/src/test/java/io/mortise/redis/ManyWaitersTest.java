@@ -1,0 +1,89 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Reply;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What a hand-over costs the server, among few and among many who wait, each in a session of its
+ * own. {@code -Dmortise.waiters=10000} for the whole of it.
+ */
+class ManyWaitersTest {
+  private static final LockName LOCK = LockName.of("contended");
+  private static final int FEW = 10;
+
+  /** So many hand-overs are measured together; the best of several counts. */
+  private static final int HAND_OVERS = 50;
+
+  private static final int TIMES = 20;
+
+  /** A process that holds or waits. */
+  private record Place(Party party, AttemptId attempt) {}
+
+  @Test
+  @Timeout(600)
+  void givenManyWaiters_thenAHandOverCostsTheServerNoMoreThanAmongTen() {
+    int many = Integer.getInteger("mortise.waiters", 500);
+    double amongFew = micros(FEW);
+    double amongMany = micros(many);
+    System.out.printf(
+        "A hand-over and a new waiter cost the server %.1f µs among %d, %.1f µs among %d: %.2f times%n",
+        amongFew, FEW, amongMany, many, amongMany / amongFew);
+    // The target is 1.5; a linear search would be at 50 and more.
+    assertThat(amongMany / amongFew).isLessThan(10);
+  }
+
+  private static double micros(int waiters) {
+    try (RedisServer server = Servers.any();
+        LockStore store = RedisStore.open(server.url() + "?timeout=20s")) {
+      ArrayDeque<Place> places = new ArrayDeque<>();
+      for (int i = 0; i <= waiters; i++) {
+        enqueue(places, new Party(store, Duration.ofHours(1)));
+      }
+      List<Double> measured = new ArrayList<>();
+      for (int i = 0; i < TIMES; i++) {
+        double before = scriptMicros(server);
+        for (int j = 0; j < HAND_OVERS; j++) {
+          Place holder = places.remove();
+          Reply ended = holder.party().abandon(LOCK, holder.attempt());
+          assertThat(ended)
+              .isInstanceOfSatisfying(
+                  Reply.Ended.class, e -> assertThat(e.was()).isEqualTo(Reply.Was.HELD));
+          enqueue(places, holder.party());
+        }
+        measured.add((scriptMicros(server) - before) / HAND_OVERS);
+      }
+      return measured.stream().mapToDouble(Double::doubleValue).min().orElseThrow();
+    }
+  }
+
+  private static void enqueue(ArrayDeque<Place> places, Party party) {
+    Place place = new Place(party, party.attempt());
+    Reply reply = party.acquire(LOCK, place.attempt(), true);
+    assertThat(reply).isInstanceOf(places.isEmpty() ? Reply.Granted.class : Reply.Queued.class);
+    places.add(place);
+  }
+
+  /** The time that the server has spent in scripts. */
+  private static double scriptMicros(RedisServer server) {
+    return server
+        .ask("INFO", "commandstats")
+        .get(0)
+        .lines()
+        .filter(line -> line.startsWith("cmdstat_evalsha:"))
+        .map(line -> line.replaceAll(".*usec=(\\d+).*", "$1"))
+        .mapToDouble(Double::parseDouble)
+        .findFirst()
+        .orElseThrow();
+  }
+}
