@@ -22,8 +22,8 @@ final class ShardedUnderTest implements StoreUnderTest {
         RedisStore.open(
             "redis-sharded://127.0.0.1:%d,127.0.0.1:%d?ids=a,b&namespace=shard%d"
                 .formatted(
-                    RedisUnderTest.server(Servers.REDIS_6).port(),
-                    RedisUnderTest.server(Servers.REDIS_7).port(),
+                    Servers.REDIS_6.shared().port(),
+                    Servers.REDIS_7.shared().port(),
                     NAMESPACES.incrementAndGet()));
     whole = opened;
     return ((PartitionedStore) opened).partition(1);
