@@ -18,6 +18,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Terms;
+import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.Relay;
 import io.mortise.testkit.server.ZooKeeperServer;
@@ -104,6 +105,7 @@ class CrowdTest {
   }
 
   @Test
+  @Unpaused
   @Timeout(180)
   void givenSeveralDeadWaiters_whenTheHolderReleases_thenTheNextLiveOneWaitsForOneSessionOnly()
       throws Exception {
