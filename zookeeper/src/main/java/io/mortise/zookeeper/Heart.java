@@ -265,7 +265,7 @@ final class Heart {
     first.connection = core.handle().connection();
     if (core.handle().isOwn()) {
       // The ZooKeeper session is younger than the request.
-      pulse.born(first.sentAt);
+      pulse.born(first.sentAt, first.connection);
       finish(first, mtime);
     } else {
       first.sentAt = System.nanoTime();
