@@ -3,7 +3,6 @@ package io.mortise.testkit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** Keeps what it is given, in order. Thread-safe. */
@@ -16,7 +15,6 @@ public final class Recorder<T> implements Consumer<T> {
   @Override
   public synchronized void accept(T item) {
     items.add(item);
-    notifyAll();
   }
 
   /** A copy of all so far. */
@@ -38,22 +36,9 @@ public final class Recorder<T> implements Consumer<T> {
    *
    * @throws AssertionError if there are fewer within the bound
    */
-  public synchronized List<T> await(int count, Duration bound) {
-    Duration scaled = Waits.scaled(bound);
-    long end = System.nanoTime() + scaled.toNanos();
-    // Woken at once: a suite asks thousands of times.
-    for (long left = scaled.toNanos(); items.size() < count; left = end - System.nanoTime()) {
-      if (left <= 0) {
-        throw new AssertionError(
-            "Within " + scaled + " not " + count + " items arrived, only " + items + ".");
-      }
-      try {
-        TimeUnit.NANOSECONDS.timedWait(this, left);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new AssertionError("Interrupted while waiting for items.", e);
-      }
-    }
+  public List<T> await(int count, Duration bound) {
+    // Every few milliseconds: what an answer has set off elsewhere may still be on its way.
+    Waits.until(bound, count + " items arrived, only " + all(), () -> all().size() >= count);
     return all();
   }
 }
