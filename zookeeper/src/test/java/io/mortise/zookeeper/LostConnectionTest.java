@@ -51,11 +51,13 @@ class LostConnectionTest {
   private final String root = "/lost" + ROOTS.incrementAndGet();
   private final List<AutoCloseable> open = new ArrayList<>();
   private final ExecutorService threads = Executors.newCachedThreadPool();
-  private final Relay line = Relay.to(TestServer.shared().port());
+
+  /** Where no container is removed between one use and the next. */
+  private final Relay line = Relay.to(ZooKeeperUnderTest.server().port());
 
   @BeforeAll
   static void connect() throws Exception {
-    looking = TestServer.connect(TestServer.shared().address(), Duration.ofMinutes(2));
+    looking = TestServer.connect(ZooKeeperUnderTest.server().address(), Duration.ofMinutes(2));
   }
 
   @AfterAll
@@ -87,7 +89,7 @@ class LostConnectionTest {
   }
 
   private LockClient neighbour(Scheme scheme) throws Exception {
-    return client(scheme, TestServer.shared().address(), KEPT);
+    return client(scheme, ZooKeeperUnderTest.server().address(), KEPT);
   }
 
   private <T> Future<T> start(Callable<T> task) {
