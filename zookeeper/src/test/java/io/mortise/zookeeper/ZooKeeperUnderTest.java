@@ -36,7 +36,7 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
   }
 
   private LockStore reopen() {
-    return ZooKeeperStore.open(server().url() + root + "?tick=100ms");
+    return ZooKeeperStore.open(server().url() + root + "?tick=100ms&timeout=20s");
   }
 
   @Override
