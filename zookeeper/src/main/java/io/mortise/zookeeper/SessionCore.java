@@ -10,6 +10,8 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.zookeeper.internal.Guard;
 import io.mortise.zookeeper.internal.Handle;
 import io.mortise.zookeeper.internal.Inbox;
+import io.mortise.zookeeper.internal.Leftovers;
+import io.mortise.zookeeper.internal.Timer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -288,7 +290,7 @@ final class SessionCore implements Handle.Listener {
   private void removeOurs(Handle last, List<String> nodes) {
     List<String> all = new ArrayList<>(nodes);
     all.add(layout().session(id()));
-    store.leftovers().remove(last, all, layout().notes(id()));
+    Leftovers.remove(last, all, layout().notes(id()));
   }
 
   /** What was on its way may have been made; it is known by the attempt ids in the nodes. */
@@ -301,7 +303,7 @@ final class SessionCore implements Handle.Listener {
         lock,
         roll -> {
           if (roll == null) {
-            store.timer().in(AGAIN_NANOS, () -> find(last, lock, ours));
+            Timer.whateverCloses(AGAIN_NANOS, () -> find(last, lock, ours));
             return;
           }
           List<String> nodes = new ArrayList<>();
@@ -312,7 +314,7 @@ final class SessionCore implements Handle.Listener {
             }
           }
           if (!nodes.isEmpty()) {
-            store.leftovers().remove(last, nodes, layout().notes(id()));
+            Leftovers.remove(last, nodes, layout().notes(id()));
           }
         });
   }

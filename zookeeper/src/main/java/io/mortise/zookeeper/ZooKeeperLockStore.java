@@ -19,7 +19,6 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.Verdict;
 import io.mortise.zookeeper.internal.Connector;
-import io.mortise.zookeeper.internal.Leftovers;
 import io.mortise.zookeeper.internal.Lookout;
 import io.mortise.zookeeper.internal.Servers;
 import io.mortise.zookeeper.internal.Timer;
@@ -67,7 +66,6 @@ final class ZooKeeperLockStore implements LockStore {
   private final StoreProfile profile;
   private final Timer timer = new Timer("mortise-zookeeper-timer");
   private final ExecutorService executor;
-  private final Leftovers leftovers = new Leftovers(timer);
   private final Map<SessionId, SessionCore> sessions = new ConcurrentHashMap<>();
   private final Observer observer;
   private volatile boolean closed;
@@ -144,10 +142,6 @@ final class ZooKeeperLockStore implements LockStore {
 
   Observer observer() {
     return observer;
-  }
-
-  Leftovers leftovers() {
-    return leftovers;
   }
 
   Connector connector() {

@@ -15,6 +15,7 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.zookeeper.internal.Guard;
 import io.mortise.zookeeper.internal.Inbox;
+import io.mortise.zookeeper.internal.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -226,28 +227,11 @@ final class CuratorSession implements StoreSession {
    * after a while.
    */
   void whenLooked(Runnable then) {
-    int[] open = {stands.size() + 1};
-    Runnable one =
-        () -> {
-          if (--open[0] == 0) {
-            then.run();
-          }
-        };
-    List.copyOf(stands.values()).forEach(stand -> stand.whenLooked(one));
-    one.run();
-    if (open[0] > 0) {
-      store
-          .timer()
-          .in(
-              LOOK_NANOS,
-              () ->
-                  step(
-                      () -> {
-                        if (open[0] > 0) {
-                          open[0] = 0;
-                          then.run();
-                        }
-                      }));
+    Countdown looks = new Countdown(stands.size() + 1, then);
+    List.copyOf(stands.values()).forEach(stand -> stand.whenLooked(looks::less));
+    looks.less();
+    if (looks.open > 0) {
+      store.timer().in(LOOK_NANOS, () -> step(looks::giveUp));
     }
   }
 
@@ -276,16 +260,10 @@ final class CuratorSession implements StoreSession {
 
   /** Under the guard: ends one by one what the end of the ZooKeeper session would have ended. */
   void giveBack(Supplier<ZooKeeper.States> client, Runnable then) {
-    int[] open = {remaining.size() + 1};
-    Runnable one =
-        () -> {
-          if (--open[0] == 0) {
-            then.run();
-          }
-        };
-    remaining.forEach(stand -> endSurely(stand, client, one));
+    Countdown ends = new Countdown(remaining.size() + 1, then);
+    remaining.forEach(stand -> endSurely(stand, client, ends::less));
     remaining.clear();
-    one.run();
+    ends.less();
   }
 
   private void endSurely(Stand stand, Supplier<ZooKeeper.States> client, Runnable then) {
@@ -295,7 +273,8 @@ final class CuratorSession implements StoreSession {
             step(
                 () -> {
                   if (reply instanceof Reply.Failed && client.get().isAlive()) {
-                    store.timer().in(AGAIN_NANOS, () -> step(() -> endSurely(stand, client, then)));
+                    Timer.whateverCloses(
+                        AGAIN_NANOS, () -> step(() -> endSurely(stand, client, then)));
                   } else {
                     then.run();
                   }
@@ -315,5 +294,30 @@ final class CuratorSession implements StoreSession {
 
   long beat() {
     return bond.beat();
+  }
+
+  /** Runs something once all is done that it waits for. Used under the guard. */
+  private static final class Countdown {
+    private final Runnable then;
+    private int open;
+
+    Countdown(int open, Runnable then) {
+      this.open = open;
+      this.then = then;
+    }
+
+    void less() {
+      if (--open == 0) {
+        then.run();
+      }
+    }
+
+    /** What is still open is waited for no longer. */
+    void giveUp() {
+      if (open > 0) {
+        open = 0;
+        then.run();
+      }
+    }
   }
 }

@@ -13,15 +13,10 @@ import org.apache.zookeeper.KeeperException.Code;
 public final class Leftovers {
   private static final long PAUSE_NANOS = 500_000_000;
 
-  private final Timer timer;
-
-  /** Tries again by this timer. */
-  public Leftovers(Timer timer) {
-    this.timer = timer;
-  }
+  private Leftovers() {}
 
   /** Nodes to be deleted, and a node whose watch is to be given up. Does not block. */
-  public void remove(Handle handle, List<String> nodes, String watched) {
+  public static void remove(Handle handle, List<String> nodes, String watched) {
     if (!handle.client().getState().isAlive() || handle.link() == Handle.Link.OVER) {
       return;
     }
@@ -39,7 +34,7 @@ public final class Leftovers {
                   failed.add(node);
                 }
                 if (open.decrementAndGet() == 0 && !failed.isEmpty()) {
-                  timer.in(PAUSE_NANOS, () -> remove(handle, failed, watched));
+                  Timer.whateverCloses(PAUSE_NANOS, () -> remove(handle, failed, watched));
                 }
               },
               null);

@@ -39,6 +39,11 @@ public final class Timer {
     }
   }
 
+  /** For what has to be done even if the store, and its timer, are closed before. */
+  public static void whateverCloses(long nanos, Runnable step) {
+    CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(step);
+  }
+
   /** What was to run later does not. */
   public void close() {
     executor.shutdownNow();

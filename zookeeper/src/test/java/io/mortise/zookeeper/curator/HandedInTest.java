@@ -9,6 +9,7 @@ import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.Relay;
 import io.mortise.zookeeper.ZooKeeperStore;
 import java.time.Duration;
 import java.util.List;
@@ -19,6 +20,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.RetryForever;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,10 +32,11 @@ class HandedInTest {
   private static final Duration TICK = Duration.ofMillis(100);
 
   private final Fleet fleet = new Fleet();
+  private final Relay line = fleet.closedLater(Relay.to(Fleet.server().port()));
   private final CuratorFramework theirs =
       fleet.closedLater(
           CuratorFrameworkFactory.builder()
-              .connectString(Fleet.server().address())
+              .connectString("127.0.0.1:" + line.port())
               .sessionTimeoutMs(20_000)
               .retryPolicy(new RetryForever(50))
               .namespace(fleet.path("apps").substring(1))
@@ -137,6 +140,35 @@ class HandedInTest {
     more.cancel(true);
     holding.close();
     waiting.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"curator", "ours"})
+  void givenNoConnection_whenTheStoreIsClosed_thenItsNodesAreRemovedOnceThereIsOne(String layout)
+      throws Exception {
+    LockStore store = store(layout);
+    LockClient locks = client(store);
+    assertThat(locks.lock("a").acquireWithin(Fleet.LONG).isValid()).isTrue();
+    assertThat(ephemerals()).isNotEmpty();
+    long session = session().getSessionId();
+
+    line.cut();
+    store.close();
+    line.lead(Fleet.server().port());
+
+    Waits.until(
+        Fleet.LONG,
+        "its own nodes were removed",
+        () -> {
+          try {
+            return ephemerals().isEmpty();
+          } catch (KeeperException.ConnectionLossException e) {
+            return false;
+          } catch (Exception e) {
+            throw new IllegalStateException(e);
+          }
+        });
+    assertThat(session().getSessionId()).as("the session lives on").isEqualTo(session);
   }
 
   @ParameterizedTest
