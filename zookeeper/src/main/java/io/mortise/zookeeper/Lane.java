@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Creates and removes attempts' nodes, in the order in which that was asked for. While a batch is
  * on its way the next one gathers: it then goes as one transaction, since what a request costs is
- * the packet rather than what is in it. One alone goes as what it is, which is faster, and tells
- * the transaction's number.
+ * the packet rather than what is in it. When many have gathered it goes at once, so that the server
+ * works on one while the answers to the other are given. One alone goes as what it is, which is
+ * faster, and tells the transaction's number.
  *
  * <p>With each creation travels a read of the lock's container: it says whether the new node is the
  * only one, and so holds the lock, in the same round trip. A transaction that contains something
@@ -26,7 +27,10 @@ import org.jspecify.annotations.Nullable;
  * Guarded by its session.
  */
 final class Lane {
-  private static final int BATCH = 64;
+  private static final int BATCH = 128;
+
+  /** So many that have gathered do not wait for the transaction that is on its way. */
+  private static final int ENOUGH = 32;
 
   /** How long a removal that nobody waits for waits for company. */
   private static final long LINGER_NANOS = 500_000;
@@ -46,7 +50,9 @@ final class Lane {
    */
   private final int[] known = new int[KNOWN];
 
-  private boolean busy;
+  /** How many transactions are on their way: two at most. */
+  private int underWay;
+
   private boolean lingering;
   private boolean over;
 
@@ -92,7 +98,7 @@ final class Lane {
     add(new Work.Delete(path, marked, then));
     if (!later) {
       pump();
-    } else if (!busy && !lingering) {
+    } else if (underWay == 0 && !lingering) {
       lingering = true;
       core.store().timer().in(LINGER_NANOS, () -> core.guard().run(this::linger));
     }
@@ -112,23 +118,22 @@ final class Lane {
   }
 
   private void pump() {
-    if (busy || waiting.isEmpty()) {
-      return;
+    while (!waiting.isEmpty() && (underWay == 0 || (underWay == 1 && waiting.size() >= ENOUGH))) {
+      underWay++;
+      if (waiting.size() == 1) {
+        single(waiting.remove(), 0, this::next);
+        return;
+      }
+      List<Work> batch = new ArrayList<>();
+      while (batch.size() < BATCH && !waiting.isEmpty()) {
+        batch.add(waiting.remove());
+      }
+      send(batch);
     }
-    busy = true;
-    if (waiting.size() == 1) {
-      single(waiting.remove(), 0, this::next);
-      return;
-    }
-    List<Work> batch = new ArrayList<>();
-    while (batch.size() < BATCH && !waiting.isEmpty()) {
-      batch.add(waiting.remove());
-    }
-    send(batch);
   }
 
   private void next() {
-    busy = false;
+    underWay--;
     pump();
   }
 

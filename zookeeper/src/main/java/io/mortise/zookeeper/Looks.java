@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -41,8 +40,8 @@ final class Looks {
 
   private static final int TOLD = 64;
 
-  /** Up to so many more that ask again are answered by one read. */
-  static final int POLLS = 255;
+  /** Up to so many that ask again are answered by one read. */
+  private static final int POLLS = 256;
 
   private final SessionCore core;
   private final Turns turns;
@@ -117,47 +116,24 @@ final class Looks {
     turns.finish(turn);
   }
 
-  /**
-   * The request of an attempt that has a node was sent again.
-   *
-   * @param more the same of other attempts, read together with this one
-   */
-  void poll(Turn turn, Job job, Attempt attempt, List<Job> more) {
-    List<String> paths = new ArrayList<>();
-    paths.add(turn.path);
-    paths.add(node(turn, attempt));
-    for (Job other : more) {
-      paths.add(node(turn, Objects.requireNonNull(turns.attempt(other))));
-    }
+  /** The request of an attempt that has a node was sent again. */
+  void poll(Turn turn, Job job, Attempt attempt) {
     Reads.nodes(
-        client(), paths, nodes -> core.guard().run(() -> polled(turn, job, attempt, more, nodes)));
+        client(),
+        List.of(turn.path, node(turn, attempt)),
+        nodes -> core.guard().run(() -> polled(turn, job, attempt, nodes)));
   }
 
-  private void polled(
-      Turn turn, Job job, Attempt attempt, List<Job> more, @Nullable List<Node> nodes) {
+  private void polled(Turn turn, Job job, Attempt attempt, @Nullable List<Node> nodes) {
     if (core.isOver() || turn.current != job) {
       return;
     }
     if (nodes == null) {
-      more.forEach(other -> turns.fail(other, true, "the connection was lost."));
       turns.fail(job, true, "the connection was lost.");
       turns.finish(turn);
       return;
     }
     Stat stat = nodes.get(0).stat();
-    for (int i = more.size() - 1; i >= 0; i--) {
-      Job other = more.get(i);
-      Attempt polled = turns.attempt(other);
-      if (polled != null
-          && isOurs(nodes.get(i + 2), polled)
-          && waitsInALongLine(turn, polled, stat)) {
-        turns.answer(other, behind(polled, stat));
-      } else if (!other.isAnswered()) {
-        // Something has happened to it: for a look of its own.
-        turn.jobs.addFirst(other);
-      }
-    }
-    turn.polls = List.of();
     if (!isOurs(nodes.get(1), attempt)) {
       turns.forget(turn, attempt);
       turns.answer(
@@ -174,6 +150,55 @@ final class Looks {
     } else {
       lookFor(turn, job);
     }
+  }
+
+  /** The same of many attempts that wait, by one read, while the turn goes on. */
+  void pollAside(Turn turn) {
+    if (!turn.polled.isEmpty() || turn.polls.isEmpty()) {
+      return;
+    }
+    List<Job> jobs = new ArrayList<>();
+    List<String> paths = new ArrayList<>();
+    paths.add(turn.path);
+    while (jobs.size() < POLLS && !turn.polls.isEmpty()) {
+      Job job = turn.polls.remove();
+      Attempt attempt = turns.attempt(job);
+      if (attempt == null) {
+        // It has ended meanwhile, which is told in its turn.
+        turn.jobs.add(job);
+      } else {
+        jobs.add(job);
+        paths.add(node(turn, attempt));
+      }
+    }
+    turn.polled = jobs;
+    if (!jobs.isEmpty()) {
+      Reads.nodes(client(), paths, nodes -> core.guard().run(() -> polledAside(turn, nodes)));
+    }
+  }
+
+  private void polledAside(Turn turn, @Nullable List<Node> nodes) {
+    if (core.isOver()) {
+      return;
+    }
+    List<Job> jobs = turn.polled;
+    turn.polled = List.of();
+    for (int i = 0; i < jobs.size(); i++) {
+      Job job = jobs.get(i);
+      Attempt attempt = turns.attempt(job);
+      if (nodes == null) {
+        turns.fail(job, true, "the connection was lost.");
+      } else if (attempt != null
+          && isOurs(nodes.get(i + 1), attempt)
+          && waitsInALongLine(turn, attempt, nodes.get(0).stat())) {
+        turns.answer(job, behind(attempt, nodes.get(0).stat()));
+      } else if (!job.isAnswered()) {
+        // Something has happened to it: for a look of its own.
+        turn.jobs.add(job);
+      }
+    }
+    pollAside(turn);
+    turns.advance(turn);
   }
 
   private static boolean waitsInALongLine(Turn turn, Attempt attempt, @Nullable Stat line) {

@@ -32,8 +32,11 @@ final class Turn {
   /** The current one, if it is to be answered by the next look that begins. */
   @Nullable Job asker;
 
-  /** Those that were asked about together with the current one. */
-  List<Job> polls = List.of();
+  /** Requests sent again of attempts that wait in a long line, for the next read of their nodes. */
+  final ArrayDeque<Job> polls = new ArrayDeque<>();
+
+  /** Those whose nodes are being read. */
+  List<Job> polled = List.of();
 
   /** Attempts of this session that wait, by number. */
   final Map<Long, Attempt> waiting = new LinkedHashMap<>();
@@ -83,7 +86,6 @@ final class Turn {
   /** Whether a request of this attempt is being answered, or waits for that. */
   boolean concerns(AttemptId attempt) {
     return (current != null && current.attempt().equals(attempt))
-        || polls.stream().anyMatch(job -> job.attempt().equals(attempt))
         || jobs.stream().anyMatch(job -> job.attempt().equals(attempt));
   }
 
@@ -93,7 +95,13 @@ final class Turn {
   }
 
   boolean isIdle() {
-    return current == null && jobs.isEmpty() && waiting.isEmpty() && !looking && !recovering;
+    return current == null
+        && jobs.isEmpty()
+        && polls.isEmpty()
+        && polled.isEmpty()
+        && waiting.isEmpty()
+        && !looking
+        && !recovering;
   }
 
   /** A request, until it is answered. */

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
@@ -67,6 +68,9 @@ final class Turns {
       Turn turn = turn(request.name());
       if (request instanceof Request.Abandon && mayPass(turn, job)) {
         start(turn, job);
+      } else if (request instanceof Request.Acquire && isPolledAside(turn, job)) {
+        turn.polls.add(job);
+        looks.pollAside(turn);
       } else {
         turn.jobs.add(job);
       }
@@ -85,6 +89,21 @@ final class Turns {
         && (known.state == State.HELD || known.state == State.WAITING)
         && turn.isBusy()
         && !turn.concerns(job.attempt());
+  }
+
+  /**
+   * Whether a request sent again may be answered by a read that many share: thousands of waiters of
+   * one process would keep those from coming who have no node yet.
+   */
+  private boolean isPolledAside(Turn turn, Job job) {
+    Attempt known = attempts.get(job.attempt().number());
+    return known != null
+        && known.name.equals(turn.name)
+        && known.state == State.WAITING
+        && known.queues
+        && !known.leaving
+        && turn.waiting.size() > Looks.SHORT
+        && core.handle().isUp();
   }
 
   private Turn turn(LockName name) {
@@ -146,7 +165,6 @@ final class Turns {
   /** The current request is answered. */
   void finish(Turn turn) {
     turn.current = null;
-    turn.polls = List.of();
     advance(turn);
   }
 
@@ -202,7 +220,7 @@ final class Turns {
     } else if (known != null) {
       turn.current = job;
       known.queues |= request.queue();
-      looks.poll(turn, job, known, morePolls(turn));
+      looks.poll(turn, job, known);
     } else if (ends.get(job.attempt().number(), job.request.name()) != null
         || attempts.get(job.attempt().number()) != null) {
       refuse(job, Why.ENDED, "The attempt has ended.");
@@ -215,37 +233,6 @@ final class Turns {
       String data = NodeData.attempt(job.attempt(), core.spec().ttl(), request.terms().label());
       lane.create(turn.path, attempt, data, created -> created(turn, job, attempt, created));
     }
-  }
-
-  /**
-   * Of the requests that come next, those that ask about attempts which have a node: thousands of
-   * waiters of one process would ask one after the other otherwise.
-   */
-  private List<Job> morePolls(Turn turn) {
-    if (turn.waiting.size() <= Looks.SHORT) {
-      return List.of();
-    }
-    List<Job> more = new ArrayList<>();
-    while (more.size() < Looks.POLLS) {
-      Job next = turn.jobs.peek();
-      Attempt known =
-          next != null && next.request instanceof Request.Acquire && isOurs(next.attempt())
-              ? attempts.get(next.attempt().number())
-              : null;
-      if (known == null || !isPolled(turn, known)) {
-        break;
-      }
-      more.add(turn.jobs.remove());
-    }
-    turn.polls = more;
-    return more;
-  }
-
-  private static boolean isPolled(Turn turn, Attempt known) {
-    return known.state == State.WAITING
-        && known.queues
-        && !known.leaving
-        && known.name.equals(turn.name);
   }
 
   @Nullable Attempt attempt(Job job) {
@@ -549,17 +536,19 @@ final class Turns {
       if (current != null && now - current.since > patience) {
         fail(current, true, "no answer in time.");
       }
-      for (Job job : turn.polls) {
+      for (Job job : turn.polled) {
         if (now - job.since > patience) {
           fail(job, true, "no answer in time.");
         }
       }
-      for (Job job : turn.jobs) {
-        if (now - job.since > patience) {
-          fail(job, false, "no answer in time.");
+      for (Queue<Job> unsent : List.of(turn.jobs, turn.polls)) {
+        for (Job job : unsent) {
+          if (now - job.since > patience) {
+            fail(job, false, "no answer in time.");
+          }
         }
+        unsent.removeIf(Job::isAnswered);
       }
-      turn.jobs.removeIf(Job::isAnswered);
     }
     for (Job job : leaving) {
       if (now - job.since > patience) {
@@ -602,6 +591,7 @@ final class Turns {
       if (turn.current != null) {
         open.add(turn.current);
       }
+      open.addAll(turn.polled);
       open.addAll(turn.polls);
       open.addAll(turn.jobs);
     }
