@@ -165,7 +165,7 @@ final class Looks {
       Attempt attempt = turns.attempt(job);
       if (attempt == null) {
         // It has ended meanwhile, which is told in its turn.
-        turn.jobs.add(job);
+        turns.again(turn, job);
       } else {
         jobs.add(job);
         paths.add(node(turn, attempt));
@@ -188,23 +188,26 @@ final class Looks {
       Attempt attempt = turns.attempt(job);
       if (nodes == null) {
         turns.fail(job, true, "the connection was lost.");
-      } else if (attempt != null
-          && isOurs(nodes.get(i + 1), attempt)
-          && waitsInALongLine(turn, attempt, nodes.get(0).stat())) {
-        turns.answer(job, behind(attempt, nodes.get(0).stat()));
-      } else if (!job.isAnswered()) {
+      } else if (attempt == null || !isOurs(nodes.get(i + 1), attempt)) {
         // Something has happened to it: for a look of its own.
-        turn.jobs.add(job);
+        turns.again(turn, job);
+      } else if (attempt.state == State.HELD && !attempt.leaving) {
+        turns.answer(job, turns.granted(attempt));
+      } else if (waitsInALongLine(turn, attempt, nodes.get(0).stat())) {
+        turns.answer(job, behind(attempt, nodes.get(0).stat()));
+      } else {
+        turns.again(turn, job);
       }
     }
     pollAside(turn);
     turns.advance(turn);
   }
 
+  /** It will be called, or the look that is under way, or follows that one, is about it. */
   private static boolean waitsInALongLine(Turn turn, Attempt attempt, @Nullable Stat line) {
     return attempt.state == State.WAITING
-        && attempt.watches
-        && !turn.looking
+        && !attempt.leaving
+        && (attempt.watches || turn.looking)
         && line != null
         && line.getNumChildren() > SHORT;
   }

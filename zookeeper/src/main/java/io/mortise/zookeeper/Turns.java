@@ -96,7 +96,7 @@ final class Turns {
    * one process would keep those from coming who have no node yet.
    */
   private boolean isPolledAside(Turn turn, Job job) {
-    Attempt known = attempts.get(job.attempt().number());
+    Attempt known = isOurs(job.attempt()) ? attempts.get(job.attempt().number()) : null;
     return known != null
         && known.name.equals(turn.name)
         && known.state == State.WAITING
@@ -112,6 +112,13 @@ final class Turns {
 
   void answer(Job job, Reply reply) {
     job.answer(core.guard(), reply);
+  }
+
+  /** What was asked aside has to be answered in its turn after all. */
+  void again(Turn turn, Job job) {
+    if (!job.isAnswered()) {
+      turn.jobs.add(job);
+    }
   }
 
   private void refuse(Job job, Why why, String message) {

@@ -6,23 +6,10 @@ import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
-import io.mortise.spi.AttemptId;
-import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockStore;
-import io.mortise.spi.Mode;
-import io.mortise.spi.Renewal;
-import io.mortise.spi.Reply;
-import io.mortise.spi.Request;
-import io.mortise.spi.SessionId;
-import io.mortise.spi.SessionSpec;
-import io.mortise.spi.StoreSession;
-import io.mortise.spi.Terms;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.Relay;
 import io.mortise.testkit.server.ZooKeeperServer;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -143,46 +130,6 @@ class CrowdTest {
       // Each may take its time, for its server is gone.
       dying.parallelStream().forEach(LockClient::close);
     }
-  }
-
-  @Test
-  @Timeout(120)
-  void givenManyRequestsOfOneProcess_whenItsHolderGivesBack_thenThatDoesNotWaitForAllOfThem()
-      throws Exception {
-    int many = 500;
-    Queue<String> answers = new ConcurrentLinkedQueue<>();
-    SessionId id = SessionId.random(new SecureRandom());
-    SessionSpec spec = new SessionSpec(id, LONG_TTL, new ClientLabel("host", 1, "crowd"));
-    LockName name = LockName.of("x");
-    try (ZooKeeperServer server = ZooKeeperServer.start();
-        LockStore store = ZooKeeperStore.open(server.url() + "/order?tick=200ms&timeout=60s")) {
-      StoreSession session = store.open(spec, news -> {});
-      assertThat(session.renew(0, 1, List.of()).toCompletableFuture().get())
-          .isInstanceOf(Renewal.Renewed.class);
-      CompletableFuture<Reply> held = new CompletableFuture<>();
-      session.submit(acquire(name, new AttemptId(id, 1)), held::complete);
-      assertThat(held.get()).isInstanceOf(Reply.Granted.class);
-
-      for (int i = 2; i <= many; i++) {
-        session.submit(acquire(name, new AttemptId(id, i)), reply -> answers.add("other"));
-      }
-      session.submit(
-          new Request.Abandon(name, new AttemptId(id, 1)), reply -> answers.add(reply.toString()));
-      Waits.until(LONG, "all are answered", () -> answers.size() == many);
-
-      List<String> order = List.copyOf(answers);
-      int ended = 0;
-      while (order.get(ended).equals("other")) {
-        ended++;
-      }
-      // A round trip or two, while each of the others takes at least one of its own.
-      assertThat(ended).isLessThan(many / 2);
-      assertThat(order.get(ended)).contains("HELD");
-    }
-  }
-
-  private static Request.Acquire acquire(LockName name, AttemptId attempt) {
-    return new Request.Acquire(name, attempt, Mode.EXCLUSIVE, true, Terms.NONE, 1, 0, null);
   }
 
   private static int waiters(LockClient client) {
