@@ -202,8 +202,7 @@ class ManyRequestsTest {
         int before = held;
         held++;
         int next = held;
-        Waits.until(
-            LONG, next + " follows " + before, () -> tokens.containsKey(attempt(next)));
+        Waits.until(LONG, next + " follows " + before, () -> tokens.containsKey(attempt(next)));
         assertThat(tokens.get(attempt(next))).isGreaterThan(tokens.get(attempt(before)));
       }
 
@@ -234,8 +233,7 @@ class ManyRequestsTest {
       for (int i = 2; i <= many; i++) {
         session.submit(acquire(name, attempt(i)), reply -> answers.add("other"));
       }
-      session.submit(
-          new Request.Abandon(name, attempt(1)), reply -> answers.add(reply.toString()));
+      session.submit(new Request.Abandon(name, attempt(1)), reply -> answers.add(reply.toString()));
       Waits.until(LONG, "all are answered", () -> answers.size() == many);
 
       List<String> order = List.copyOf(answers);
