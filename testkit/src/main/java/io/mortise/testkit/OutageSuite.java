@@ -139,12 +139,22 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
-  void givenWaitThroughAnOutage_thenItGoesOnAfterwards() {
+  void givenWaitThroughAnOutage_thenItGoesOnAfterwards_andNobodyTakesItForContention() {
     Peer a = peer("a");
     isFree(a.lock());
     a.link().set(StoreLink.State.REFUSING);
     Future<Lease> waiting = acquiring(a.lock());
-    Waits.pass(Duration.ofMillis(300));
+    Waits.until(
+        LONG,
+        "who does not wait was told of the outage, though another thread waits",
+        () -> {
+          try {
+            assertThat(a.lock().tryAcquire()).isEmpty();
+            return false;
+          } catch (StoreUnavailableException e) {
+            return true;
+          }
+        });
     assertThat(waiting).isNotDone();
     a.link().set(StoreLink.State.UP);
     get(waiting).close();

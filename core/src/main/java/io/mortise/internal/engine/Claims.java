@@ -37,7 +37,13 @@ final class Claims {
       claim.passing().barges++;
       engine.handOver.take(claim, waiter);
     } else if (waiter.once) {
-      waiter.state = State.BUSY;
+      Throwable trouble = claim.phase == Phase.HELD ? null : claim.trouble();
+      if (trouble == null) {
+        waiter.state = State.BUSY;
+      } else {
+        // That others of this process wait for the store says nothing about the lock.
+        waiter.fail(engine.unavailable(claim.name, trouble));
+      }
     } else {
       claim.contended = true;
       claim.add(waiter);
