@@ -265,7 +265,7 @@ final class Heart {
     first.connection = core.handle().connection();
     if (core.handle().isOwn()) {
       // The ZooKeeper session is younger than the request.
-      pulse.born(first.sentAt, first.connection);
+      pulse.born(first.sentAt);
       finish(first, mtime);
     } else {
       first.sentAt = System.nanoTime();
@@ -278,7 +278,7 @@ final class Heart {
 
   private void pump() {
     while (phase == Phase.OPEN && current == null && !waiting.isEmpty()) {
-      Beat next = waiting.remove();
+      Beat next = latest();
       if (core.handle().isUp()) {
         current = next;
         send(next);
@@ -286,6 +286,20 @@ final class Heart {
         answer(next, unknown("The connection to store '" + core.display() + "' is down."));
       }
     }
+  }
+
+  /**
+   * The engine asks again while it has no answer, often if it takes long to connect. Only what it
+   * asked last is sent: the answer to that is one to all that were asked before, too.
+   */
+  private Beat latest() {
+    Beat next = waiting.removeLast();
+    List<Beat> before = List.copyOf(waiting);
+    waiting.clear();
+    if (!before.isEmpty()) {
+      next.answer.thenAccept(renewal -> before.forEach(beat -> beat.answer.complete(renewal)));
+    }
+    return next;
   }
 
   private void send(Beat sent) {

@@ -188,7 +188,7 @@ final class Bond implements Handle.Listener {
                       .formatted(session.storeName(), timeout, spec.ttl().toMillis()))));
     } else if (present.isOwn()) {
       // The ZooKeeper session is younger than the request.
-      session.step(() -> pulse.born(firstAsked, present.connection()));
+      session.step(() -> pulse.born(firstAsked));
       renewed(code, previous, next, seen, answer);
     } else {
       session.step(() -> touch(present, previous, next, seen, answer));

@@ -1,5 +1,9 @@
 package io.mortise.zookeeper.internal;
 
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
 /**
  * When this session was surely heard of by the leader: the rule that says what a renewal is worth.
  *
@@ -8,28 +12,57 @@ package io.mortise.zookeeper.internal;
  * request that it forwards is checked against the session, but does not prolong it. So a session
  * whose requests are answered may be about to expire.
  *
- * <p><b>The rule.</b> A request that was sent at {@code t} is noted by the server at once. If
- * another one, sent on the same connection at least a tick later, is answered after it went through
- * the leader, the note has reached the leader before it, for both travel on one connection in
- * order. The session then lives until {@code t} plus its timeout at least. A renewal at {@code u}
- * that promises a TTL from {@code u} needs such a {@code t} with {@code t + timeout >= u + TTL}:
- * the server's timeout is longer than the TTL by what lies between two renewals. Where none is
- * found, the renewal is completed by a second request, a tick later.
+ * <p><b>The rule.</b> Three requests on one connection, each answered by the leader: one that was
+ * sent at {@code t}; a second, sent at least a tick after the first was answered; a third, sent
+ * after the second was answered. When the third is answered, the session lives until {@code t} plus
+ * its timeout at least. For between the two first answers the leader sent a ping, and the follower
+ * has answered it, with the note of the first request, before it passed on the answer to the
+ * second: both come to it in order. And the note came to the leader before the third request: both
+ * leave the follower in order. Of times only this matters: the leader, which pings twice a tick,
+ * does so once at least. How long anything is on its way does not; with fewer requests it would
+ * ({@code TouchesModel}).
+ *
+ * <p>A renewal at {@code u} that promises a TTL from {@code u} needs such a {@code t} with {@code t
+ * + timeout >= u + TTL}: the server's timeout is longer than the TTL by what lies between two
+ * renewals. The renewal before is the first request, the renewal itself the second, and a read that
+ * goes through the leader the third.
  *
  * <p>Times are those of the monotonic clock, in nanoseconds. Guarded by its session.
  */
 final class Touches {
-  private static final int KEPT = 16;
+  /**
+   * Requests that may yet be proven. There are four of them as a rule. When there are more, those
+   * that come are not remembered, for the first ones must not be forgotten: in a tick and two more
+   * requests they are proven, and without them nothing ever would be.
+   */
+  private static final int MOST = 16;
 
-  private final long[] times = new long[KEPT];
-  private int count;
-  private long connection;
   private final long relay;
+  private final List<Mark> marks = new ArrayList<>();
+  private long connection;
+  private boolean isProven;
+  private long proven;
+
+  /** An answered request of which it is not yet proven that the leader knows. */
+  private static final class Mark {
+    final long sentAt;
+    final long answeredAt;
+
+    /** Whether a second request was answered, and when. */
+    boolean isFollowed;
+
+    long followedAt;
+
+    Mark(long sentAt, long answeredAt) {
+      this.sentAt = sentAt;
+      this.answeredAt = answeredAt;
+    }
+  }
 
   /**
    * No touches yet.
    *
-   * @param relay after how long what a follower has heard has reached the leader
+   * @param relay in how long the leader surely pings its followers
    */
   Touches(long relay) {
     this.relay = relay;
@@ -39,29 +72,42 @@ final class Touches {
     return relay;
   }
 
-  /** A request was sent on that connection, and answered. */
-  void add(long sentAt, long on) {
-    if (on != connection) {
-      connection = on;
-      count = 0;
+  /** The leader heard of the session after that time. */
+  void heard(long after) {
+    if (!isProven || after - proven > 0) {
+      isProven = true;
+      proven = after;
     }
-    times[count++ % KEPT] = sentAt;
   }
 
-  /**
-   * Whether an answer to what was sent at {@code sentAt} proves that the session lives until {@code
-   * until} at least.
-   */
-  boolean prove(long sentAt, long on, long timeout, long until) {
+  /** A request that was sent on that connection was answered by the leader. */
+  void answered(long sentAt, long answeredAt, long on) {
     if (on != connection) {
-      return false;
+      connection = on;
+      marks.clear();
     }
-    for (int i = Math.max(0, count - KEPT); i < count; i++) {
-      long touch = times[i % KEPT];
-      if (sentAt - touch >= relay && touch + timeout - until >= 0) {
-        return true;
+    for (Iterator<Mark> each = marks.iterator(); each.hasNext(); ) {
+      Mark mark = each.next();
+      if (mark.isFollowed && sentAt - mark.followedAt >= 0) {
+        heard(mark.sentAt);
+        each.remove();
+      } else if (!mark.isFollowed && sentAt - mark.answeredAt >= relay) {
+        mark.isFollowed = true;
+        mark.followedAt = answeredAt;
       }
     }
-    return false;
+    if (marks.size() < MOST) {
+      marks.add(new Mark(sentAt, answeredAt));
+    }
+  }
+
+  /** Whether one more answer proves something. */
+  boolean isNear() {
+    return marks.stream().anyMatch(mark -> mark.isFollowed);
+  }
+
+  /** Whether the session lives until {@code until} at least. */
+  boolean reach(long until, long timeout) {
+    return isProven && proven + timeout - until >= 0;
   }
 }

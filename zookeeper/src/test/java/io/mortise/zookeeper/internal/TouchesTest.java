@@ -4,41 +4,79 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Times in ticks of 10, the session's timeout is 100, the TTL 60. */
+/** Times in ticks of 10, the session's timeout is 100. */
 class TouchesTest {
   private final Touches touches = new Touches(10);
 
-  private boolean proves(long sentAt, long connection) {
-    return touches.prove(sentAt, connection, 100, sentAt + 60);
+  private boolean reaches(long until) {
+    return touches.reach(until, 100);
   }
 
   @Test
-  void givenNothingSentBefore_thenAnAnswerProvesNothing() {
-    assertThat(proves(0, 1)).isFalse();
+  void givenNothingAnswered_thenNothingIsProven() {
+    assertThat(reaches(0)).isFalse();
   }
 
   @Test
-  void givenRequestATickBefore_thenTheLeaderHasHeardOfIt() {
-    touches.add(0, 1);
-    assertThat(proves(9, 1)).as("may still be with the follower").isFalse();
-    assertThat(proves(10, 1)).isTrue();
-    assertThat(proves(40, 1)).isTrue();
-    assertThat(proves(41, 1)).as("too long ago for a whole TTL").isFalse();
+  void givenASessionThatBegan_thenItLivesForItsTimeout() {
+    touches.heard(5);
+    assertThat(reaches(105)).isTrue();
+    assertThat(reaches(106)).isFalse();
   }
 
   @Test
-  void givenAnotherConnection_thenWhatWasSentBeforeDoesNotCount() {
-    touches.add(0, 1);
-    assertThat(proves(20, 2)).isFalse();
-    touches.add(20, 2);
-    assertThat(proves(30, 2)).isTrue();
+  void givenThreeRequests_thenTheFirstIsProvenIfTheSecondCameATickAfterItsAnswer() {
+    touches.answered(0, 5, 1);
+    touches.answered(14, 16, 1);
+    touches.answered(17, 18, 1);
+    assertThat(reaches(100)).as("sent less than a tick after the answer").isFalse();
+    touches.answered(19, 20, 1);
+    assertThat(reaches(100)).isTrue();
+    assertThat(reaches(101)).isFalse();
+  }
+
+  @Test
+  void givenTwoRequests_thenNothingIsProven() {
+    touches.answered(0, 1, 1);
+    touches.answered(50, 51, 1);
+    assertThat(reaches(100)).isFalse();
+  }
+
+  @Test
+  void givenThirdRequestSentBeforeTheSecondWasAnswered_thenItProvesNothing() {
+    touches.answered(0, 1, 1);
+    touches.answered(20, 30, 1);
+    touches.answered(29, 31, 1);
+    assertThat(reaches(100)).isFalse();
+  }
+
+  @Test
+  void givenAnotherConnection_thenRequestsOfTheOneBeforeDoNotCountYetWhatIsProvenStays() {
+    touches.heard(0);
+    touches.answered(40, 41, 1);
+    touches.answered(60, 61, 2);
+    touches.answered(62, 63, 2);
+    assertThat(reaches(140)).isFalse();
+    assertThat(reaches(100)).isTrue();
   }
 
   @Test
   void givenManyRequestsInQuickSuccession_thenAnOldEnoughOneIsStillKnown() {
-    for (int i = 0; i < 100; i++) {
-      touches.add(i, 1);
+    for (long i = 0; i < 100; i++) {
+      touches.answered(2 * i, 2 * i + 1, 1);
     }
-    assertThat(proves(100, 1)).isTrue();
+    assertThat(reaches(100 + 2 * 99 - 20)).isTrue();
+  }
+
+  @Test
+  void givenMoreRequestsWithinATickThanAreRemembered_thenTwoMoreProveTheFirstOnes() {
+    for (long i = 0; i < 100; i++) {
+      touches.answered(0, 1, 1);
+    }
+    assertThat(touches.isNear()).isFalse();
+    touches.answered(11, 12, 1);
+    assertThat(touches.isNear()).isTrue();
+    touches.answered(12, 13, 1);
+    assertThat(reaches(100)).isTrue();
   }
 }

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal;
 
 import io.mortise.testkit.model.Cells;
 import io.mortise.testkit.model.Model;
@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How long a client may count on its session when a follower stands between it and the leader
- * (DESIGN A6). The client sends one request after the other; the follower notes that it has heard
- * of the client, and tells so when it answers the leader's next ping; requests go through the
- * leader, which pings once in each unit of time, and ends the session when it was told of none for
- * the timeout. Each way is in order, and takes any time, or for ever.
+ * (DESIGN A6, {@link Touches}). The client sends one request after the other; the follower notes
+ * that it has heard of the client, and tells so when it answers the leader's next ping; requests go
+ * through the leader, which pings once in each unit of time, and ends the session when it was told
+ * of none for the timeout. Each way is in order, and takes any time, or for ever.
  *
  * <p>Broken is: the leader has ended the session, and the client counts on it.
  */
@@ -50,11 +50,11 @@ final class TouchesModel implements Model<Cells> {
   private final int relay;
 
   enum Variant {
-    /** It was, if a second request was sent a while after it was answered, and then a third. */
-    THREE_REQUESTS,
+    /** As it is built. */
+    BUILT,
     /** What is answered was heard of by the leader when it was sent. */
     BELIEVES_THE_ANSWER,
-    /** It was, if the next request was sent a while after it was sent: {@code Touches}. */
+    /** It was, if the next request was sent a while after it was sent. */
     COUNTS_FROM_SENDING,
     /** It was, if the next request was sent a while after it was answered. */
     ONE_REQUEST_AFTER,
@@ -134,6 +134,20 @@ final class TouchesModel implements Model<Cells> {
   private int proven(Cells state) {
     int sent = state.get(SENT);
     int best = variant == Variant.BELIEVES_THE_ANSWER ? timeout - sent : 0;
+    if (variant == Variant.BUILT) {
+      Touches touches = new Touches(relay);
+      for (int i = KEPT - 1; i >= 0; i--) {
+        if (state.get(2 * i) != NONE) {
+          touches.answered(-state.get(2 * i), -state.get(2 * i + 1), 1);
+        }
+      }
+      touches.answered(-sent, 0, 1);
+      int left = timeout;
+      while (left > 0 && !touches.reach(left, timeout)) {
+        left--;
+      }
+      return left;
+    }
     for (int i = 0; i < KEPT && state.get(2 * i) != NONE; i++) {
       int wasSent = state.get(2 * i);
       int wasAnswered = state.get(2 * i + 1);

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal;
 
 import static io.mortise.testkit.model.ModelAssert.assertBroken;
 import static io.mortise.testkit.model.ModelAssert.assertSafe;
@@ -9,18 +9,15 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * What an answer proves of a session when lines may stand still for any time. {@code Touches} asks
- * for less than the one rule that is safe then: see docs/models.md.
- */
+/** What an answer proves of a session, however long anything takes. No server is asked. */
 class TouchesModelTest {
   @Test
-  void givenThreeRequestsInARow_thenNobodyCountsOnASessionThatTheLeaderHasEnded() {
-    assertSafe("touches", new TouchesModel(TouchesModel.Variant.THREE_REQUESTS, 4, 1));
+  void givenAFollowerInBetween_thenNobodyCountsOnASessionThatTheLeaderHasEnded() {
+    assertSafe("touches", new TouchesModel(TouchesModel.Variant.BUILT, 4, 1));
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "THREE_REQUESTS")
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
   void givenAWeakerRule_thenSomebodyDoes(TouchesModel.Variant weaker) {
     assertBroken("touches, " + weaker, new TouchesModel(weaker, 4, 1));
   }
@@ -29,6 +26,6 @@ class TouchesModelTest {
   @Timeout(1800)
   @EnabledIfSystemProperty(named = "mortise.model.long", matches = "true")
   void givenALongerTimeout_thenTheLongFormFindsNothing() {
-    assertSafe("touches, long", new TouchesModel(TouchesModel.Variant.THREE_REQUESTS, 7, 1));
+    assertSafe("touches, long", new TouchesModel(TouchesModel.Variant.BUILT, 7, 1));
   }
 }
