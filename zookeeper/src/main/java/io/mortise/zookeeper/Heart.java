@@ -296,9 +296,8 @@ final class Heart {
     Beat next = waiting.removeLast();
     List<Beat> before = List.copyOf(waiting);
     waiting.clear();
-    if (!before.isEmpty()) {
-      next.answer.thenAccept(renewal -> before.forEach(beat -> beat.answer.complete(renewal)));
-    }
+    var unused =
+        next.answer.thenAccept(renewal -> before.forEach(beat -> beat.answer.complete(renewal)));
     return next;
   }
 
