@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * on its way the next one gathers: it then goes as one transaction, since what a request costs is
  * the packet rather than what is in it. When many have gathered it goes at once, so that the server
  * works on one while the answers to the other are given. One alone goes as what it is, which is
- * faster, and tells the transaction's number.
+ * faster, and tells the transaction's number. A removal that somebody waits for goes alone and at
+ * once.
  *
  * <p>With each creation travels a read of the lock's container: it says whether the new node is the
  * only one, and so holds the lock, in the same round trip. A transaction that contains something
@@ -31,6 +32,9 @@ final class Lane {
 
   /** So many that have gathered do not wait for the transaction that is on its way. */
   private static final int ENOUGH = 32;
+
+  /** So many removals do not wait for each other either; more gather, as all does. */
+  private static final int HAND_OVERS = 4;
 
   /** How long a removal that nobody waits for waits for company. */
   private static final long LINGER_NANOS = 500_000;
@@ -52,6 +56,9 @@ final class Lane {
 
   /** How many transactions are on their way: two at most. */
   private int underWay;
+
+  /** How many removals that somebody waits for are on their way besides. */
+  private int handOvers;
 
   private boolean lingering;
   private boolean over;
@@ -95,8 +102,16 @@ final class Lane {
    * @param later whether it may wait a little for what comes next
    */
   void delete(String path, boolean marked, boolean later, Consumer<Code> then) {
-    add(new Work.Delete(path, marked, then));
-    if (!later) {
+    Work.Delete work = new Work.Delete(path, marked, then);
+    if (marked && !over && handOvers < HAND_OVERS) {
+      // Whoever waits behind it should not wait for what others of this process ask, nor for
+      // company. It may go before all that, for it takes nothing from anybody.
+      handOvers++;
+      single(work, 0, () -> handOvers--);
+      return;
+    }
+    add(work);
+    if (!later || marked) {
       pump();
     } else if (underWay == 0 && !lingering) {
       lingering = true;

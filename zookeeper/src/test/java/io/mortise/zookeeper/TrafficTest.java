@@ -16,7 +16,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 
 /** How much is said, and who listens to whom, as the server counts it. */
@@ -68,6 +70,51 @@ class TrafficTest {
       assertThat(received(session)).isEqualTo(before + 2);
       lease.close();
       assertThat(received(session)).isEqualTo(before + 3);
+    }
+  }
+
+  @Test
+  void givenHolderThatKnowsOfAWaiter_whenItGivesBack_thenThatDoesNotWaitForWhatElseItHasAsked()
+      throws Exception {
+    Layout layout = new Layout("/traffic-handover");
+    try (Relay line = Relay.to(server.port());
+        LockClient holder = client("127.0.0.1:" + line.port(), layout.root());
+        LockClient other = client(server.address(), layout.root());
+        ZooKeeper looking = TestServer.connect(server.address(), Duration.ofSeconds(30))) {
+      holder.lock("y").acquireWithin(LONG).close();
+      Lease held = holder.lock("x").acquireWithin(LONG);
+      CompletableFuture<Lease> waiting = other.lock("x").acquireAsync(LONG);
+      Waits.until(LONG, "the holder has read its note", () -> notesRead(looking, layout) == 1);
+
+      line.weather(Weather.ANSWERS_HELD);
+      CompletableFuture<Lease> unanswered = holder.lock("y").acquireAsync(LONG);
+      CompletableFuture<Void> released = held.releaseAsync();
+
+      try (Lease next = waiting.get()) {
+        assertThat(next.token()).isGreaterThan(held.token());
+        assertThat(unanswered).isNotDone();
+        assertThat(released).isNotDone();
+      }
+      line.weather(Weather.FAIR);
+      released.get();
+      unanswered.get().close();
+    }
+  }
+
+  /** How many notes were written to holders, and removed by them. */
+  private static int notesRead(ZooKeeper client, Layout layout) {
+    try {
+      int read = 0;
+      for (String session : client.getChildren(layout.allNotes(), false)) {
+        Stat stat = client.exists(layout.allNotes() + "/" + session, false);
+        // Each creation and each removal of a child counts.
+        read += stat == null ? 0 : (stat.getCversion() - stat.getNumChildren()) / 2;
+      }
+      return read;
+    } catch (KeeperException e) {
+      return 0;
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
     }
   }
 
