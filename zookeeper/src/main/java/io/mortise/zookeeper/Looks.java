@@ -83,9 +83,13 @@ final class Looks {
 
   // ---- Arriving and asking again ----
 
-  /** A new node that is not the only one. */
+  /**
+   * A new node that is not the only one. Who is the second, or comes to a long line, looks at the
+   * number before its own only; of two, that one holds.
+   */
   void arrived(Turn turn, Job job, Attempt attempt, int children) {
-    if (children <= SHORT || !attempt.isExclusive() || !attempt.queues) {
+    boolean second = children == 2;
+    if ((!second && children <= SHORT) || !attempt.isExclusive() || !attempt.queues) {
       lookFor(turn, job);
       return;
     }
@@ -95,13 +99,27 @@ final class Looks {
         List.of(attempt),
         Line.node(attempt.weight(), before),
         before,
-        watching -> {
-          if (watching) {
+        node -> {
+          NodeData.Entry entry = NodeData.attempt(node.data());
+          Stat stat = node.stat();
+          if (stat != null && !second) {
             queued(turn, job, attempt, children - 1, null);
+          } else if (stat != null && entry != null) {
+            behindHolder(turn, job, attempt, entry, stat);
           } else {
             lookFor(turn, job);
           }
         });
+  }
+
+  private void behindHolder(
+      Turn turn, Job job, Attempt attempt, NodeData.Entry holder, Stat stat) {
+    leaveWord(
+        List.of(holder.attempt()), () -> queued(turn, job, attempt, 1, holder(holder, stat)));
+  }
+
+  private static Reply.Holder holder(NodeData.Entry entry, Stat stat) {
+    return new Reply.Holder(entry.attempt(), stat.getCzxid() << 16, entry.ttl());
   }
 
   /** The next look that begins answers this request. */
@@ -228,9 +246,8 @@ final class Looks {
 
   // ---- Watching ----
 
-  /** Then is told whether the node was there, and is watched from now on. */
-  private void watch(
-      Turn turn, List<Attempt> behind, String node, int seq, Consumer<Boolean> then) {
+  /** Then is told what the node is, which is watched from now on if it is there. */
+  private void watch(Turn turn, List<Attempt> behind, String node, int seq, Consumer<Node> then) {
     turn.watches(behind, seq);
     client()
         .getData(
@@ -247,7 +264,7 @@ final class Looks {
                             // Nobody will call them.
                             turn.called(seq);
                           }
-                          then.accept(rc == 0);
+                          then.accept(rc == 0 ? new Node(data, stat) : Node.NONE);
                         }),
             null);
   }
@@ -430,8 +447,8 @@ final class Looks {
         behind,
         place.node(),
         place.seq(),
-        watching -> {
-          if (!watching) {
+        node -> {
+          if (node.stat() == null) {
             look(turn);
           }
         });
@@ -470,7 +487,7 @@ final class Looks {
       Stat stat = nodes.get(i).stat();
       if (entry != null && stat != null) {
         if (view.holder == null) {
-          view.holder = new Reply.Holder(entry.attempt(), stat.getCzxid() << 16, entry.ttl());
+          view.holder = holder(entry, stat);
         }
         if (view.waits || tries) {
           untold.add(entry.attempt());
