@@ -2,14 +2,10 @@ package io.mortise.zookeeper;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -39,20 +35,9 @@ final class Lane {
   /** How long a removal that nobody waits for waits for company. */
   private static final long LINGER_NANOS = 500_000;
 
-  private static final int KNOWN = 4_096;
-
-  /** A node's mark that it held: who watches it is next, and need not look who else is there. */
-  private static final byte[] RELEASED = {'r'};
-
   private final SessionCore core;
+  private final Containers containers;
   private final ArrayDeque<Work> waiting = new ArrayDeque<>();
-
-  /**
-   * Hashes of containers that were there, each in the slot of its lower bits. They may be gone when
-   * nobody has used them for long, and two may have the same hash: then a creation fails, and is
-   * sent again together with that of the container.
-   */
-  private final int[] known = new int[KNOWN];
 
   /** How many transactions are on their way: two at most. */
   private int underWay;
@@ -65,32 +50,10 @@ final class Lane {
 
   Lane(SessionCore core) {
     this.core = core;
+    this.containers = new Containers(core);
   }
 
-  /** What became of a creation. */
-  record Created(Code code, String path, long czxid, int capacity, int children) {}
-
-  /** One creation or removal. */
-  private sealed interface Work {
-    void failed(Code code);
-
-    record Create(String lock, Attempt attempt, String data, Consumer<Created> then)
-        implements Work {
-      @Override
-      public void failed(Code code) {
-        then.accept(new Created(code, "", 0, 0, 0));
-      }
-    }
-
-    record Delete(String path, boolean marked, Consumer<Code> then) implements Work {
-      @Override
-      public void failed(Code code) {
-        then.accept(code);
-      }
-    }
-  }
-
-  void create(String lock, Attempt attempt, String data, Consumer<Created> then) {
+  void create(String lock, Attempt attempt, String data, Consumer<Work.Created> then) {
     add(new Work.Create(lock, attempt, data, then));
     pump();
   }
@@ -164,7 +127,7 @@ final class Lane {
     } else if (work instanceof Work.Delete delete && delete.marked()) {
       client()
           .multi(
-              removal(delete),
+              delete.operations(),
               (rc, path, context, results) -> step(() -> delete.then().accept(Code.get(rc)), then),
               null);
     } else if (work instanceof Work.Delete delete) {
@@ -188,16 +151,12 @@ final class Lane {
             });
   }
 
-  private static List<Op> removal(Work.Delete delete) {
-    return List.of(Op.setData(delete.path(), RELEASED, -1), Op.delete(delete.path(), -1));
-  }
-
   private void create(Work.Create work, int tries, Runnable then) {
-    ensure(work, tries);
+    containers.ensure(work, tries > 0);
     Made made = new Made();
     client()
         .create(
-            nodePrefix(work),
+            work.prefix(),
             NodeData.bytes(work.data()),
             core.acl(),
             CreateMode.EPHEMERAL_SEQUENTIAL,
@@ -215,7 +174,7 @@ final class Lane {
                             return;
                           }
                           if (made.code == Code.NONODE && tries < 3) {
-                            forget(work.lock());
+                            containers.forget(work.lock());
                             create(work, tries + 1, then);
                             return;
                           }
@@ -223,7 +182,7 @@ final class Lane {
                           boolean read = rc == 0;
                           work.then()
                               .accept(
-                                  new Created(
+                                  new Work.Created(
                                       made.code,
                                       made.name,
                                       made.czxid,
@@ -247,117 +206,38 @@ final class Lane {
     }
   }
 
-  private static String nodePrefix(Work.Create work) {
-    return work.lock() + "/" + Line.prefix(work.attempt().weight());
-  }
-
-  /** The container is made in the same flush, unless it was there before. */
-  private void ensure(Work.Create work, int tries) {
-    int hash = work.lock().hashCode() | 1;
-    if (known[slot(hash)] != hash) {
-      known[slot(hash)] = hash;
-      if (tries > 0) {
-        core.makeContainers(Layout.parent(work.lock()));
-      }
-      core.makeContainer(work.lock(), NodeData.capacity(work.attempt().capacity()));
-    }
-  }
-
-  private void forget(String lock) {
-    known[slot(lock.hashCode() | 1)] = 0;
-  }
-
-  private static int slot(int hash) {
-    return (hash >>> 1) & (KNOWN - 1);
-  }
-
   // ---- Many ----
 
-  private void send(List<Work> batch) {
-    List<Op> writes = new ArrayList<>();
-    Map<String, Integer> creations = new LinkedHashMap<>();
-    for (Work work : batch) {
-      if (work instanceof Work.Create create) {
-        ensure(create, 0);
-        creations.merge(create.lock(), 1, Integer::sum);
-        writes.add(
-            Op.create(
-                nodePrefix(create),
-                NodeData.bytes(create.data()),
-                core.acl(),
-                CreateMode.EPHEMERAL_SEQUENTIAL));
-      } else if (work instanceof Work.Delete delete && delete.marked()) {
-        writes.addAll(removal(delete));
-      } else if (work instanceof Work.Delete delete) {
-        writes.add(Op.delete(delete.path(), -1));
-      }
-    }
-    Batch sent = new Batch(batch, creations);
-    client().multi(writes, (rc, path, context, results) -> written(sent, rc, results), null);
-    if (creations.size() == 1) {
-      // Most often what a thread gave back together with what it takes.
-      client()
-          .getData(
-              creations.keySet().iterator().next(),
-              false,
-              (rc, path, context, data, stat) ->
-                  core.guard()
-                      .run(
-                          () ->
-                              read(
-                                  sent,
-                                  rc == 0
-                                      ? List.of(new OpResult.GetDataResult(data, stat))
-                                      : List.of())),
-              null);
-    } else if (!creations.isEmpty()) {
-      List<Op> reads = creations.keySet().stream().map(Op::getData).toList();
-      client()
-          .multi(
-              reads,
-              (rc, path, context, results) ->
-                  core.guard().run(() -> read(sent, results == null ? List.of() : results)),
-              null);
-    }
+  private void send(List<Work> works) {
+    works.forEach(
+        work -> {
+          if (work instanceof Work.Create create) {
+            containers.ensure(create, false);
+          }
+        });
+    new Batch(core, works).send(this::answered);
   }
 
-  /** A transaction on its way. */
-  private static final class Batch {
-    final List<Work> works;
-    final Map<String, Integer> creations;
-    Code code = Code.CONNECTIONLOSS;
-    List<OpResult> results = List.of();
-
-    Batch(List<Work> works, Map<String, Integer> creations) {
-      this.works = works;
-      this.creations = creations;
-    }
-  }
-
-  private void written(Batch batch, int rc, @Nullable List<OpResult> results) {
-    batch.code = Code.get(rc);
-    batch.results = results == null ? List.of() : results;
-    if (batch.creations.isEmpty()) {
-      core.guard().run(() -> read(batch, List.of()));
-    }
-  }
-
-  private void read(Batch batch, List<OpResult> reads) {
+  private void answered(Batch batch) {
     if (over) {
       return;
     }
-    if (batch.code == Code.OK) {
-      deliver(batch, reads);
-      // Whoever is answered now wants something again at once: those go together, where the first
-      // of them would go alone, and all others wait for it.
-      core.guard().later(() -> core.guard().run(this::next));
-    } else if (batch.results.isEmpty()) {
-      batch.works.forEach(work -> work.failed(batch.code));
-      next();
-    } else {
-      // Something in it was impossible, and nothing was done.
-      batch.creations.keySet().forEach(this::forget);
-      oneByOne(new ArrayDeque<>(batch.works));
+    switch (batch.outcome()) {
+      case DONE -> {
+        batch.deliver();
+        // Whoever is answered now wants something again at once: those go together, where the
+        // first of them would go alone, and all others wait for it.
+        core.guard().later(() -> core.guard().run(this::next));
+      }
+      case UNKNOWN -> {
+        batch.fail();
+        next();
+      }
+      case IMPOSSIBLE -> {
+        // Something in it was, and nothing was done.
+        batch.locks().forEach(containers::forget);
+        oneByOne(new ArrayDeque<>(batch.works()));
+      }
     }
   }
 
@@ -368,49 +248,6 @@ final class Lane {
       // The first attempt at a container's making may have found nothing to stand on.
       single(rest.remove(), 1, () -> oneByOne(rest));
     }
-  }
-
-  private void deliver(Batch batch, List<OpResult> reads) {
-    Map<String, OpResult> containers = new LinkedHashMap<>();
-    int read = 0;
-    for (String lock : batch.creations.keySet()) {
-      if (read < reads.size()) {
-        containers.put(lock, reads.get(read));
-      }
-      read++;
-    }
-    int at = 0;
-    for (Work work : batch.works) {
-      if (work instanceof Work.Create create) {
-        OpResult result = batch.results.get(at++);
-        create.then().accept(created(create, result, batch, containers.get(create.lock())));
-      } else if (work instanceof Work.Delete delete) {
-        at += delete.marked() ? 2 : 1;
-        delete.then().accept(Code.OK);
-      }
-    }
-  }
-
-  /**
-   * A transaction does not tell its number. Where the node is the only one, that of the last change
-   * to the container will do as its token: it is that of the node's creation, or of a later removal
-   * of an older one, and in either case below that of any later creation.
-   */
-  private static Created created(
-      Work.Create work, OpResult result, Batch batch, @Nullable OpResult container) {
-    String path = result instanceof OpResult.CreateResult made ? made.getPath() : "";
-    if (container instanceof OpResult.GetDataResult data) {
-      Stat stat = data.getStat();
-      int children = stat.getNumChildren();
-      boolean alone = children == 1 && batch.creations.getOrDefault(work.lock(), 0) == 1;
-      return new Created(
-          Code.OK,
-          path,
-          alone ? stat.getPzxid() : 0,
-          NodeData.capacity(data.getData()),
-          alone ? 1 : Math.max(2, children));
-    }
-    return new Created(Code.OK, path, 0, 0, 0);
   }
 
   // ---- Ending ----

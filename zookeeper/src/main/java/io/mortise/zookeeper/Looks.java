@@ -7,7 +7,6 @@ import io.mortise.spi.Request;
 import io.mortise.zookeeper.Attempt.State;
 import io.mortise.zookeeper.Reads.Node;
 import io.mortise.zookeeper.Turn.Job;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Finds out who holds a lock, and has those who wait called.
  *
  * <p><b>In a short line</b> the children are listed: two reads, and the answer can say who holds.
+ * Who comes second reads and watches the number before its own only: of two nodes, that one holds.
  *
  * <p><b>In a long line</b> nobody lists. Sequence numbers have no gaps when they are given, so a
  * newcomer watches the number before its own; if that one is gone already, it lists once. A holder
@@ -40,28 +40,16 @@ final class Looks {
 
   private static final int TOLD = 64;
 
-  /** Up to so many that ask again are answered by one read. */
-  private static final int POLLS = 256;
-
   private final SessionCore core;
   private final Turns turns;
-
-  /** Holders that were left word lately, so that a poll does not do it again. */
-  private final Map<AttemptId, Boolean> noted =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<AttemptId, Boolean> eldest) {
-          return size() > 256;
-        }
-      };
+  private final Words words;
 
   private int underWay;
 
   Looks(SessionCore core, Turns turns) {
     this.core = core;
     this.turns = turns;
+    this.words = new Words(core, turns);
   }
 
   /** How many looks may yet bring news. */
@@ -73,15 +61,7 @@ final class Looks {
     return core.handle().client();
   }
 
-  private Duration askAgain() {
-    return core.spec().ttl().dividedBy(2);
-  }
-
-  private String node(Turn turn, Attempt attempt) {
-    return turn.path + "/" + attempt.node();
-  }
-
-  // ---- Arriving and asking again ----
+  // ---- Arriving ----
 
   /**
    * A new node that is not the only one. Who is the second, or comes to a long line, looks at the
@@ -112,9 +92,8 @@ final class Looks {
         });
   }
 
-  private void behindHolder(
-      Turn turn, Job job, Attempt attempt, NodeData.Entry holder, Stat stat) {
-    leaveWord(
+  private void behindHolder(Turn turn, Job job, Attempt attempt, NodeData.Entry holder, Stat stat) {
+    words.leave(
         List.of(holder.attempt()), () -> queued(turn, job, attempt, 1, holder(holder, stat)));
   }
 
@@ -123,125 +102,16 @@ final class Looks {
   }
 
   /** The next look that begins answers this request. */
-  private void lookFor(Turn turn, Job job) {
+  void lookFor(Turn turn, Job job) {
     turn.asker = job;
     look(turn);
   }
 
   private void queued(
       Turn turn, Job job, Attempt attempt, int ahead, Reply.@Nullable Holder holder) {
-    turns.answer(job, new Reply.Queued(core.attempt(attempt.number), ahead, holder, askAgain()));
+    turns.answer(
+        job, new Reply.Queued(core.attempt(attempt.number), ahead, holder, core.askAgain()));
     turns.finish(turn);
-  }
-
-  /** The request of an attempt that has a node was sent again. */
-  void poll(Turn turn, Job job, Attempt attempt) {
-    Reads.nodes(
-        client(),
-        List.of(turn.path, node(turn, attempt)),
-        nodes -> core.guard().run(() -> polled(turn, job, attempt, nodes)));
-  }
-
-  private void polled(Turn turn, Job job, Attempt attempt, @Nullable List<Node> nodes) {
-    if (core.isOver() || turn.current != job) {
-      return;
-    }
-    if (nodes == null) {
-      turns.fail(job, true, "the connection was lost.");
-      turns.finish(turn);
-      return;
-    }
-    Stat stat = nodes.get(0).stat();
-    if (!isOurs(nodes.get(1), attempt)) {
-      turns.forget(turn, attempt);
-      turns.answer(
-          job,
-          new Reply.Refused(
-              job.attempt(), Reply.Why.ENDED, "Somebody removed the attempt's node."));
-      turns.finish(turn);
-    } else if (attempt.state == State.HELD) {
-      turns.answer(job, turns.granted(attempt));
-      turns.finish(turn);
-    } else if (waitsInALongLine(turn, attempt, stat)) {
-      turns.answer(job, behind(attempt, stat));
-      turns.finish(turn);
-    } else {
-      lookFor(turn, job);
-    }
-  }
-
-  /** The same of many attempts that wait, by one read, while the turn goes on. */
-  void pollAside(Turn turn) {
-    if (!turn.polled.isEmpty() || turn.polls.isEmpty()) {
-      return;
-    }
-    List<Job> jobs = new ArrayList<>();
-    List<String> paths = new ArrayList<>();
-    paths.add(turn.path);
-    while (jobs.size() < POLLS && !turn.polls.isEmpty()) {
-      Job job = turn.polls.remove();
-      Attempt attempt = turns.attempt(job);
-      if (attempt == null) {
-        // It has ended meanwhile, which is told in its turn.
-        turns.again(turn, job);
-      } else {
-        jobs.add(job);
-        paths.add(node(turn, attempt));
-      }
-    }
-    turn.polled = jobs;
-    if (!jobs.isEmpty()) {
-      Reads.nodes(client(), paths, nodes -> core.guard().run(() -> polledAside(turn, nodes)));
-    }
-  }
-
-  private void polledAside(Turn turn, @Nullable List<Node> nodes) {
-    if (core.isOver()) {
-      return;
-    }
-    List<Job> jobs = turn.polled;
-    turn.polled = List.of();
-    for (int i = 0; i < jobs.size(); i++) {
-      Job job = jobs.get(i);
-      Attempt attempt = turns.attempt(job);
-      if (nodes == null) {
-        turns.fail(job, true, "the connection was lost.");
-      } else if (attempt == null || !isOurs(nodes.get(i + 1), attempt)) {
-        // Something has happened to it: for a look of its own.
-        turns.again(turn, job);
-      } else if (attempt.state == State.HELD && !attempt.leaving) {
-        turns.answer(job, turns.granted(attempt));
-      } else if (waitsInALongLine(turn, attempt, nodes.get(0).stat())) {
-        turns.answer(job, behind(attempt, nodes.get(0).stat()));
-      } else {
-        turns.again(turn, job);
-      }
-    }
-    pollAside(turn);
-    turns.advance(turn);
-  }
-
-  /** It will be called, or the look that is under way, or follows that one, is about it. */
-  private static boolean waitsInALongLine(Turn turn, Attempt attempt, @Nullable Stat line) {
-    return attempt.state == State.WAITING
-        && !attempt.leaving
-        && (attempt.watches || turn.looking)
-        && line != null
-        && line.getNumChildren() > SHORT;
-  }
-
-  private Reply.Queued behind(Attempt attempt, @Nullable Stat line) {
-    int others = line == null ? 0 : line.getNumChildren() - 1;
-    return new Reply.Queued(core.attempt(attempt.number), others, null, askAgain());
-  }
-
-  private boolean isOurs(Node node, Attempt attempt) {
-    Stat stat = node.stat();
-    NodeData.Entry entry = NodeData.attempt(node.data());
-    return stat != null
-        && entry != null
-        && stat.getEphemeralOwner() == client().getSessionId()
-        && entry.attempt().equals(core.attempt(attempt.number));
   }
 
   // ---- Watching ----
@@ -290,7 +160,7 @@ final class Looks {
     underWay++;
     Reads.nodes(
         client(),
-        List.of(node(turn, attempt), turn.path, turn.path + "/" + before),
+        List.of(turn.node(attempt), turn.path, turn.path + "/" + before),
         nodes ->
             core.guard()
                 .run(
@@ -303,7 +173,7 @@ final class Looks {
                       if (nodes == null || line == null || nodes.get(2).stat() != null) {
                         turn.lookAgain = true;
                       } else if (attempt.state == State.WAITING && !attempt.leaving) {
-                        if (own == null || !isOurs(nodes.get(0), attempt)) {
+                        if (own == null || !core.isOurs(nodes.get(0), attempt)) {
                           turns.vanished(turn, attempt);
                         } else {
                           turns.grant(turn, attempt, own.getCzxid(), line.getNumChildren() > 1);
@@ -422,7 +292,7 @@ final class Looks {
     for (int i = 0; i < view.heads; i++) {
       paths.add(turn.path + "/" + line.place(i).node());
     }
-    view.holding.forEach(attempt -> paths.add(node(turn, attempt)));
+    view.holding.forEach(attempt -> paths.add(turn.node(attempt)));
     Reads.nodes(
         client(),
         paths,
@@ -468,13 +338,13 @@ final class Looks {
       if (!turn.waiting.containsKey(attempt.number)) {
         continue;
       }
-      if (stat == null || !isOurs(node, attempt)) {
+      if (stat == null || !core.isOurs(node, attempt)) {
         turns.vanished(turn, attempt);
       } else {
         turns.grant(turn, attempt, stat.getCzxid(), othersWait);
         if (attempt.capacity() != Mode.SHARERS) {
           // Whoever watches it becomes the first who waits.
-          client().setData(node(turn, attempt), node.data(), -1, (rc, p, c, s) -> {}, null);
+          client().setData(turn.node(attempt), node.data(), -1, (rc, p, c, s) -> {}, null);
         }
         announce(turn, attempt);
       }
@@ -494,55 +364,7 @@ final class Looks {
         }
       }
     }
-    leaveWord(untold, () -> conclude(turn, view));
-  }
-
-  /** Tells holders that they are wanted, then goes on. */
-  private void leaveWord(List<AttemptId> holders, Runnable then) {
-    int[] open = {1};
-    Runnable one =
-        () -> {
-          if (--open[0] == 0) {
-            then.run();
-          }
-        };
-    for (AttemptId holder : holders) {
-      if (holder.session().equals(core.id())) {
-        turns.wanted(holder);
-      } else if (!noted.containsKey(holder)) {
-        noted.put(holder, true);
-        open[0]++;
-        note(holder, 0, one);
-      }
-    }
-    one.run();
-  }
-
-  private void note(AttemptId holder, int tries, Runnable then) {
-    client()
-        .create(
-            core.layout().note(holder),
-            new byte[0],
-            core.acl(),
-            org.apache.zookeeper.CreateMode.EPHEMERAL,
-            (rc, path, context, name) ->
-                core.guard()
-                    .run(
-                        () -> {
-                          if (core.isOver()) {
-                            return;
-                          }
-                          if (rc == Code.NONODE.intValue() && tries < 2) {
-                            core.makeContainers(core.layout().notes(holder.session()));
-                            note(holder, tries + 1, then);
-                            return;
-                          }
-                          if (rc != 0 && rc != Code.NODEEXISTS.intValue()) {
-                            noted.remove(holder);
-                          }
-                          then.run();
-                        }),
-            (Object) null);
+    words.leave(untold, () -> conclude(turn, view));
   }
 
   /** Answers who asked, if it has not been answered by what was found. */
@@ -560,13 +382,15 @@ final class Looks {
       queued(turn, asker, attempt, Math.max(0, view.line.indexOf(attempt.seq)), view.holder);
     } else if (asker != null && attempt != null) {
       Reply.Holder holder = view.holder;
-      turns.withdraw(
-          turn,
-          attempt,
-          () -> {
-            turns.answer(asker, new Reply.Busy(asker.attempt(), holder, askAgain()));
-            turns.finish(turn);
-          });
+      turns
+          .departures()
+          .withdraw(
+              turn,
+              attempt,
+              () -> {
+                turns.answer(asker, new Reply.Busy(asker.attempt(), holder, core.askAgain()));
+                turns.finish(turn);
+              });
     }
     looked(turn);
   }

@@ -84,7 +84,7 @@ final class Recovery {
     turns
         .lane()
         .delete(
-            turn.path + "/" + attempt.node(),
+            turn.node(attempt),
             false,
             false,
             code -> {

@@ -7,11 +7,13 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
+import io.mortise.zookeeper.Reads.Node;
 import io.mortise.zookeeper.internal.Guard;
 import io.mortise.zookeeper.internal.Handle;
 import io.mortise.zookeeper.internal.Inbox;
 import io.mortise.zookeeper.internal.Leftovers;
 import io.mortise.zookeeper.internal.Timer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +25,7 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,6 +95,21 @@ final class SessionCore implements Handle.Listener {
 
   SessionSpec spec() {
     return spec;
+  }
+
+  /** When who waits is to ask again at the latest. */
+  Duration askAgain() {
+    return spec.ttl().dividedBy(2);
+  }
+
+  /** Whether a node is that of an attempt of this very session. */
+  boolean isOurs(Node node, Attempt attempt) {
+    Stat stat = node.stat();
+    NodeData.Entry entry = NodeData.attempt(node.data());
+    return stat != null
+        && entry != null
+        && stat.getEphemeralOwner() == handle().client().getSessionId()
+        && entry.attempt().equals(attempt(attempt.number));
   }
 
   Inbox inbox() {

@@ -61,6 +61,11 @@ final class Turn {
     this.path = path;
   }
 
+  /** The path of an attempt's node. */
+  String node(Attempt attempt) {
+    return path + "/" + attempt.node();
+  }
+
   /** From now on these wait for that node to go. */
   void watches(List<Attempt> attempts, int seq) {
     for (Attempt attempt : attempts) {

@@ -1,7 +1,6 @@
 package io.mortise.zookeeper;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.News;
@@ -20,34 +19,34 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session does about locks: one request of a name after the other, each a creation, a look
- * at the line, or a removal. {@link Looks} finds out who holds, {@link Recovery} what became of
- * what was in doubt. Guarded by the session.
+ * What a session does about locks: one request of a name after the other, each a creation ({@link
+ * Arrivals}), a look at the line, or a removal ({@link Departures}). {@link Looks} finds out who
+ * holds, {@link Polls} answers who asks again, {@link Recovery} finds out what became of what was
+ * in doubt. Guarded by the session.
  */
 final class Turns {
-  /** Tokens of one node: as many as 16 bits can tell apart. */
-  private static final int TOKENS = 1 << 16;
-
   private final SessionCore core;
   private final Lane lane;
   private final Looks looks;
+  private final Polls polls;
+  private final Arrivals arrivals;
+  private final Departures departures;
   private final Recovery recovery;
   private final AttemptTable attempts = new AttemptTable();
   private final Ends ends = new Ends();
   private final Map<String, Turn> turns = new HashMap<>();
 
-  /** Removals on their way; they hold up nobody. */
-  private final Set<Job> leaving = new LinkedHashSet<>();
-
   Turns(SessionCore core, Lane lane) {
     this.core = core;
     this.lane = lane;
     this.looks = new Looks(core, this);
+    this.polls = new Polls(core, this, looks);
+    this.departures = new Departures(core, this, lane);
+    this.arrivals = new Arrivals(core, this, lane, looks, polls, departures);
     this.recovery = new Recovery(core, this);
   }
 
@@ -70,7 +69,7 @@ final class Turns {
         start(turn, job);
       } else if (request instanceof Request.Acquire && isPolledAside(turn, job)) {
         turn.polls.add(job);
-        looks.pollAside(turn);
+        polls.aside(turn);
       } else {
         turn.jobs.add(job);
       }
@@ -121,7 +120,7 @@ final class Turns {
     }
   }
 
-  private void refuse(Job job, Why why, String message) {
+  void refuse(Job job, Why why, String message) {
     answer(job, new Reply.Refused(job.attempt(), why, message));
   }
 
@@ -138,14 +137,14 @@ final class Turns {
       if (isOurs(job.attempt())) {
         absent(job);
       } else {
-        endForeign(job, () -> {});
+        departures.foreign(job, () -> {});
       }
     } else {
       refuse(job, Why.SESSION_GONE, "The session of this attempt is not alive in the store.");
     }
   }
 
-  private void absent(Job job) {
+  void absent(Job job) {
     Ends.End end =
         isOurs(job.attempt()) ? ends.get(job.attempt().number(), job.request.name()) : null;
     answer(
@@ -181,173 +180,42 @@ final class Turns {
       known = null;
     }
     if (job.request instanceof Request.Adjust adjust) {
-      adjust(job, adjust, known);
+      arrivals.adjust(job, adjust, known);
     } else if (known != null && known.state == State.DOUBT && core.handle().isUp()) {
       known.leaving |= job.request instanceof Request.Abandon;
       turn.jobs.addFirst(job);
       recovery.recover(turn);
     } else if (job.request instanceof Request.Acquire acquire) {
-      acquire(turn, job, acquire, known);
+      arrivals.acquire(turn, job, acquire, known);
     } else if (known != null) {
-      abandon(turn, job, known);
+      departures.abandon(turn, job, known);
     } else if (isOurs(job.attempt())) {
       absent(job);
     } else {
       turn.current = job;
-      endForeign(job, () -> finish(turn));
+      departures.foreign(job, () -> finish(turn));
     }
   }
 
-  /** An attempt of another session. */
-  private void endForeign(Job job, Runnable then) {
-    core.store()
-        .observer()
-        .end(job.request.name(), job.attempt())
-        .whenComplete(
-            (ended, failure) ->
-                core.guard()
-                    .run(
-                        () -> {
-                          if (failure == null) {
-                            answer(job, ended);
-                          } else {
-                            fail(job, true, "the connection was lost.");
-                          }
-                          then.run();
-                        }));
+  // ---- What becomes of attempts ----
+
+  /** Whether an attempt of this session has ended, or its number was given to another one. */
+  boolean isSpent(AttemptId attempt, LockName name) {
+    return ends.get(attempt.number(), name) != null || attempts.get(attempt.number()) != null;
   }
 
-  // ---- Acquiring ----
-
-  private void acquire(Turn turn, Job job, Request.Acquire request, @Nullable Attempt known) {
-    if (!core.handle().isUp()) {
-      fail(job, known != null, "the connection is down.");
-    } else if (known != null && known.leaving) {
-      refuse(job, Why.ENDED, "The attempt is being ended.");
-    } else if (known != null) {
-      turn.current = job;
-      known.queues |= request.queue();
-      looks.poll(turn, job, known);
-    } else if (ends.get(job.attempt().number(), job.request.name()) != null
-        || attempts.get(job.attempt().number()) != null) {
-      refuse(job, Why.ENDED, "The attempt has ended.");
-    } else {
-      Attempt attempt =
-          new Attempt(job.attempt().number(), turn.name, request.mode(), request.tokens());
-      attempt.queues = request.queue();
-      attempts.add(attempt);
-      turn.current = job;
-      String data = NodeData.attempt(job.attempt(), core.spec().ttl(), request.terms().label());
-      lane.create(turn.path, attempt, data, created -> created(turn, job, attempt, created));
-    }
+  /** An attempt whose node is about to be made. */
+  void add(Attempt attempt) {
+    attempts.add(attempt);
   }
 
   @Nullable Attempt attempt(Job job) {
     return attempts.get(job.attempt().number());
   }
 
-  private void created(Turn turn, Job job, Attempt attempt, Lane.Created made) {
-    if (made.code() != Code.OK) {
-      notCreated(turn, job, attempt, made.code());
-      return;
-    }
-    attempt.seq = Line.Place.parse(Layout.last(made.path())).seq();
-    if (Line.isLast(attempt.seq)) {
-      withdraw(turn, attempt, () -> renumber(turn, job));
-    } else if (made.children() == 0) {
-      // The node is there, and what else is there is not known.
-      doubt(attempt);
-      fail(job, true, "the connection was lost.");
-      finish(turn);
-    } else if (made.capacity() != attempt.capacity()) {
-      withdraw(turn, attempt, () -> differs(turn, job, attempt.capacity(), made.capacity()));
-    } else if (made.children() == 1) {
-      grant(turn, attempt, made.czxid(), false);
-      answer(job, granted(attempt));
-      finish(turn);
-    } else {
-      attempt.state = State.WAITING;
-      turn.waiting.put(attempt.number, attempt);
-      looks.arrived(turn, job, attempt, made.children());
-    }
-  }
-
-  /**
-   * The numbers of a line come to an end. Nobody is let in any more; when those have gone who were,
-   * its container can be removed, and numbers begin anew in the next one.
-   */
-  private void renumber(Turn turn, Job job) {
-    core.handle().client().delete(turn.path, -1, (rc, path, context) -> {}, null);
-    fail(
-        job,
-        false,
-        "the sequence numbers of lock '"
-            + turn.name
-            + "' begin anew as soon as those who hold it or wait have left.");
-    finish(turn);
-  }
-
-  private void notCreated(Turn turn, Job job, Attempt attempt, Code code) {
-    switch (code) {
-      case CONNECTIONLOSS, OPERATIONTIMEOUT, SESSIONMOVED -> {
-        doubt(attempt);
-        fail(job, true, "the connection was lost.");
-      }
-      case SESSIONEXPIRED -> {
-        core.over("the ZooKeeper session expired");
-        return;
-      }
-      default -> {
-        attempts.remove(attempt);
-        answer(
-            job,
-            new Reply.Failed(
-                job.attempt(),
-                false,
-                new StoreUnfitException(
-                    "Store '%s' does not let us make a node for lock '%s': %s."
-                        .formatted(core.display(), turn.name, code))));
-      }
-    }
-    finish(turn);
-  }
-
   /** What became of it is looked up once there is a connection. */
   void doubt(Attempt attempt) {
     attempt.state = State.DOUBT;
-  }
-
-  private void differs(Turn turn, Job job, int asked, int present) {
-    refuse(
-        job,
-        Why.CAPACITY_DIFFERS,
-        "Lock '%s' exists as %s, not as %s. Use it as that, or another name."
-            .formatted(turn.name, kind(present), kind(asked)));
-    finish(turn);
-  }
-
-  private static String kind(int capacity) {
-    return capacity == io.mortise.spi.Mode.SHARERS
-        ? "a lock"
-        : "a semaphore of " + capacity + " permits";
-  }
-
-  /** Removes the node of an attempt that is not to wait, as if it had never been; then answers. */
-  void withdraw(Turn turn, Attempt attempt, Runnable then) {
-    turn.waiting.remove(attempt.number);
-    attempt.leaving = true;
-    lane.delete(
-        turn.path + "/" + attempt.node(),
-        false,
-        false,
-        code -> {
-          if (code == Code.OK || code == Code.NONODE) {
-            attempts.remove(attempt);
-          } else {
-            doubt(attempt);
-          }
-          then.run();
-        });
   }
 
   /** The attempt holds from now on; who hears of it is the caller's business. */
@@ -405,48 +273,6 @@ final class Turns {
     }
   }
 
-  // ---- Ending ----
-
-  private void abandon(Turn turn, Job job, Attempt attempt) {
-    if (attempt.leaving) {
-      fail(job, true, "the end is on its way.");
-      return;
-    }
-    attempt.leaving = true;
-    if (attempt.state == State.DOUBT) {
-      fail(job, true, "the connection is down.");
-      return;
-    }
-    turn.waiting.remove(attempt.number);
-    leaving.add(job);
-    boolean marked = attempt.held && attempt.told && attempt.isExclusive();
-    lane.delete(
-        turn.path + "/" + attempt.node(),
-        marked,
-        job.later,
-        code -> {
-          leaving.remove(job);
-          left(job, attempt, code);
-        });
-  }
-
-  private void left(Job job, Attempt attempt, Code code) {
-    switch (code) {
-      case OK -> ended(attempt, attempt.held ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
-      case NONODE -> ended(attempt, attempt.held ? Ends.End.HOLD_GONE : Ends.End.WAIT_GONE);
-      case SESSIONEXPIRED -> {
-        core.over("the ZooKeeper session expired");
-        return;
-      }
-      default -> {
-        doubt(attempt);
-        fail(job, true, "the connection was lost.");
-        return;
-      }
-    }
-    absent(job);
-  }
-
   /** The node is gone, and that is remembered. */
   void ended(Attempt attempt, Ends.End end) {
     attempts.remove(attempt);
@@ -460,40 +286,17 @@ final class Turns {
     looks.look(turn);
   }
 
-  /** Its creation was never executed. */
+  /** It has no node, and counts as never made. */
   void neverWas(Attempt attempt) {
     attempts.remove(attempt);
   }
 
-  Lane lane() {
-    return lane;
+  Departures departures() {
+    return departures;
   }
 
-  // ---- Adjusting ----
-
-  private void adjust(Job job, Request.Adjust request, @Nullable Attempt known) {
-    if (known == null || known.state != State.HELD || known.leaving) {
-      refuse(job, Why.NOT_HELD, "The attempt does not hold lock '" + request.name() + "'.");
-    } else if (known.capacity() != request.mode().capacity()) {
-      refuse(
-          job,
-          Why.CAPACITY_DIFFERS,
-          "Lock '%s' exists as %s, not as %s."
-              .formatted(request.name(), kind(known.capacity()), kind(request.mode().capacity())));
-    } else if (request.mode().weight() > known.weight()) {
-      refuse(job, Why.UNSUPPORTED, "A hold on lock '" + request.name() + "' cannot be widened.");
-    } else if (request.tokens() > 0 && known.offset + known.tokens >= TOKENS) {
-      refuse(
-          job,
-          Why.NOT_HELD,
-          "The hold on lock '" + request.name() + "' has used up its tokens: acquire it anew.");
-    } else {
-      if (request.tokens() > 0) {
-        known.offset += known.tokens;
-        known.tokens = Math.min(request.tokens(), TOKENS - known.offset);
-      }
-      answer(job, granted(known));
-    }
+  Lane lane() {
+    return lane;
   }
 
   // ---- What the connection tells ----
@@ -557,7 +360,7 @@ final class Turns {
         unsent.removeIf(Job::isAnswered);
       }
     }
-    for (Job job : leaving) {
+    for (Job job : departures.unanswered()) {
       if (now - job.since > patience) {
         fail(job, true, "no answer in time.");
       }
@@ -593,7 +396,7 @@ final class Turns {
       }
       attempts.remove(attempt);
     }
-    List<Job> open = new ArrayList<>(leaving);
+    List<Job> open = new ArrayList<>(departures.unanswered());
     for (Turn turn : turns.values()) {
       if (turn.current != null) {
         open.add(turn.current);
@@ -602,7 +405,7 @@ final class Turns {
       open.addAll(turn.polls);
       open.addAll(turn.jobs);
     }
-    leaving.clear();
+    departures.over();
     turns.clear();
     open.forEach(this::gone);
   }

@@ -1,0 +1,47 @@
+package io.mortise.zookeeper;
+
+/**
+ * Makes locks' containers where they are missing: in the flush of the creation that needs one, and
+ * none that is known to have been there. Guarded by its session.
+ */
+final class Containers {
+  private static final int KNOWN = 4_096;
+
+  private final SessionCore core;
+
+  /**
+   * Hashes of containers that were there, each in the slot of its lower bits. They may be gone when
+   * nobody has used them for long, and two may have the same hash: then a creation fails, and is
+   * sent again together with that of the container.
+   */
+  private final int[] known = new int[KNOWN];
+
+  Containers(SessionCore core) {
+    this.core = core;
+  }
+
+  /**
+   * Makes the container of a creation, unless it was there before.
+   *
+   * @param again whether an earlier attempt may have found nothing to stand on
+   */
+  void ensure(Work.Create work, boolean again) {
+    int hash = work.lock().hashCode() | 1;
+    if (known[slot(hash)] != hash) {
+      known[slot(hash)] = hash;
+      if (again) {
+        core.makeContainers(Layout.parent(work.lock()));
+      }
+      core.makeContainer(work.lock(), NodeData.capacity(work.attempt().capacity()));
+    }
+  }
+
+  /** It is gone. */
+  void forget(String lock) {
+    known[slot(lock.hashCode() | 1)] = 0;
+  }
+
+  private static int slot(int hash) {
+    return (hash >>> 1) & (KNOWN - 1);
+  }
+}
