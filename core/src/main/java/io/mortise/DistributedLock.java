@@ -41,8 +41,8 @@ public interface DistributedLock {
    * Waits at most so long. Blocks. Zero tries once.
    *
    * @throws LockTimeoutException if the lock could not be had in time
-   * @throws StoreUnavailableException if the time is over and the store did not answer: not known
-   *     to be contention
+   * @throws StoreUnavailableException if the time is over and the store did not answer, for a
+   *     second or more: not known to be contention
    * @throws IllegalArgumentException if the time is negative
    * @throws InterruptedException if this thread is interrupted before or while it waits
    * @throws LockException if the store refuses
@@ -62,7 +62,8 @@ public interface DistributedLock {
    * As {@link #acquireWithin}, with a timeout as an outcome instead of an exception.
    *
    * @return empty if the lock could not be had in time
-   * @throws StoreUnavailableException if the time is over and the store did not answer
+   * @throws StoreUnavailableException if the time is over and the store did not answer, for a
+   *     second or more
    * @throws IllegalArgumentException if the time is negative
    * @throws InterruptedException if this thread is interrupted before or while it waits
    * @throws LockException if the store refuses

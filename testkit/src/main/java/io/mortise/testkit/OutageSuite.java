@@ -139,6 +139,23 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
+  void
+      givenStoreThatIsSilent_whenAWaitEndsBeforeThatIsKnown_thenItIsAnException_andNeverContention()
+          throws Exception {
+    Peer a = peer("a");
+    isFree(a.lock());
+    a.link().set(StoreLink.State.SILENT);
+    Duration wait = Duration.ofMillis(1_300);
+    assertThatThrownBy(() -> a.lock().tryAcquire(wait))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("'" + LOCK + "'");
+    assertThat(failure(a.lock().acquireAsync(wait))).isInstanceOf(StoreUnavailableException.class);
+    a.link().set(StoreLink.State.UP);
+    assertThat(isFree(peer("b").lock())).isTrue();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
   void givenWaitThroughAnOutage_thenItGoesOnAfterwards_andNobodyTakesItForContention() {
     Peer a = peer("a");
     isFree(a.lock());

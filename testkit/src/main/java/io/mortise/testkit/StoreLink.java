@@ -44,6 +44,9 @@ public final class StoreLink implements PartitionedStore {
   /** How long a process waits for an answer that does not come. */
   private static final Duration PATIENCE = Duration.ofMillis(200);
 
+  /** The same where nothing at all can be learned. */
+  private static final Duration LONG_PATIENCE = Duration.ofSeconds(3);
+
   private final LockStore store;
   private final Line line;
   private final Map<Integer, StoreLink> parts = new ConcurrentHashMap<>();
@@ -60,6 +63,8 @@ public final class StoreLink implements PartitionedStore {
     UP,
     /** Nothing arrives; the sender learns after a while that it may have. */
     CUT,
+    /** As {@link #CUT}, but it takes longer than many wait. */
+    SILENT,
     /** Nothing arrives, and the sender knows at once. */
     REFUSING,
     /** All arrives and is executed; no answer and no push comes back. */
@@ -168,8 +173,9 @@ public final class StoreLink implements PartitionedStore {
   @Override
   public void close() {}
 
-  private static Executor later() {
-    return CompletableFuture.delayedExecutor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+  private static Executor later(State state) {
+    Duration patience = state == State.SILENT ? LONG_PATIENCE : PATIENCE;
+    return CompletableFuture.delayedExecutor(patience.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   private static StoreUnavailableException silence() {
@@ -182,8 +188,8 @@ public final class StoreLink implements PartitionedStore {
     if (sent == State.REFUSING) {
       return failure.apply(silence());
     }
-    if (sent == State.CUT) {
-      return silent(failure);
+    if (sent == State.CUT || sent == State.SILENT) {
+      return silent(sent, failure);
     }
     long began = System.nanoTime();
     return send.get()
@@ -192,12 +198,12 @@ public final class StoreLink implements PartitionedStore {
             answer ->
                 line.state == State.UP
                     ? CompletableFuture.completedFuture(answer)
-                    : silent(failure));
+                    : silent(sent, failure));
   }
 
   private static <T> CompletableFuture<T> silent(
-      Function<Throwable, CompletableFuture<T>> failure) {
-    return CompletableFuture.runAsync(() -> {}, later())
+      State state, Function<Throwable, CompletableFuture<T>> failure) {
+    return CompletableFuture.runAsync(() -> {}, later(state))
         .thenCompose(ignored -> failure.apply(silence()));
   }
 
@@ -227,13 +233,14 @@ public final class StoreLink implements PartitionedStore {
         Request request, Consumer<Reply> sink, BiConsumer<Request, Consumer<Reply>> send) {
       line.requests.incrementAndGet();
       long began = System.nanoTime();
+      State sent = line.state;
       Runnable lost =
           () ->
-              later()
+              later(sent)
                   .execute(() -> sink.accept(new Reply.Failed(request.attempt(), true, silence())));
-      switch (line.state) {
+      switch (sent) {
         case REFUSING -> sink.accept(new Reply.Failed(request.attempt(), false, silence()));
-        case CUT -> lost.run();
+        case CUT, SILENT -> lost.run();
         default ->
             send.accept(
                 request,

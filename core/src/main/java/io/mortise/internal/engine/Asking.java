@@ -62,6 +62,7 @@ final class Asking {
     claim.stopTimer();
     claim.phase = Phase.UNSENT;
     claim.asking = false;
+    claim.sent = null;
     claim.queued = false;
     claim.doubt = false;
     claim.outdated = false;
@@ -86,6 +87,7 @@ final class Asking {
     int tokens = claim.shared ? claim.contended ? BLOCK : SMALL_BLOCK : 1;
     Sent sent = new Sent(attempt, engine.env.now(), session.asleep(), session.doubts());
     claim.asking = true;
+    claim.sent = sent;
     claim.outdated = false;
     stripe.send(
         session,
@@ -162,6 +164,7 @@ final class Asking {
         return;
       }
       claim.asking = false;
+      claim.sent = null;
       claim.doubt |= reply instanceof Reply.Failed failed && failed.mayHaveRun();
       if (claim.phase == Phase.HELD && reply instanceof Reply.Granted granted && granted.wanted()) {
         // A push was faster than this answer, but knew less.

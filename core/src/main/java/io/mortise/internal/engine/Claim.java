@@ -54,6 +54,9 @@ final class Claim {
   /** A request of the attempt is under way. */
   boolean asking;
 
+  /** That request, until it is answered. */
+  Asking.@Nullable Sent sent;
+
   /** A request of the attempt got no answer, and may be executed yet. */
   boolean doubt;
 
@@ -214,6 +217,22 @@ final class Claim {
 
   void timer(EngineScheduler.Timer timer) {
     waitState().timer = timer;
+  }
+
+  /**
+   * Since when nothing has been heard about the attempt, if nothing was heard at all; null if it is
+   * known that others are in the way.
+   *
+   * @param came when the asking waiter came
+   */
+  @Nullable Long silentSince(long came) {
+    if (phase == Phase.UNSENT) {
+      // Its timer runs while it is not sent by choice.
+      return wait == null || wait.timer == null ? came : null;
+    } else if (phase != Phase.ASKED || queued || (wait != null && wait.polls > 0) || sent == null) {
+      return null;
+    }
+    return sent.at() - came > 0 ? sent.at() : came;
   }
 
   void add(Waiter waiter) {

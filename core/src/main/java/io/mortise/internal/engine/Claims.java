@@ -10,6 +10,7 @@ import io.mortise.spi.Terms;
 import io.mortise.spi.Votes;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Claims {
   private static final int SHORT_GRANTS = 3;
+
+  /** A store that is silent for longer is not merely slow. */
+  private static final long SILENCE_NANOS = 1_000_000_000;
 
   /**
    * Where nobody hands over, a process that gives a lock back and wants it again lets others go
@@ -56,7 +60,7 @@ final class Claims {
     if (waiter.isDone() || claim == null) {
       return false;
     }
-    waiter.trouble = claim.trouble();
+    waiter.trouble = trouble(claim, waiter);
     waiter.state = State.CANCELLED;
     boolean wasHead = claim.head == waiter;
     claim.remove(waiter);
@@ -72,6 +76,15 @@ final class Claims {
       engine.handOver.pass(stripe, claim);
     }
     return true;
+  }
+
+  /** Why it is not known that others were in the waiter's way; null if it is. */
+  private @Nullable Throwable trouble(Claim claim, Waiter waiter) {
+    Long silent = claim.trouble() == null ? claim.silentSince(waiter.came) : null;
+    long nanos = silent == null ? 0 : engine.env.now() - silent;
+    return nanos < SILENCE_NANOS
+        ? claim.trouble()
+        : new TimeoutException("no answer within " + nanos / 1_000_000 + " ms.");
   }
 
   /** Nobody stands under a claim that does not hold. */

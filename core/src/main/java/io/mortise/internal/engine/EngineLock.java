@@ -106,7 +106,8 @@ final class EngineLock implements DistributedLock {
       throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
     }
     Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
-    long deadline = waitNanos == ENDLESS ? 0 : engine.env.now() + waitNanos;
+    waiter.came = waitNanos == ENDLESS ? 0 : engine.env.now();
+    long deadline = waiter.came + waitNanos;
     // Who does not wait at all waits for the answer.
     boolean bounded = waitNanos != ENDLESS && waitNanos != 0;
     begin(waiter, bounded ? Duration.ofNanos(waitNanos) : Engine.HOWEVER_LONG);
@@ -205,7 +206,11 @@ final class EngineLock implements DistributedLock {
     boolean once = checked(wait) == 0;
     return new AsyncAcquire(engine, name, client.leaks())
         .begin(
-            listener -> waiter(once, false, listener),
+            listener -> {
+              Waiter waiter = waiter(once, false, listener);
+              waiter.came = engine.env.now();
+              return waiter;
+            },
             new AsyncAcquire.Limit(wait, waiter -> timeout(waiter, wait)));
   }
 

@@ -25,6 +25,9 @@ final class Waiter {
   /** Refused if it waits for itself. */
   final boolean endless;
 
+  /** When its wait began, if that is to end at some time. */
+  long came;
+
   final Thread caller;
   private final @Nullable Runnable listener;
 
