@@ -27,7 +27,7 @@ public enum Capability {
   AT_LEAST,
   /** Fencing tokens. Without them every grant has token 0, whatever was asked for. */
   TOKEN,
-  /** {@link Request.Acquire#tokenFloor()}. */
+  /** {@link Request.Acquire#tokenFloor()}, {@link Request.Adjust#tokenFloor()}. */
   TOKEN_FLOOR,
   /** {@link Request.Adjust} to a smaller weight. */
   DOWNGRADE,

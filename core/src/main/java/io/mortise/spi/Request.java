@@ -62,14 +62,21 @@ public sealed interface Request {
    * @param mode the mode from now on; weight at most the present one, same capacity
    * @param terms times to be counted anew from now; a null time leaves that of the hold as it is
    * @param tokens size of a fresh block, 0 for none
+   * @param tokenFloor every token of a fresh block is at least this; 0 for no floor
    */
-  record Adjust(LockName name, AttemptId attempt, Mode mode, Terms terms, int tokens)
+  record Adjust(
+      LockName name, AttemptId attempt, Mode mode, Terms terms, int tokens, long tokenFloor)
       implements Request {
     /** Checks the numbers. */
     public Adjust {
-      if (tokens < 0 || tokens > MAX_TOKENS) {
-        throw new IllegalArgumentException("tokens=" + tokens);
+      if (tokens < 0 || tokens > MAX_TOKENS || tokenFloor < 0) {
+        throw new IllegalArgumentException("tokens=" + tokens + ", tokenFloor=" + tokenFloor);
       }
+    }
+
+    /** Tokens, if any, from no floor on. */
+    public Adjust(LockName name, AttemptId attempt, Mode mode, Terms terms, int tokens) {
+      this(name, attempt, mode, terms, tokens, 0);
     }
   }
 }

@@ -49,7 +49,8 @@ public record StoreProfile(
           request,
           adjust.mode().isExclusive() ? null : Capability.DOWNGRADE,
           adjust.terms().atMost() != null ? Capability.AT_MOST : null,
-          adjust.terms().atLeast() != null ? Capability.AT_LEAST : null);
+          adjust.terms().atLeast() != null ? Capability.AT_LEAST : null,
+          adjust.tokenFloor() > 0 ? Capability.TOKEN_FLOOR : null);
     }
     return Optional.empty();
   }

@@ -346,7 +346,7 @@ final class LockSteps {
     hold.weight = mode.weight();
     hold.restart(request.terms(), now);
     if (request.tokens() > 0) {
-      mint(lock, hold, request.tokens(), 0, now);
+      mint(lock, hold, request.tokens(), request.tokenFloor(), now);
     }
     if (hold == lock.owner && !mode.isExclusive()) {
       lock.owner = null;

@@ -39,7 +39,8 @@ final class LockCodec {
         + digits(adjust.tokens(), 4)
         + mode(adjust.mode())
         + micros(adjust.terms().atMost())
-        + micros(adjust.terms().atLeast());
+        + micros(adjust.terms().atLeast())
+        + digits(adjust.tokenFloor(), 16);
   }
 
   private static String encode(Request.Acquire acquire) {

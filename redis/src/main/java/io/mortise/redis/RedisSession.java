@@ -69,16 +69,21 @@ final class RedisSession implements StoreSession {
 
   private @Nullable Reply refusal(Request request) {
     Reply refusal = closed ? gone(request) : store.profile().refusal(request).orElse(null);
-    if (refusal == null
-        && request instanceof Request.Acquire acquire
-        && acquire.tokenFloor() > LockCodec.MAX_FLOOR) {
+    long floor = floor(request);
+    if (refusal == null && floor > LockCodec.MAX_FLOOR) {
       refusal =
           new Reply.Refused(
               request.attempt(),
               Reply.Why.UNSUPPORTED,
-              "Redis cannot count from token " + acquire.tokenFloor() + " on: it is above 2^53.");
+              "Redis cannot count from token " + floor + " on: it is above 2^53.");
     }
     return refusal;
+  }
+
+  private static long floor(Request request) {
+    return request instanceof Request.Acquire acquire
+        ? acquire.tokenFloor()
+        : request instanceof Request.Adjust adjust ? adjust.tokenFloor() : 0;
   }
 
   private Reply gone(Request request) {

@@ -9,7 +9,7 @@
 --   e<attempt 22><queue 0|1><tokens 4>[<proven dead session 12>]                   acquire all of a plain lock
 --   a<attempt 22><queue 0|1><tokens 4><proven dead 12><weight 7><capacity 7><floor 16><at most 16><at least 16><label>
 --   r<attempt 22>                                                                  abandon: release or cancel
---   j<attempt 22><tokens 4><weight 7><capacity 7><at most 16><at least 16>         adjust a hold
+--   j<attempt 22><tokens 4><weight 7><capacity 7><at most 16><at least 16><floor 16>   adjust a hold
 --   v<attempt 22><C|B>                                                             evict: close or break
 --   o                                                                              open a lock that is closed
 --   s                                                                              sweep: end holds of dead sessions
@@ -679,7 +679,7 @@ local function machine()
     return 'E' .. how .. (more and '1' or '0')
   end
 
-  local function adjust(key, text, attempt, tokens, weight, capacity, most, least)
+  local function adjust(key, text, attempt, tokens, weight, capacity, most, least, floor)
     if not live(attempt) then
       return 'S'
     end
@@ -699,7 +699,7 @@ local function machine()
     hold.weight, hold.changed = weight, true
     restart(lock, hold, most, least)
     if tokens > 0 then
-      mint(lock, hold, tokens, 0)
+      mint(lock, hold, tokens, floor)
     end
     serve(lock)
     local answer = granted(lock, hold)
@@ -784,7 +784,7 @@ local function machine()
       return abandon(key, text, attempt)
     elseif op == 106 then
       return adjust(key, text, attempt, number(arg, 24, 27), number(arg, 28, 34), number(arg, 35, 41), number(arg, 42, 57),
-        number(arg, 58, 73))
+        number(arg, 58, 73), number(arg, 74, 89))
     elseif op == 118 then
       return evict(key, attempt, sub(arg, 24) == 'C')
     elseif op == 111 then

@@ -113,7 +113,8 @@ sealed interface Command {
           + (request.terms().atMost() == null ? "" : " at most " + request.terms().atMost())
           + (request.terms().atLeast() == null ? "" : " at least " + request.terms().atLeast())
           + " tokens="
-          + request.tokens();
+          + request.tokens()
+          + (request.tokenFloor() == 0 ? "" : " floor=" + request.tokenFloor());
     }
   }
 

@@ -142,7 +142,8 @@ final class CommandSource {
         chance(20)
             ? new Terms(Duration.ofMinutes(40), chance(10) ? Duration.ofMinutes(20) : null, "")
             : Terms.NONE,
-        chance(50) ? 0 : 1 + random.nextInt(100));
+        chance(50) ? 0 : 1 + random.nextInt(100),
+        held.attempt().number() % 16 == 5 ? FLOOR : 0);
   }
 
   private @Nullable SessionId proof() {

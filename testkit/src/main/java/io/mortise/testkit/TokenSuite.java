@@ -165,6 +165,23 @@ class TokenSuite extends StoreSuite {
   }
 
   @Test
+  void givenHoldThatAsksForAFreshBlockFromAFloorOn_thenItIsNotBelowThat_norBelowTheOld() {
+    needs(Capability.TOKEN_FLOOR);
+    SessionDriver a = session("a");
+    Reply.Granted first = granted(a.ask(block(a.attempt(), 1, 0, null)));
+    AttemptId attempt = first.attempt();
+    long floor = first.token() + 1_000_000_000_000L;
+    Reply.Granted far =
+        granted(a.ask(new Request.Adjust(LOCK, attempt, EX, Terms.NONE, 10, floor)));
+    assertThat(far.token()).isGreaterThanOrEqualTo(floor);
+    Reply.Granted again =
+        granted(a.ask(new Request.Adjust(LOCK, attempt, EX, Terms.NONE, 10, floor)));
+    assertThat(again.token()).isGreaterThan(last(far));
+    a.end(LOCK, attempt);
+    assertThat(session("b").hold(LOCK, EX).token()).isGreaterThan(last(again));
+  }
+
+  @Test
   void givenStoreThatIsRestarted_thenTokensRise_andWhatWasHeldIsHeldOrLostButNeverTwice() {
     SessionDriver a = session("a");
     Reply.Granted first = granted(a.ask(block(a.attempt(), 1024, 0, null)));

@@ -321,7 +321,7 @@ public final class LockTable {
     hold.weight = request.mode().weight();
     hold.restart(request.terms(), now);
     if (request.tokens() > 0) {
-      mint(lock, hold, request.tokens(), 0, now);
+      mint(lock, hold, request.tokens(), request.tokenFloor(), now);
     }
     serveQueue(lock, now);
     return granted(lock, hold, now);
