@@ -7,6 +7,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Granted</b> as soon as a majority has granted and has minted a token in common; who grants
  * later joins the votes. The floor from which on tokens are asked for lies a little above the
  * members' clocks, so that mostly all mint the same ones and one round trip is enough. If they did
- * not, all is given back and asked for again from above everything that was minted: the second
- * phase.
+ * not, those that granted are asked for fresh tokens from above everything that was minted, while
+ * the attempt holds there: the second phase.
  *
  * <p><b>Not granted</b> as soon as a majority cannot grant any more. Then what was granted is given
  * back everywhere at once, also where no answer came: two who each keep a part would wait for each
@@ -32,6 +33,10 @@ final class Acquiring extends Round {
 
   private final Attempt attempt;
   private final Request.Acquire request;
+
+  /** What members answered in the phase before. */
+  private final @Nullable Reply[] before;
+
   private long floor;
   private int ballots = 1;
 
@@ -39,6 +44,7 @@ final class Acquiring extends Round {
     super(session, session.stripe(request.name()), sink);
     this.attempt = attempt;
     this.request = request;
+    this.before = new @Nullable Reply[session.size()];
     this.floor = session.floor(request.tokenFloor());
   }
 
@@ -49,7 +55,14 @@ final class Acquiring extends Round {
 
   @Override
   @Nullable Reply ask(int index) {
+    return ballots == 1 ? askToGrant(index) : askForTokens(index);
+  }
+
+  private @Nullable Reply askToGrant(int index) {
     MemberSession member = session.usable(index);
+    if (member != null && member.isRefused()) {
+      return session.refused(attempt.id);
+    }
     if (member == null || !session.mayVote(member)) {
       return session.unasked(index, attempt.id);
     }
@@ -58,11 +71,25 @@ final class Acquiring extends Round {
       if (hold != null) {
         session.releasing().quietly(stripe, attempt, hold, false);
       }
-      hold = new Hold(member, MemberIds.attempt(member.id(), attempt.id.number(), attempt.ballot));
+      hold = new Hold(member, session.idIn(member, attempt.id, attempt));
       attempt.holds[index] = hold;
+      attempt.gone[index] = false;
     }
     SessionId dead = request.provenDead();
-    send(index, hold, member.member.hasEnded(dead) ? dead : null);
+    boolean proven = member.member.hasEnded(dead) || !session.rules().proofCountsWhereItWasGiven();
+    send(index, hold, proven ? dead : null);
+    return null;
+  }
+
+  private @Nullable Reply askForTokens(int index) {
+    Hold hold = attempt.holds[index];
+    if (hold == null || !(before[index] instanceof Reply.Granted)) {
+      return before[index];
+    }
+    Request.Adjust asked =
+        new Request.Adjust(
+            request.name(), hold.id(), request.mode(), Terms.NONE, request.tokens(), floor);
+    stripe.send(() -> hold.session().store.submit(asked, reply -> answered(index, hold, reply)));
     return null;
   }
 
@@ -85,7 +112,10 @@ final class Acquiring extends Round {
     return attempt.holds[member] == asked;
   }
 
-  /** A grant by a server that may have been restarted just now does not count. */
+  /**
+   * A grant by a server that may have been restarted just now does not count. What fails in the
+   * second phase leaves what was granted in the first.
+   */
   @Override
   Reply sifted(int member, Reply reply) {
     Hold hold = attempt.holds[member];
@@ -93,13 +123,24 @@ final class Acquiring extends Round {
         hold != null
             && session.rules().doubtsAfterBreaks()
             && (hold.session().isInDoubt() || hold.session().isLost());
-    return reply instanceof Reply.Granted && doubtful
-        ? new Reply.Failed(
-            reply.attempt(),
-            true,
-            new StoreUnavailableException(
-                "Member '" + session.display(member) + "' may have been restarted."))
-        : reply;
+    if (reply instanceof Reply.Granted && doubtful) {
+      return new Reply.Failed(
+          reply.attempt(),
+          true,
+          new StoreUnavailableException(
+              "Member '" + session.display(member) + "' may have been restarted."));
+    }
+    if (reply instanceof Reply.Granted && attempt.gone[member]) {
+      // It was told to have ended there. One that an operator closed is still answered as granted.
+      return new Reply.Refused(reply.attempt(), Why.EVICTED, "The attempt was ended.");
+    }
+    if (ballots > 1 && reply instanceof Reply.Failed failed) {
+      return new Reply.Failed(reply.attempt(), true, failed.cause());
+    }
+    if (ballots > 1 && reply instanceof Reply.Refused refused && refused.why() == Why.NOT_HELD) {
+      return new Reply.Refused(reply.attempt(), Why.ENDED, refused.message());
+    }
+    return reply;
   }
 
   @Override
@@ -129,8 +170,7 @@ final class Acquiring extends Round {
     if (votes != null) {
       keepInStep(votes);
     }
-    int agreeing = count(Reply.Granted.class, this::isTheSame);
-    if (votes == null || !session.rules().stands(votes, agreeing, session.majority())) {
+    if (votes == null || votes.isOver()) {
       TokenBlock tokens = tokens();
       if (tokens == null) {
         return pending() > 0 ? null : nextBallot();
@@ -240,18 +280,21 @@ final class Acquiring extends Round {
     }
   }
 
-  /**
-   * A majority grants, but has no token in common: all of it again, from above what they minted.
-   */
+  /** A majority grants, but has no token in common: others, from above all that they minted. */
   private @Nullable Reply nextBallot() {
     List<TokenBlock> minted = minted();
     long last = minted.stream().mapToLong(TokenBlock::last).max().orElse(0);
     session.widenLead(minted.stream().mapToLong(TokenBlock::first).max().orElse(0) - floor);
-    giveBack();
-    if (attempt.ended || ballots++ == MOST_BALLOTS) {
+    if (attempt.ended || ballots == MOST_BALLOTS) {
+      if (giveBack()) {
+        rename();
+      }
       return failed("no majority of its members counts alike");
     }
-    floor = Math.max(session.floor(request.tokenFloor()), last + 1);
+    for (int i = 0; i < before.length; i++) {
+      before[i] = reply(i);
+    }
+    floor = Math.max(request.tokenFloor(), session.floorAbove(last, ballots++));
     begin();
     return null;
   }
@@ -271,7 +314,12 @@ final class Acquiring extends Round {
       votes.end();
       attempt.votes = null;
     }
-    giveBack();
+    // What has ended goes on nowhere, and its end may yet be asked for under its name.
+    boolean ended =
+        votes != null || why == Why.ENDED || why == Why.EVICTED || why == Why.SESSION_GONE;
+    if (giveBack() && !ended) {
+      rename();
+    }
     if (why != null) {
       return refusal(why);
     }
@@ -353,8 +401,8 @@ final class Acquiring extends Round {
             cause));
   }
 
-  /** Ends the attempt wherever it was granted or may be, and begins a new one with the next ask. */
-  private void giveBack() {
+  /** Ends the attempt wherever it was granted or may be; says whether that is anywhere. */
+  private boolean giveBack() {
     boolean any = false;
     for (int i = 0; i < session.size(); i++) {
       Hold hold = attempt.holds[i];
@@ -369,11 +417,14 @@ final class Acquiring extends Round {
         any = true;
       }
     }
-    if (any) {
-      attempt.ballot = (attempt.ballot + 1) % MemberIds.BALLOTS;
-      Arrays.fill(attempt.holds, null);
-      Arrays.fill(attempt.doubtful, false);
-      Arrays.fill(attempt.gone, false);
-    }
+    return any;
+  }
+
+  /** The next ask begins a new attempt in the members. */
+  private void rename() {
+    attempt.ballot = session.rules().numberOfNextTry(attempt.ballot) % MemberIds.BALLOTS;
+    Arrays.fill(attempt.holds, null);
+    Arrays.fill(attempt.doubtful, false);
+    Arrays.fill(attempt.gone, false);
   }
 }

@@ -12,12 +12,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes a hold in all members that have it: times, or a fresh block of tokens, which must have
- * tokens in common as those of a grant.
+ * Changes a hold in all members that have it: times, or a fresh block of tokens. Of these a
+ * majority must have minted some in common, as of those of a grant; if it has not, all are asked
+ * again from above what they minted.
  */
 final class Adjusting extends Round {
+  private static final int MOST_BALLOTS = 4;
+
   private final Request.Adjust request;
   private final @Nullable Attempt attempt;
+  private long floor;
+  private int ballots = 1;
 
   Adjusting(
       QuorumSession session,
@@ -27,6 +32,11 @@ final class Adjusting extends Round {
     super(session, session.stripe(request.name()), sink);
     this.request = request;
     this.attempt = attempt;
+    long last = attempt == null ? 0 : attempt.tokens.last();
+    this.floor =
+        request.tokens() > 0 && session.hasTokens()
+            ? session.floor(Math.max(request.tokenFloor(), last + 1))
+            : 0;
   }
 
   @Override
@@ -38,15 +48,23 @@ final class Adjusting extends Round {
   @Nullable Reply ask(int index) {
     MemberSession member = session.usable(index);
     Hold hold = attempt == null ? null : attempt.holds[index];
-    if (member == null || (hold == null && attempt != null)) {
+    if (member == null) {
       return session.unasked(index, request.attempt());
     }
-    AttemptId id = hold == null ? session.idIn(member, request.attempt()) : hold.id();
+    // Where it does not stand it is asked for all the same: the member says why that is nothing.
+    AttemptId id = hold == null ? session.idIn(member, request.attempt(), attempt) : hold.id();
     MemberSession through = hold == null ? member : hold.session();
     Request.Adjust asked =
-        new Request.Adjust(request.name(), id, request.mode(), request.terms(), request.tokens());
-    stripe.send(() -> through.store.submit(asked, reply -> answered(index, id, reply)));
+        new Request.Adjust(
+            request.name(), id, request.mode(), request.terms(), request.tokens(), floor);
+    int ballot = ballots;
+    stripe.send(() -> through.store.submit(asked, reply -> answered(index, ballot, reply)));
     return null;
+  }
+
+  @Override
+  boolean isCurrent(int member, Object asked) {
+    return asked.equals(ballots);
   }
 
   @Override
@@ -81,7 +99,7 @@ final class Adjusting extends Round {
               ? session.rules().tokens(minted, session.majority())
               : new TokenBlock(0, request.tokens());
       if (fresh == null) {
-        return pending() > 0 ? null : failed();
+        return pending() > 0 ? null : nextBallot(minted);
       }
       attempt.tokens = fresh;
     }
@@ -94,6 +112,17 @@ final class Adjusting extends Round {
         attempt.wanted,
         place <= 0 ? null : left.get(place - 1),
         attempt.votes);
+  }
+
+  private @Nullable Reply nextBallot(List<TokenBlock> minted) {
+    session.widenLead(minted.stream().mapToLong(TokenBlock::first).max().orElse(0) - floor);
+    if (ballots == MOST_BALLOTS) {
+      return failed();
+    }
+    long last = minted.stream().mapToLong(TokenBlock::last).max().orElse(0);
+    floor = Math.max(request.tokenFloor(), session.floorAbove(last, ballots++));
+    begin();
+    return null;
   }
 
   private Reply failed() {

@@ -53,6 +53,16 @@ final class Attempt {
     this.gone = new boolean[members];
   }
 
+  /** Whether some member knows it by a name that cannot be told from what the engine calls it. */
+  boolean isRenamed() {
+    for (Hold hold : holds) {
+      if (hold != null && !hold.id().equals(id)) {
+        return true;
+      }
+    }
+    return ballot > 0;
+  }
+
   boolean isGranted() {
     return votes != null;
   }

@@ -33,6 +33,7 @@ final class MemberSession {
 
   private volatile boolean open;
   private volatile boolean lost;
+  private volatile boolean refused;
 
   /** The beat that the member confirmed last, and the one that it may have taken; 0 for none. */
   volatile long confirmed;
@@ -105,6 +106,18 @@ final class MemberSession {
     return !open && confirmed != 0;
   }
 
+  /** The member has not let it go on so. It may be begun anew, if it never was. */
+  void refuse() {
+    refused = true;
+    confirmed = 0;
+    pending = 0;
+  }
+
+  /** Whether the member said last that this object does not go on with the session. */
+  boolean isRefused() {
+    return refused;
+  }
+
   boolean isLost() {
     return lost;
   }
@@ -114,6 +127,7 @@ final class MemberSession {
       renewedAt = sentAt;
     }
     open = true;
+    refused = false;
   }
 
   void lose() {

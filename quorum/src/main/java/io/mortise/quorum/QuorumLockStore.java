@@ -47,7 +47,7 @@ final class QuorumLockStore implements LockStore {
       EnumSet.complementOf(EnumSet.of(Capability.QUEUE, Capability.PERMITS, Capability.DOWNGRADE));
 
   /** How far above the members' clocks tokens are asked for at first, and at most, in µs. */
-  private static final long LEAD = 2_000;
+  private static final long LEAD = 20_000;
 
   private static final long MOST_LEAD = 200_000;
 
@@ -124,6 +124,10 @@ final class QuorumLockStore implements LockStore {
         minTtl = longer(minTtl, one.minTtl());
         expiryLag = longer(expiryLag, one.expiryLag());
       }
+    }
+    if (!common.contains(Capability.TOKEN_FLOOR)) {
+      // Each would mint its own: no majority would have one in common.
+      common.remove(Capability.TOKEN);
     }
     String display =
         members.stream().map(Member::display).collect(Collectors.joining(", ", "quorum(", ")"));
@@ -215,6 +219,14 @@ final class QuorumLockStore implements LockStore {
             .toList();
     long clock = clocks.isEmpty() ? 0 : clocks.get(Math.min(clocks.size(), majority()) - 1);
     return Math.max(1, Math.max(least, clock + lead.get()));
+  }
+
+  /**
+   * From which token on members are asked that had none in common, again: what the clock of the one
+   * that is ahead will show by then, and further each time.
+   */
+  long floorAbove(long minted, int ballot) {
+    return floor(rules.aboveAllThatWasMinted(minted, lead.get() << ballot));
   }
 
   /** A member's clock was ahead of the floor by so much. */

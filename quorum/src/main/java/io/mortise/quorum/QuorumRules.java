@@ -16,6 +16,26 @@ class QuorumRules {
     return members / 2 + 1;
   }
 
+  /** How many votes a lease hangs on: the time counts that so many of them have. */
+  int votesThatCount(int majority) {
+    return majority;
+  }
+
+  /** From when a vote lasts a TTL that was renewed. */
+  long countsFrom(long sentAt, long answeredAt) {
+    return sentAt;
+  }
+
+  /** Whether a vote ends when its member tells that the hold has ended there. */
+  boolean votesEndWithTheirHold() {
+    return true;
+  }
+
+  /** Whether a session that one member judged dead counts as dead in that member only. */
+  boolean proofCountsWhereItWasGiven() {
+    return true;
+  }
+
   /** Whether a vote ends for good with the session, in that member, that it was given to (A4). */
   boolean votesEndWithTheirSession() {
     return true;
@@ -26,6 +46,26 @@ class QuorumRules {
    * came: it may have been granted there.
    */
   boolean releasesEverywhere() {
+    return true;
+  }
+
+  /** Whether a request that may yet arrive late is ended once more when it cannot any more. */
+  boolean endsTwiceWhatMayBeLate() {
+    return true;
+  }
+
+  /** Whether an end that a member did not hear of is told to it again. */
+  boolean tellsEndsUntilTheyAreHeard() {
+    return true;
+  }
+
+  /** Whether an attempt that was given up goes on under another number in the members. */
+  int numberOfNextTry(int number) {
+    return number + 1;
+  }
+
+  /** Whether a request is answered once. */
+  boolean answersOnce() {
     return true;
   }
 
@@ -51,20 +91,17 @@ class QuorumRules {
   }
 
   /**
-   * Whether a grant that is known is still the answer to its attempt: as long as enough members
-   * stand by it, however many of those that were asked again agree on its tokens.
-   */
-  boolean stands(VoteSet votes, int agreeing, int majority) {
-    return !votes.isOver();
-  }
-
-  /**
    * Which tokens a grant has: those that a majority minted for it. Every member mints each number
    * once and in rising order, and any two majorities share a member, so no two grants share a token
    * and a later grant has greater ones, whatever became of the holds meanwhile.
    */
   @Nullable TokenBlock tokens(List<TokenBlock> minted, int majority) {
     return TokenBlock.common(minted, majority);
+  }
+
+  /** From where on tokens are minted when a majority had none in common. */
+  long aboveAllThatWasMinted(long last, long lead) {
+    return last + lead;
   }
 
   /** Whether a late vote counts only for a hold that never was without a majority. */

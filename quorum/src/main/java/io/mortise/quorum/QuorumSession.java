@@ -107,6 +107,10 @@ final class QuorumSession implements StoreSession {
     return store.floor(least);
   }
 
+  long floorAbove(long minted, int ballot) {
+    return store.floorAbove(minted, ballot);
+  }
+
   void widenLead(long tooLittle) {
     store.widenLead(tooLittle);
   }
@@ -155,11 +159,17 @@ final class QuorumSession implements StoreSession {
     doubt = renewNow;
   }
 
-  /** How an attempt is called in a member of which nothing is known here. */
-  AttemptId idIn(MemberSession member, AttemptId attempt) {
+  /** How an attempt is called in a member where it does not stand for all that is known here. */
+  AttemptId idIn(MemberSession member, AttemptId attempt, @Nullable Attempt known) {
     return attempt.session().equals(spec.id())
-        ? MemberIds.attempt(member.id(), attempt.number(), 0)
+        ? MemberIds.attempt(member.id(), attempt.number(), known == null ? 0 : known.ballot)
         : attempt;
+  }
+
+  /** A member has said that the session is not to be gone on with here. */
+  Reply refused(AttemptId attempt) {
+    return new Reply.Refused(
+        attempt, Why.SESSION_GONE, "Session '" + spec.id() + "' is not this process's.");
   }
 
   Reply unasked(int member, AttemptId attempt) {
@@ -228,6 +238,9 @@ final class QuorumSession implements StoreSession {
     Attempt attempt = known(stripe, request.attempt());
     if (attempt == null) {
       attempt = new Attempt(request, size());
+      Attempt ended = stripe.renamed.remove(request.attempt().number());
+      // Asked for again after its end: under the name whose end the members know.
+      attempt.ballot = ended == null ? 0 : ended.ballot;
       stripe.attempts.put(request.attempt().number(), attempt);
     }
     Acquiring before = attempt.round;
@@ -244,16 +257,21 @@ final class QuorumSession implements StoreSession {
     return attempt.session().equals(spec.id()) ? stripe.attempts.get(attempt.number()) : null;
   }
 
+  /** Its end begins, or is asked for again. */
   private @Nullable Attempt forget(Stripe stripe, AttemptId id) {
     Attempt attempt = known(stripe, id);
-    if (attempt != null) {
-      stripe.attempts.remove(id.number());
-      attempt.ended = true;
-      if (attempt.votes != null) {
-        attempt.votes.end();
-      }
-      box.forget(id);
+    if (attempt == null) {
+      return id.session().equals(spec.id()) ? stripe.renamed.get(id.number()) : null;
     }
+    stripe.attempts.remove(id.number());
+    if (attempt.isRenamed()) {
+      stripe.renamed.put(id.number(), attempt);
+    }
+    attempt.ended = true;
+    if (attempt.votes != null) {
+      attempt.votes.end();
+    }
+    box.forget(id);
     return attempt;
   }
 
@@ -319,7 +337,9 @@ final class QuorumSession implements StoreSession {
     for (boolean there : attempt.gone) {
       gone += there ? 1 : 0;
     }
-    if (votes == null ? gone > size() - majority() : votes.drop(member)) {
+    if (votes == null
+        ? gone > size() - majority()
+        : rules().votesEndWithTheirHold() && votes.drop(member)) {
       tellGone(stripe, attempt, how);
     }
   }
@@ -363,7 +383,6 @@ final class QuorumSession implements StoreSession {
         stripe.unlock();
       }
     }
-    var unused = member.store.close();
   }
 
   // ---- Liveness ----
@@ -384,6 +403,7 @@ final class QuorumSession implements StoreSession {
       try {
         stripe.attempts.values().forEach(attempt -> attempt.ended = true);
         stripe.attempts.clear();
+        stripe.renamed.clear();
       } finally {
         stripe.unlock();
       }

@@ -79,7 +79,7 @@ final class Releasing {
   private void settle(LockName name, Hold hold, Reply reply) {
     Map<AttemptId, Debt> owed = debts[hold.session().member.index];
     if (reply instanceof Reply.Failed) {
-      if (!hold.session().isLost()) {
+      if (!hold.session().isLost() && session.rules().tellsEndsUntilTheyAreHeard()) {
         owed.putIfAbsent(hold.id(), new Debt(name, hold, session.now()));
       }
     } else {
@@ -90,7 +90,7 @@ final class Releasing {
 
   /** Once more when nothing that was sent before can arrive any more. */
   void oweLate(LockName name, Hold hold) {
-    if (!hold.session().isLost()) {
+    if (!hold.session().isLost() && session.rules().endsTwiceWhatMayBeLate()) {
       long notBefore = session.now() + session.maxInFlightNanos();
       debts[hold.session().member.index].put(hold.id(), new Debt(name, hold, notBefore));
     }
@@ -160,7 +160,7 @@ final class Releasing {
       } else if (member == null) {
         return session.unasked(index, request.attempt());
       } else {
-        hold = new Hold(member, session.idIn(member, request.attempt()));
+        hold = new Hold(member, session.idIn(member, request.attempt(), null));
       }
       LockName name = request.name();
       stripe.send(

@@ -107,6 +107,8 @@ final class Renewing {
           present = open(member);
         } else if (present != null && present.isLost() && !isLost()) {
           generations[member.index]++;
+          // Not before: what it leaves behind may have to be ended through it.
+          var unused = present.store.close();
           present = open(member);
         }
         sessions.set(member.index, present);
@@ -183,7 +185,7 @@ final class Renewing {
         member.seen.removeAll(seen);
         take(member, renewed);
         if (!forgot && !(renewed.more() && endsWithGone(renewed))) {
-          member.renewed(sent.at());
+          member.renewed(store.rules().countsFrom(sent.at(), session.now()));
         }
       } finally {
         guard.unlock();
@@ -191,11 +193,19 @@ final class Renewing {
       if (forgot) {
         // The session outlived it, but what hung on it may not have.
         session.lost(member);
+        var unused = member.store.close();
         count(round, new Renewal.Lost("the member may have forgotten"));
         return;
       }
       session.releasing().pay(member.member.index);
-    } else if (renewal instanceof Renewal.Lost && !member.isTwin()) {
+    } else if (renewal instanceof Renewal.Lost && member.isTwin()) {
+      guard.lock();
+      try {
+        member.refuse();
+      } finally {
+        guard.unlock();
+      }
+    } else if (renewal instanceof Renewal.Lost) {
       session.lost(member);
     }
     if (again) {
@@ -348,7 +358,7 @@ final class Renewing {
       over = true;
       for (int i = 0; i < sessions.length(); i++) {
         MemberSession member = sessions.get(i);
-        if (member != null && !member.isLost()) {
+        if (member != null) {
           ends.add(
               member.store.close().toCompletableFuture().handle((done, failure) -> (Void) null));
         }

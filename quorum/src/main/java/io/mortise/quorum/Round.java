@@ -90,7 +90,7 @@ abstract class Round {
       Reply counted = sifted(member, reply);
       replies[member] = counted;
       heard(member, counted);
-      if (over) {
+      if (over && session.rules().answersOnce()) {
         late(member, counted);
         return;
       }
@@ -109,7 +109,7 @@ abstract class Round {
   }
 
   private void look() {
-    if (!over && !sending) {
+    if ((!over || !session.rules().answersOnce()) && !sending) {
       Reply reply = decide();
       if (reply != null) {
         over = true;

@@ -3,6 +3,7 @@ package io.mortise.quorum;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
@@ -13,10 +14,23 @@ import java.util.concurrent.locks.ReentrantLock;
  * name reach each member in the order in which they were decided. Nothing is called under the lock.
  */
 final class Stripe {
+  private static final int RENAMED = 32;
+
   private final ReentrantLock guard = new ReentrantLock();
 
   /** By the number that the attempt has for the engine. */
   final Map<Long, Attempt> attempts = new HashMap<>();
+
+  /** Of those that were ended: the last that are called otherwise in members than here. */
+  final Map<Long, Attempt> renamed =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Attempt> eldest) {
+          return size() > RENAMED;
+        }
+      };
 
   private final ArrayDeque<Runnable> outbox = new ArrayDeque<>();
   private List<Runnable> calls = new ArrayList<>(1);

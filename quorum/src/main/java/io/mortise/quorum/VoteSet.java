@@ -16,7 +16,7 @@ final class VoteSet implements Votes {
 
   VoteSet(@Nullable MemberSession[] votes, int needed, QuorumRules rules) {
     this.votes = votes.clone();
-    this.needed = needed;
+    this.needed = rules.votesThatCount(needed);
     this.rules = rules;
   }
 

@@ -11,16 +11,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Clients, members, and what goes wrong with them, in virtual time and from a seed: members forget,
- * clients are cut off or die, messages are late or lost. The quorum store itself is the real one.
+ * clients are cut off or die, messages are late or lost, operators evict. How much of each differs
+ * from world to world. The quorum store itself is the real one.
  *
  * <p>Promises, looked at after each event: one believes at a time; tokens are unique, and greater
- * than those of every grant that was answered before the acquire began; and at the end, when
- * nothing goes wrong any more, no member has anything of an attempt that was given up.
+ * than those of every grant that was answered before the acquire began; each request is answered
+ * once; and at the end, when nothing goes wrong any more, no member has anything of an attempt that
+ * was given up, and the lock can be had.
  */
 final class QuorumWorld {
   static final String EXCLUSION = "two believe that they hold";
   static final String TOKENS = "a token went back or was given twice";
   static final String LEFTOVER = "something is left of an attempt that was ended";
+
+  static final String SHUT = "the lock cannot be had though nobody holds it";
+  static final String ANSWERS = "a request was answered twice";
 
   private static final int CLIENTS = 3;
   private static final int STEPS = 250;
@@ -28,6 +33,7 @@ final class QuorumWorld {
 
   private final SimNetwork network;
   private final QuorumRules rules;
+  private final Troubles troubles;
   private final List<SimMember> members;
   private final List<SimClient> clients = new ArrayList<>();
   private final Set<Long> tokens = new HashSet<>();
@@ -35,12 +41,31 @@ final class QuorumWorld {
   private int grants;
   private @Nullable String broken;
 
+  /** How often what goes wrong: once in so many steps, or messages. */
+  private record Troubles(
+      int forgets, int cuts, int isolations, int deaths, int evictions, int keeps, int polls) {
+    static Troubles draw(SimNetwork network) {
+      network.lossOneIn = network.oneOf(4, 8, 20, 60);
+      network.patience = Duration.ofSeconds(network.oneOf(40, 200));
+      network.strayOneIn = network.oneOf(3, 1_000_000);
+      return new Troubles(
+          network.oneOf(5, 12, 40),
+          network.oneOf(3, 8, 30),
+          network.oneOf(12, 30, 100),
+          network.oneOf(25, 80),
+          network.oneOf(15, 60, 1_000),
+          network.oneOf(2, 4, 100),
+          network.oneOf(2, 4, 100));
+    }
+  }
+
   /** What came of one. */
   record Outcome(@Nullable String broken, int grants, String trace) {}
 
-  private QuorumWorld(Seed seed, QuorumRules rules) {
-    this.network = new SimNetwork(seed.random());
+  private QuorumWorld(Seed seed, QuorumRules rules, boolean traces) {
+    this.network = new SimNetwork(seed.random(), traces);
     this.rules = rules;
+    this.troubles = Troubles.draw(network);
     this.members =
         SimNetwork.listOf(network.oneIn(4) ? 5 : 3, index -> new SimMember(network, index));
     for (int i = 0; i < CLIENTS; i++) {
@@ -49,15 +74,24 @@ final class QuorumWorld {
   }
 
   private SimClient newClient() {
-    return new SimClient(this, network, members, rules);
+    return new SimClient(this, network, members, rules, troubles.keeps(), troubles.polls());
   }
 
+  /** Runs it; if a promise was broken, once more to tell how it came to that. */
   static Outcome run(long seed, QuorumRules rules) {
-    QuorumWorld world = new QuorumWorld(new Seed(seed), rules);
+    Outcome outcome = run(seed, rules, false);
+    return outcome.broken() == null ? outcome : run(seed, rules, true);
+  }
+
+  private static Outcome run(long seed, QuorumRules rules, boolean traces) {
+    QuorumWorld world = new QuorumWorld(new Seed(seed), rules, traces);
     try {
       world.live();
       if (world.broken == null) {
         world.end();
+      }
+      if (world.broken == null) {
+        world.ask();
       }
       return new Outcome(world.broken, world.grants, world.network.trace());
     } finally {
@@ -75,6 +109,10 @@ final class QuorumWorld {
       broken = TOKENS;
     }
     highest = Math.max(highest, token);
+  }
+
+  void answeredTwice() {
+    broken = ANSWERS;
   }
 
   private void look() {
@@ -101,18 +139,35 @@ final class QuorumWorld {
   private void trouble() {
     SimClient client = clients.get(network.random.nextInt(CLIENTS));
     int member = network.random.nextInt(members.size());
-    if (network.oneIn(12)) {
+    if (network.oneIn(troubles.forgets())) {
       members.get(member).forget();
+      // Troubles like company.
+      if (network.oneIn(3)) {
+        isolate(clients.get(network.random.nextInt(CLIENTS)));
+      }
     }
-    if (network.oneIn(8)) {
+    if (network.oneIn(troubles.cuts())) {
       SimNetwork.Line line = client.links.get(member).line;
       line.cut = true;
-      network.after(network.upTo(SimClient.TTL), () -> line.cut = false);
+      network.after(network.upTo(SimClient.TTL.multipliedBy(2)), () -> line.cut = false);
     }
-    if (network.oneIn(25)) {
+    if (network.oneIn(troubles.isolations())) {
+      isolate(client);
+    }
+    if (network.oneIn(troubles.evictions())) {
+      clients.forEach(holder -> holder.evictThrough(client));
+    }
+    if (network.oneIn(troubles.deaths())) {
       client.die();
       clients.set(clients.indexOf(client), newClient());
     }
+  }
+
+  private void isolate(SimClient client) {
+    client.links.forEach(link -> link.line.cut = true);
+    network.after(
+        network.upTo(SimClient.TTL.multipliedBy(2)),
+        () -> client.links.forEach(link -> link.line.cut = false));
   }
 
   /** Nothing goes wrong any more, and all give back what they have. */
@@ -129,18 +184,36 @@ final class QuorumWorld {
       }
       network.pass(STEP, this::look);
     }
-    if (broken == null && clients.stream().allMatch(SimClient::isIdle)) {
+    boolean idle = clients.stream().allMatch(SimClient::isIdle);
+    if (broken == null && idle) {
       for (SimMember member : members) {
         for (LockView view : member.look(SimClient.LOCK)) {
           for (LockView.Party holder : view.holders()) {
             // What a session held that has ended there is anybody's who wants it.
             if (!holder.sessionLeft().isZero() && isOfTheLiving(holder)) {
-              network.tell(member, "has " + holder);
+              network.tell(member, "has", holder);
               broken = LEFTOVER;
             }
           }
         }
       }
+    }
+  }
+
+  /** One of them alone asks for the lock, and has a few tries. */
+  private void ask() {
+    int before = grants;
+    SimClient last = clients.get(0);
+    last.insists = true;
+    for (int i = 0; i < 40 && broken == null && grants == before; i++) {
+      network.after(Duration.ofMillis(1), () -> last.act(true));
+      if (i % 4 == 0) {
+        clients.forEach(client -> network.after(Duration.ofMillis(2), client::renew));
+      }
+      network.pass(STEP, this::look);
+    }
+    if (broken == null && grants == before) {
+      broken = SHUT;
     }
   }
 

@@ -4,27 +4,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.quorum.QuorumWorld.Outcome;
 import io.mortise.testkit.Seed;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The running quorum store in random worlds of virtual time; and the same without one of its rules,
- * which must be missed. Not every rule can be: behind some another one stands, which alone keeps
- * the promise in these worlds. {@link VotesModel} and {@link MintModel} break without those.
+ * which must be missed. Rules of votes and tokens are in {@link VotesModel} and {@link MintModel},
+ * too.
  *
  * <p>{@code -Dmortise.seed=…} repeats a world, {@code -Dmortise.quorum.worlds=…} sets how many
  * there are.
  */
 class QuorumWorldTest {
   private static final int WORLDS = Integer.getInteger("mortise.quorum.worlds", 200);
-  private static final int MUTANT_WORLDS = 1_000;
+  private static final int MUTANT_WORLDS =
+      Integer.getInteger("mortise.quorum.mutant-worlds", 1_000);
 
-  /** The store without one of its rules, and the promises one of which that must break. */
-  record Mutant(String name, QuorumRules rules, Set<String> breaks) {
+  /**
+   * The store without one of its rules.
+   *
+   * @param from where to begin to look: one such world, when this was written
+   * @param breaks the promises one of which it must break
+   */
+  record Mutant(String name, long from, QuorumRules rules, Set<String> breaks) {
     @Override
     public String toString() {
       return name;
@@ -35,6 +44,7 @@ class QuorumWorldTest {
     return Stream.of(
         new Mutant(
             "half of the members are enough",
+            0,
             new QuorumRules() {
               @Override
               int majority(int members) {
@@ -43,7 +53,48 @@ class QuorumWorldTest {
             },
             Set.of(QuorumWorld.EXCLUSION, QuorumWorld.TOKENS)),
         new Mutant(
+            "a lease lasts as long as the last of its votes",
+            1,
+            new QuorumRules() {
+              @Override
+              int votesThatCount(int majority) {
+                return 1;
+              }
+            },
+            Set.of(QuorumWorld.EXCLUSION)),
+        new Mutant(
+            "a vote outlives its session",
+            20,
+            new QuorumRules() {
+              @Override
+              boolean votesEndWithTheirSession() {
+                return false;
+              }
+            },
+            Set.of(QuorumWorld.EXCLUSION)),
+        new Mutant(
+            "a vote outlives its hold",
+            20,
+            new QuorumRules() {
+              @Override
+              boolean votesEndWithTheirHold() {
+                return false;
+              }
+            },
+            Set.of(QuorumWorld.EXCLUSION)),
+        new Mutant(
+            "what one member judged counts in all",
+            0,
+            new QuorumRules() {
+              @Override
+              boolean proofCountsWhereItWasGiven() {
+                return false;
+              }
+            },
+            Set.of(QuorumWorld.EXCLUSION)),
+        new Mutant(
             "what was not answered is not given back",
+            11,
             new QuorumRules() {
               @Override
               boolean releasesEverywhere() {
@@ -52,14 +103,97 @@ class QuorumWorldTest {
             },
             Set.of(QuorumWorld.LEFTOVER)),
         new Mutant(
+            "what may be late is ended once",
+            12,
+            new QuorumRules() {
+              @Override
+              boolean endsTwiceWhatMayBeLate() {
+                return false;
+              }
+            },
+            Set.of(QuorumWorld.LEFTOVER)),
+        new Mutant(
+            "an end that was not heard is not told again",
+            9,
+            new QuorumRules() {
+              @Override
+              boolean tellsEndsUntilTheyAreHeard() {
+                return false;
+              }
+            },
+            Set.of(QuorumWorld.LEFTOVER)),
+        new Mutant(
+            "an attempt that was given up keeps its number",
+            76,
+            new QuorumRules() {
+              @Override
+              int numberOfNextTry(int number) {
+                return number;
+              }
+            },
+            Set.of(QuorumWorld.EXCLUSION)),
+        new Mutant(
+            "a request is answered again",
+            0,
+            new QuorumRules() {
+              @Override
+              boolean answersOnce() {
+                return false;
+              }
+            },
+            Set.of(QuorumWorld.ANSWERS)),
+        new Mutant(
             "who has forgotten votes at once",
+            19,
             new QuorumRules() {
               @Override
               boolean quarantines() {
                 return false;
               }
             },
-            Set.of(QuorumWorld.EXCLUSION)));
+            Set.of(QuorumWorld.EXCLUSION)),
+        new Mutant(
+            "a grant counts that came after a break",
+            616,
+            new QuorumRules() {
+              @Override
+              boolean doubtsAfterBreaks() {
+                return false;
+              }
+            },
+            Set.of(QuorumWorld.EXCLUSION)),
+        new Mutant(
+            "the highest of a majority's tokens",
+            61,
+            new QuorumRules() {
+              @Override
+              TokenBlock tokens(List<TokenBlock> minted, int majority) {
+                return minted.stream()
+                    .max(Comparator.comparingLong(TokenBlock::first))
+                    .orElseThrow();
+              }
+            },
+            Set.of(QuorumWorld.TOKENS)),
+        new Mutant(
+            "a minority's token",
+            27,
+            new QuorumRules() {
+              @Override
+              @Nullable TokenBlock tokens(List<TokenBlock> minted, int majority) {
+                return TokenBlock.common(minted, majority - 1);
+              }
+            },
+            Set.of(QuorumWorld.TOKENS)),
+        new Mutant(
+            "the second phase begins where the first did",
+            0,
+            new QuorumRules() {
+              @Override
+              long aboveAllThatWasMinted(long last, long lead) {
+                return 0;
+              }
+            },
+            Set.of(QuorumWorld.SHUT)));
   }
 
   @Test
@@ -80,7 +214,7 @@ class QuorumWorldTest {
   @MethodSource("mutants")
   void givenOneRuleLess_thenAPromiseIsBroken(Mutant mutant) {
     long world =
-        LongStream.range(0, MUTANT_WORLDS)
+        LongStream.range(mutant.from(), mutant.from() + MUTANT_WORLDS)
             .filter(
                 seed -> {
                   String broken = QuorumWorld.run(seed, mutant.rules()).broken();

@@ -39,6 +39,12 @@ final class RedisMembersUnderTest implements StoreUnderTest {
   }
 
   @Override
+  public boolean givesAllTokens() {
+    // On a busy machine one may be asked when its clock is past the floor already.
+    return false;
+  }
+
+  @Override
   public Duration shortTtl() {
     return Duration.ofMillis(600);
   }

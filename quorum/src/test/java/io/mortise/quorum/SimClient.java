@@ -19,6 +19,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +45,14 @@ final class SimClient {
   private final List<Long> seen = new ArrayList<>();
   private boolean dead;
 
+  /** It asks again until it has the lock. */
+  boolean insists;
+
+  /** What it does with a hold one time in so many: end it, ask for it again. */
+  private final int keeps;
+
+  private final int polls;
+
   private long attempts;
   private Phase phase = Phase.IDLE;
   private @Nullable AttemptId attempt;
@@ -58,10 +68,20 @@ final class SimClient {
     ENDING
   }
 
-  SimClient(QuorumWorld world, SimNetwork network, List<SimMember> members, QuorumRules rules) {
+  SimClient(
+      QuorumWorld world,
+      SimNetwork network,
+      List<SimMember> members,
+      QuorumRules rules,
+      int keeps,
+      int polls) {
     this.world = world;
+    this.keeps = keeps;
+    this.polls = polls;
     this.network = network;
     this.links = members.stream().map(SimMember::link).toList();
+    int lateOneIn = network.oneOf(2, 4, 10, 30, 100);
+    links.forEach(link -> link.line.lateOneIn = lateOneIn);
     this.store =
         QuorumLockStore.over(
             List.<LockStore>copyOf(links),
@@ -136,9 +156,9 @@ final class SimClient {
       seen.removeAll(told);
       for (Renewal.Item item : renewed.news()) {
         seen.add(item.id());
-        boolean mine = item.news().attempt().equals(attempt);
-        if (mine && (item.news() instanceof News.Gone || phase == Phase.HOLDING)) {
-          phase = phase == Phase.IDLE ? phase : Phase.ENDING;
+        boolean gone = item.news() instanceof News.Gone;
+        if (gone && item.news().attempt().equals(attempt) && phase != Phase.IDLE) {
+          phase = Phase.ENDING;
         }
       }
       if (renewed.more() || renewAgain) {
@@ -161,9 +181,12 @@ final class SimClient {
     return renewedAt != null && renewedAt + TTL.toNanos() - network.now() > 0;
   }
 
-  /** Whether it acts as the holder now. */
+  /**
+   * Whether it acts as the holder now: by the votes alone, which have to be enough. (The engine
+   * asks that its session be alive, too.)
+   */
   boolean believes() {
-    if (dead || phase != Phase.HOLDING || votes == null || !isLive()) {
+    if (dead || phase != Phase.HOLDING || votes == null) {
       return false;
     }
     long from = votes.countedFrom();
@@ -187,14 +210,14 @@ final class SimClient {
       tokensBefore = world.highestToken();
       ask();
     } else if (!underWay && phase == Phase.ASKING) {
-      if (wantsLocks && network.random.nextBoolean()) {
+      if (wantsLocks && (insists || network.random.nextBoolean())) {
         ask();
       } else {
         phase = Phase.ENDING;
       }
-    } else if (phase == Phase.HOLDING && (!wantsLocks || network.oneIn(4) || !believes())) {
+    } else if (phase == Phase.HOLDING && (!wantsLocks || network.oneIn(keeps) || !believes())) {
       phase = Phase.ENDING;
-    } else if (!underWay && phase == Phase.HOLDING && network.oneIn(4)) {
+    } else if (!underWay && phase == Phase.HOLDING && network.oneIn(polls)) {
       ask();
     } else if (!underWay && phase == Phase.ENDING) {
       end();
@@ -206,7 +229,26 @@ final class SimClient {
     underWay = true;
     Request request =
         new Request.Acquire(LOCK, asked, Mode.EXCLUSIVE, false, Terms.NONE, 1, 0, proof);
-    session.submit(request, reply -> answered(asked, reply));
+    session.submit(request, once(reply -> answered(asked, reply)));
+  }
+
+  private Consumer<Reply> once(Consumer<Reply> sink) {
+    AtomicBoolean answered = new AtomicBoolean();
+    return reply -> {
+      if (answered.getAndSet(true)) {
+        world.answeredTwice();
+      }
+      sink.accept(reply);
+    };
+  }
+
+  /** An operator, at another client, closes what this one holds. */
+  void evictThrough(SimClient other) {
+    AttemptId held = attempt;
+    if (phase == Phase.HOLDING && held != null && !other.dead) {
+      network.tell(this, "is evicted");
+      var unused = other.store.evict(LOCK, held, LockStore.Eviction.CLOSE);
+    }
   }
 
   private void answered(AttemptId asked, Reply reply) {
@@ -251,17 +293,18 @@ final class SimClient {
   private void end() {
     AttemptId asked = attempt;
     underWay = true;
-    network.tell(this, "ends " + asked);
+    network.tell(this, "ends", asked);
     session.submit(
         new Request.Abandon(LOCK, asked),
-        reply -> {
-          if (asked.equals(attempt) && !dead) {
-            underWay = false;
-            if (!(reply instanceof Reply.Failed)) {
-              phase = Phase.IDLE;
-            }
-          }
-        });
+        once(
+            reply -> {
+              if (asked.equals(attempt) && !dead) {
+                underWay = false;
+                if (!(reply instanceof Reply.Failed)) {
+                  phase = Phase.IDLE;
+                }
+              }
+            }));
   }
 
   boolean isIdle() {

@@ -5,6 +5,7 @@ import io.mortise.testkit.ManualTime;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
@@ -12,24 +13,21 @@ import java.util.PriorityQueue;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 
 /**
  * Time that moves by hand, what is to happen in it, and how long that takes to get somewhere: now
  * and then for ever. For one thread.
  */
 final class SimNetwork {
-  /** After this long nobody waits for an answer any more. */
-  static final Duration PATIENCE = Duration.ofSeconds(40);
-
-  /** What was not executed by then never will be. */
-  static final Duration IN_FLIGHT = Duration.ofSeconds(60);
-
+  private static final Duration QUICK = Duration.ofMillis(5);
   private static final int TRACE = 300;
 
   final ManualTime time = new ManualTime();
   final RandomGenerator random;
   private final PriorityQueue<Event> events =
       new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::order));
+  private final boolean traces;
   private long order;
 
   /** What happened, the latest of it, to be printed where a promise was broken. */
@@ -38,10 +36,19 @@ final class SimNetwork {
   /** Whether messages are lost and late now. */
   boolean isBad = true;
 
+  /** After this long nobody waits for an answer any more. */
+  Duration patience = Duration.ofSeconds(40);
+
+  int lossOneIn = 20;
+
+  /** Of the requests that are late these are overtaken by later ones. */
+  int strayOneIn = 4;
+
   private record Event(long at, long order, Runnable task) {}
 
-  SimNetwork(RandomGenerator random) {
+  SimNetwork(RandomGenerator random, boolean traces) {
     this.random = random;
+    this.traces = traces;
   }
 
   long now() {
@@ -49,8 +56,12 @@ final class SimNetwork {
   }
 
   /** Notes what happens. */
-  void tell(Object who, Object what) {
-    trace.add("%.3f s  %s  %s".formatted(now() / 1e9, who, what));
+  void tell(Object who, Object... what) {
+    if (!traces) {
+      return;
+    }
+    String told = Arrays.stream(what).map(String::valueOf).collect(Collectors.joining(" -> "));
+    trace.add("%.3f s  %s  %s".formatted(now() / 1e9, who, told));
     if (trace.size() > TRACE) {
       trace.remove();
     }
@@ -73,6 +84,15 @@ final class SimNetwork {
     return random.nextInt(chances) == 0;
   }
 
+  /** What was not executed by then never will be. */
+  Duration inFlight() {
+    return patience.multipliedBy(3).dividedBy(2);
+  }
+
+  int oneOf(int... choices) {
+    return choices[random.nextInt(choices.length)];
+  }
+
   /** Lets time pass, and all happen that is due by then. */
   void pass(Duration duration, Runnable afterEach) {
     long end = now() + duration.toNanos();
@@ -85,7 +105,10 @@ final class SimNetwork {
     time.advance(Duration.ofNanos(end - now()));
   }
 
-  /** What one client has to one member: requests arrive in the order in which they were sent. */
+  /**
+   * What one client has to one member: requests arrive in the order in which they were sent, but
+   * for a few of those that take long.
+   */
   final class Line {
     private long lastArrival;
 
@@ -94,14 +117,19 @@ final class SimNetwork {
 
     boolean cut;
 
+    /** Of its messages so many are late. */
+    int lateOneIn = 10;
+
     /** Executes a step there, and answers once: with what came of it, or with the silence. */
     <T> void exchange(Supplier<T> step, Consumer<T> answer, Supplier<T> silence) {
       long sent = now();
       int sentOn = connection;
-      long arrival = Math.max(lastArrival + 1, sent + latency().toNanos());
+      long latency = latency().toNanos();
+      boolean strays = latency > QUICK.toNanos() && oneIn(strayOneIn);
+      long arrival = strays ? sent + latency : Math.max(lastArrival + 1, sent + latency);
       Once<T> once = new Once<>(answer);
-      if (!lost() && arrival - sent < IN_FLIGHT.toNanos()) {
-        lastArrival = arrival;
+      if (!lost() && arrival - sent < inFlight().toNanos()) {
+        lastArrival = strays ? lastArrival : arrival;
         after(
             Duration.ofNanos(arrival - sent),
             () -> {
@@ -113,15 +141,15 @@ final class SimNetwork {
               }
             });
       }
-      after(PATIENCE, () -> once.accept(true, silence.get()));
+      after(patience, () -> once.accept(true, silence.get()));
     }
 
     private boolean lost() {
-      return cut || (isBad && oneIn(20));
+      return cut || (isBad && oneIn(lossOneIn));
     }
 
     private Duration latency() {
-      return isBad && oneIn(10) ? upTo(Duration.ofSeconds(80)) : upTo(Duration.ofMillis(5));
+      return isBad && oneIn(lateOneIn) ? upTo(patience.multipliedBy(2)) : upTo(QUICK);
     }
   }
 

@@ -126,7 +126,11 @@ public abstract class DifferentialContract {
       CommandRunner actual = new CommandRunner(store);
       try {
         return run(
-            commands, reference, expected, actual, new AnswerComparison(under.capabilities()));
+            commands,
+            reference,
+            expected,
+            actual,
+            new AnswerComparison(under.capabilities(), under.givesAllTokens()));
       } finally {
         actual.close();
       }

@@ -37,6 +37,14 @@ public interface StoreUnderTest extends AutoCloseable {
     return true;
   }
 
+  /**
+   * Whether a grant has always as many tokens as the reference gives. A store may give fewer: one
+   * of several members gives those that they have in common.
+   */
+  default boolean givesAllTokens() {
+    return true;
+  }
+
   /** Lets time pass for the store. Blocks, unless time moves by hand. */
   default void pass(Duration time) {
     Waits.pass(time);

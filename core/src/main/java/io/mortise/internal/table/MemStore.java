@@ -104,6 +104,15 @@ public final class MemStore implements LockStore {
     return operator(now -> table.reopen(name, now));
   }
 
+  /** Loses a record, as if it had never been written: for simulations of servers that forget. */
+  public void forget(LockName name) {
+    step(
+        now -> {
+          table.forget(name);
+          return true;
+        });
+  }
+
   private <T> CompletionStage<T> operator(Function<Long, T> step) {
     if (!profile.can(Capability.EVICT)) {
       return CompletableFuture.failedFuture(

@@ -1,0 +1,12 @@
+package io.mortise.quorum;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.DifferentialContract;
+
+/** Three Redis servers answer as one store that can do what a quorum can. */
+@ContractFor("quorum")
+class RedisMembersDifferentialTest extends DifferentialContract {
+  RedisMembersDifferentialTest() {
+    super(RedisMembersUnderTest::new, 2);
+  }
+}
