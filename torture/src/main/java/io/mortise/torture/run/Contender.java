@@ -144,7 +144,11 @@ final class Contender {
     CompletableFuture<Lease> asked = fair.acquireAsync(WAIT);
     boolean shown = false;
     while (!asked.isDone() && !shown) {
-      shown = isShown(lock, label);
+      // Who has the lock does not wait for a look that has got stuck.
+      CompletableFuture<Boolean> look =
+          CompletableFuture.supplyAsync(() -> isShown(lock, label), Contender::aside);
+      awaitOne(asked, look);
+      shown = look.isDone() && look.join();
       if (shown) {
         log(Kind.QUEUED, lock, 0, 0);
       }
@@ -159,6 +163,22 @@ final class Contender {
       log(late ? Kind.TIMED_OUT : Kind.OUTAGE, lock, 0, 0);
       LockSupport.parkNanos(20_000_000);
       return null;
+    }
+  }
+
+  private static void aside(Runnable look) {
+    Thread thread = new Thread(look, "torture-look");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Whatever becomes of it. */
+  private static void awaitOne(CompletableFuture<?> one, CompletableFuture<?> other)
+      throws InterruptedException {
+    try {
+      CompletableFuture.anyOf(one, other).get();
+    } catch (ExecutionException e) {
+      // Seen by who asks for the result.
     }
   }
 
