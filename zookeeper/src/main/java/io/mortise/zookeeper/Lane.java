@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Creates and removes attempts' nodes, in the order in which that was asked for. While a batch is
  * on its way the next one gathers: it then goes as one transaction, since what a request costs is
  * the packet rather than what is in it. When many have gathered it goes at once, so that the server
- * works on one while the answers to the other are given. One alone goes as what it is, which is
+ * works on some while the answers to others are given. One alone goes as what it is, which is
  * faster, and tells the transaction's number. A removal that somebody waits for goes alone and at
  * once.
  *
@@ -26,8 +26,11 @@ import org.jspecify.annotations.Nullable;
 final class Lane {
   private static final int BATCH = 128;
 
-  /** So many that have gathered do not wait for the transaction that is on its way. */
-  private static final int ENOUGH = 32;
+  /** So many that have gathered do not wait for the transactions that are on their way. */
+  private static final int ENOUGH = 16;
+
+  /** So many transactions are on their way at most. */
+  private static final int MOST = 4;
 
   /** So many removals do not wait for each other either; more gather, as all does. */
   private static final int HAND_OVERS = 4;
@@ -39,7 +42,7 @@ final class Lane {
   private final Containers containers;
   private final ArrayDeque<Work> waiting = new ArrayDeque<>();
 
-  /** How many transactions are on their way: two at most. */
+  /** How many transactions are on their way. */
   private int underWay;
 
   /** How many removals that somebody waits for are on their way besides. */
@@ -96,7 +99,7 @@ final class Lane {
   }
 
   private void pump() {
-    while (!waiting.isEmpty() && (underWay == 0 || (underWay == 1 && waiting.size() >= ENOUGH))) {
+    while (!waiting.isEmpty() && (underWay == 0 || (underWay < MOST && waiting.size() >= ENOUGH))) {
       underWay++;
       if (waiting.size() == 1) {
         single(waiting.remove(), 0, this::next);
