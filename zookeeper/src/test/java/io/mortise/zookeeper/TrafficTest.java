@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.KeeperException;
@@ -76,7 +77,8 @@ class TrafficTest {
   @Test
   void givenHolderThatKnowsOfAWaiter_whenItGivesBack_thenThatDoesNotWaitForWhatElseItHasAsked()
       throws Exception {
-    Layout layout = new Layout("/traffic-handover");
+    // Of its own also when it is run again: notes are counted.
+    Layout layout = new Layout("/traffic-handover-" + System.nanoTime());
     try (Relay line = Relay.to(server.port());
         LockClient holder = client("127.0.0.1:" + line.port(), layout.root());
         LockClient other = client(server.address(), layout.root());
@@ -90,7 +92,7 @@ class TrafficTest {
       CompletableFuture<Lease> unanswered = holder.lock("y").acquireAsync(LONG);
       CompletableFuture<Void> released = held.releaseAsync();
 
-      try (Lease next = waiting.get()) {
+      try (Lease next = waiting.get(LONG.toMillis(), TimeUnit.MILLISECONDS)) {
         assertThat(next.token()).isGreaterThan(held.token());
         assertThat(unanswered).isNotDone();
         assertThat(released).isNotDone();
