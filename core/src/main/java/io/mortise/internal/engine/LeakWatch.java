@@ -4,11 +4,13 @@ import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import java.lang.ref.Cleaner;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,13 +36,15 @@ final class LeakWatch {
       return lease;
     }
     Watched watched = new Watched(lease);
-    // Must not refer to the watched lease, or it would never become unreachable.
-    Shared.CLEANER.register(watched, () -> dropped(lease));
+    // Must not refer to the watched lease, or it would never become unreachable; nor to the lease
+    // itself, from which a listener may lead to it. The engine refers to a lease that is open.
+    WeakReference<LeaseImpl> held = new WeakReference<>(lease);
+    Shared.CLEANER.register(watched, () -> dropped(held.get()));
     return watched;
   }
 
-  private static void dropped(LeaseImpl lease) {
-    if (lease.isOpen()) {
+  private static void dropped(@Nullable LeaseImpl lease) {
+    if (lease != null && lease.isOpen()) {
       log.warn(
           "A lease on lock '{}' was dropped without being closed (token={}). The lock stays held while this process"
               + " lives. Close leases by try-with-resources.",
