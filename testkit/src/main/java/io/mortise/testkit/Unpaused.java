@@ -24,4 +24,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 public @interface Unpaused {
   /** How many milliseconds have to be lost, taken together, for a failure not to count. */
   long millis() default 150;
+
+  /** A test class that knows of more that stood still than this process and its store. */
+  interface Aware {
+    /** All pauses so far, in milliseconds. */
+    long lostMillis();
+  }
 }

@@ -40,11 +40,11 @@ final class UnpausedExtension implements InvocationInterceptor {
       ReflectiveInvocationContext<Method> called,
       ExtensionContext context)
       throws Throwable {
-    long before = Pauses.lostNanos();
+    long before = lostMillis(context);
     try {
       invocation.proceed();
     } catch (Throwable e) {
-      again(called, context, excusedOrThrow(e, called, before));
+      again(called, context, excusedOrThrow(e, called, lostMillis(context) - before));
     }
   }
 
@@ -56,21 +56,27 @@ final class UnpausedExtension implements InvocationInterceptor {
       Object test = context.getRequiredTestInstance();
       callAll(test, AfterEach.class, context);
       callAll(test, BeforeEach.class, context);
-      long before = Pauses.lostNanos();
+      long before = lostMillis(context);
       try {
         call(test, called.getExecutable(), called.getArguments().toArray());
         return;
       } catch (Throwable e) {
         e.addSuppressed(last);
-        last = excusedOrThrow(e, called, before);
+        last = excusedOrThrow(e, called, lostMillis(context) - before);
       }
     }
     throw last;
   }
 
+  private static long lostMillis(ExtensionContext context) {
+    long lost = TimeUnit.NANOSECONDS.toMillis(Pauses.lostNanos());
+    return context.getRequiredTestInstance() instanceof Unpaused.Aware aware
+        ? lost + aware.lostMillis()
+        : lost;
+  }
+
   private static Throwable excusedOrThrow(
-      Throwable failure, ReflectiveInvocationContext<Method> called, long before) throws Throwable {
-    long lost = TimeUnit.NANOSECONDS.toMillis(Pauses.lostNanos() - before);
+      Throwable failure, ReflectiveInvocationContext<Method> called, long lost) throws Throwable {
     Unpaused marked = called.getExecutable().getAnnotation(Unpaused.class);
     if (marked == null) {
       marked = called.getTargetClass().getAnnotation(Unpaused.class);

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A PostgreSQL server in a process of its own, on a free port of the loopback, durable as
@@ -223,6 +224,22 @@ public final class PostgresServer extends LocalServer {
   @Override
   public String url() {
     return address() + "?user=" + USER + "&password=" + PASSWORD;
+  }
+
+  /**
+   * How often a process of it has died by itself, upon which it ended all others and began anew, as
+   * its log says. libfaketime can do that to it: it allocates memory whenever it is asked for the
+   * time, and PostgreSQL asks for that in the handler of a signal too.
+   */
+  public int crashes() {
+    try (Stream<String> lines = Files.lines(data.resolveSibling("server.log"))) {
+      return (int)
+          lines
+              .filter(line -> line.contains("terminating any other active server processes"))
+              .count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Ends it in order; connections are cut. */
