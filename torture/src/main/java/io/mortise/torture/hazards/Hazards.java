@@ -45,6 +45,14 @@ public final class Hazards {
               false,
               new RedlockClockJump()),
           new Hazard(
+              "redlock-partition",
+              "A holder is cut off from most servers of a quorum, and one still answers it",
+              "S. Sanfilippo, Is Redlock safe?, 2016; P. Bailis and K. Kingsbury, The Network is"
+                  + " Reliable, 2014",
+              "redis-server",
+              false,
+              new RedlockPartition()),
+          new Hazard(
               "sharded-instance-dies",
               "A client leaves a server out that it cannot reach, and its names move",
               "B. Fitzpatrick, Distributed caching with memcached, 2004",

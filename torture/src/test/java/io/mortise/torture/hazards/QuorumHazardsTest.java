@@ -21,6 +21,11 @@ class QuorumHazardsTest {
   }
 
   @Test
+  void givenHolderCutOffFromMostServers_whenOneStillAnswers_thenItIsTold() throws Exception {
+    assertThat(Playing.play("redlock-partition")).contains("learns nothing", "was told before");
+  }
+
+  @Test
   void givenServerAmongSeveralThatIsOutOfReach_whenItsNameIsLocked_thenItDoesNotMove()
       throws Exception {
     assertThat(Playing.play("sharded-instance-dies")).contains("locked twice", "never moves");
