@@ -7,6 +7,7 @@ import io.mortise.torture.run.Report;
 import io.mortise.torture.run.Torture;
 import io.mortise.torture.run.Torture.Outcome;
 import io.mortise.torture.run.Torture.Result;
+import io.mortise.torture.run.Totals;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -52,6 +53,8 @@ import picocli.CommandLine.Spec;
     })
 final class TortureCommand implements Callable<Integer> {
   private final Surroundings surroundings;
+  private final Totals totals = new Totals();
+  private int runs;
 
   @Spec private CommandSpec spec;
 
@@ -114,7 +117,7 @@ final class TortureCommand implements Callable<Integer> {
       defaultValue = "4",
       description =
           "Further locks that each process takes at a time, which are checked and counted, not"
-              + " written down; and two threads that pass one on among themselves. 0 for none."
+              + " written down; and three threads that pass one on among themselves. 0 for none."
               + " Default: ${DEFAULT-VALUE}.")
   private int bulk;
 
@@ -173,7 +176,6 @@ final class TortureCommand implements Callable<Integer> {
     if (url != null) {
       return exit(run(Arena.of(url), wanted, drawn, "--store URL"));
     }
-    int done = 0;
     for (String server : servers.isEmpty() ? List.of("redis") : servers) {
       Path folder = Files.createTempDirectory("mortise-torture");
       try {
@@ -182,14 +184,16 @@ final class TortureCommand implements Callable<Integer> {
           surroundings.out().println(server + ": skipped, since it is not on this machine");
         } else {
           kept &= run(arena.get(), wanted, drawn, "--servers " + server);
-          done++;
         }
       } finally {
         delete(folder);
       }
     }
-    if (done == 0) {
+    if (runs == 0) {
       throw new Failure(ExitStatus.STORE, "None of these servers is on this machine.");
+    }
+    if (runs > 1) {
+      totals.lines().forEach(line -> surroundings.out().println(line));
     }
     return exit(kept);
   }
@@ -240,6 +244,8 @@ final class TortureCommand implements Callable<Integer> {
                       out.printf(
                           Locale.ROOT, "  %6.1f s  %s%n", (System.nanoTime() - began) / 1e9, line))
               .run();
+      totals.add(result);
+      runs++;
       Report told = new Report(result, again);
       told.lines().forEach(line -> out.println(Safe.text(line)));
       Path page = report.resolve("mortise-torture-" + arena.name() + ".html");

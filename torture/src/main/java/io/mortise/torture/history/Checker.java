@@ -153,6 +153,7 @@ public final class Checker {
     int naiveLosses = 0;
     int inOrder = 0;
     told.forEach(this::add);
+    buryTheDead();
     for (Map.Entry<String, LockHistory> entry : locks.entrySet()) {
       String name = entry.getKey();
       LockHistory lock = entry.getValue();
@@ -228,10 +229,22 @@ public final class Checker {
         : null;
   }
 
-  private void checkGaps(String name, LockHistory lock) {
-    for (Hold hold : lock.holds) {
-      hold.killed = killed.getOrDefault(hold.worker / Event.PROCESS, Long.MAX_VALUE);
+  /** What ended with its process. */
+  private void buryTheDead() {
+    for (LockHistory lock : locks.values()) {
+      for (Hold hold : lock.holds) {
+        hold.killed = killed.getOrDefault(hold.worker / Event.PROCESS, Long.MAX_VALUE);
+      }
     }
+    for (Event asked : asking.values()) {
+      Long when = killed.get(asked.process());
+      if (when != null) {
+        lock(asked).unanswered(asked, when);
+      }
+    }
+  }
+
+  private void checkGaps(String name, LockHistory lock) {
     Waits.gaps(
         lock,
         trouble,

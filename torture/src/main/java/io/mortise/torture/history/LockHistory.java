@@ -58,6 +58,13 @@ final class LockHistory {
     }
   }
 
+  /** A try whose process was killed before it knew how it ended. */
+  void unanswered(Event asked, long killed) {
+    doubtful.add(
+        new Trial(
+            asked.worker(), asked.nanos(), killed, asked.more() == 0, Long.MAX_VALUE, Kind.OUTAGE));
+  }
+
   void wrote() {
     writes++;
   }
@@ -165,11 +172,16 @@ final class LockHistory {
   private record Span(int worker, long from, long until) {}
 
   /**
-   * @param ttlNanos for how long a request that failed may hold without anybody's knowing, twice
+   * @param ttlNanos for how long a request that failed, or a dead process, may hold without
+   *     anybody's knowing, twice
    */
   void checkBusy(long ttlNanos, Consumer<Finding> findings) {
     List<Span> spans = new ArrayList<>();
-    holds.forEach(hold -> spans.add(new Span(hold.worker, hold.asked, hold.ended)));
+    for (Hold hold : holds) {
+      // What was killed and had not given back.
+      long dead = hold.killed == Long.MAX_VALUE ? hold.ended : hold.killed + 2 * ttlNanos;
+      spans.add(new Span(hold.worker, hold.asked, Math.min(hold.ended, dead)));
+    }
     trials.forEach(trial -> spans.add(new Span(trial.worker, trial.asked, trial.over)));
     for (Trial trial : doubtful) {
       spans.add(new Span(trial.worker, trial.asked, trial.over + 2 * ttlNanos));

@@ -4,6 +4,7 @@ import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
+import io.mortise.LockException;
 import io.mortise.torture.history.Event;
 import io.mortise.torture.history.Finding.Rule;
 import io.mortise.torture.history.HistoryFile;
@@ -13,10 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -27,73 +28,76 @@ final class Bulk {
   /** Cycles that went to the store. */
   static final String REMOTE = "remote";
 
-  /** Cycles in which a lock went from thread to thread of its process. */
+  /** Cycles in which a lock went from thread to thread of its process, without the store. */
   static final String LOCAL = "local";
 
-  private static final int WAITERS = 32;
-  private static final Duration WORK = Duration.ofMillis(20);
-  private static final Duration REST = Duration.ofMillis(60);
+  /** Threads that pass one lock on: one that works, one that wakes, one that waits. */
+  static final int PASSERS = 3;
+
+  private static final long WORK_NANOS = 10_000_000;
+  private static final long PERIOD_NANOS = 80_000_000;
   private static final Duration PATIENCE = Duration.ofSeconds(15);
+  private static final int WORTH_A_LINE = 1_000;
 
   private final LockClient locks;
   private final HistoryFile history;
-  private final int worker;
+  private final int process;
 
   /** The greatest token with which somebody has come in, of the lock that is passed on. */
   private final AtomicLong last = new AtomicLong();
 
-  private final AtomicLong passed = new AtomicLong();
-
-  Bulk(LockClient locks, HistoryFile history, int worker) {
+  /** For all threads of a process. */
+  Bulk(LockClient locks, HistoryFile history, int process) {
     this.locks = locks;
     this.history = history;
-    this.worker = worker;
+    this.process = process;
   }
 
-  private void count(String kind, long cycles) {
-    history.add(new Event(System.nanoTime(), Kind.CYCLES, worker, kind, 0, cycles, 0));
+  private void count(int worker, String kind, long cycles) {
+    if (cycles > 0) {
+      history.add(new Event(System.nanoTime(), Kind.CYCLES, worker, kind, 0, cycles, 0));
+    }
   }
 
-  private void broken(Rule rule, long token) {
+  private void broken(int worker, Rule rule, long token) {
     history.add(new Event(System.nanoTime(), Kind.BROKEN, worker, rule.name(), 0, token, 0));
   }
 
-  private void log(Kind kind, String lock) {
-    history.add(new Event(System.nanoTime(), kind, worker, lock, 0, 0, 0));
-  }
-
   /** Takes some locks that nobody else wants again and again, all at a time. */
-  void takeRemotely(BooleanSupplier goOn, int width) throws InterruptedException {
-    long[] last = new long[width];
+  void takeRemotely(int worker, BooleanSupplier goOn, int width) throws InterruptedException {
+    long[] tokens = new long[width];
     List<CompletableFuture<Boolean>> cycles = new ArrayList<>();
+    long done = 0;
     while (goOn.getAsBoolean()) {
       cycles.clear();
       for (int i = 0; i < width; i++) {
         int place = i;
         cycles.add(
             locks
-                .lock("bulk-" + worker + "-" + i)
+                .lock("bulk-" + process + "-" + i)
                 .acquireAsync(PATIENCE)
-                .thenCompose(lease -> look(lease, last, place)));
+                .thenCompose(lease -> look(worker, lease, tokens, place)));
       }
-      int done = 0;
+      long before = done;
       for (CompletableFuture<Boolean> cycle : cycles) {
         done += await(cycle) ? 1 : 0;
       }
-      if (done > 0) {
-        count(REMOTE, done);
-      } else {
+      if (done == before) {
         Thread.sleep(20);
+      } else if (done >= WORTH_A_LINE) {
+        count(worker, REMOTE, done);
+        done = 0;
       }
     }
+    count(worker, REMOTE, done);
   }
 
-  private CompletableFuture<Boolean> look(Lease lease, long[] last, int place) {
+  private CompletableFuture<Boolean> look(int worker, Lease lease, long[] tokens, int place) {
     long token = lease.token();
-    if (token <= last[place]) {
-      broken(token == last[place] ? Rule.UNIQUE_TOKENS : Rule.RISING_TOKENS, token);
+    if (token <= tokens[place]) {
+      broken(worker, token == tokens[place] ? Rule.UNIQUE_TOKENS : Rule.RISING_TOKENS, token);
     }
-    last[place] = token;
+    tokens[place] = token;
     return lease.releaseAsync().thenApply(released -> true);
   }
 
@@ -108,45 +112,55 @@ final class Bulk {
     }
   }
 
-  /** Passes one lock on among many who wait for it in this process, in bursts. */
-  void takeLocally(BooleanSupplier goOn) throws InterruptedException {
-    DistributedLock lock = locks.lock("local-" + worker);
-    Semaphore free = new Semaphore(WAITERS);
+  /**
+   * Takes the one lock that all {@link #PASSERS} threads of this process want, in bursts that all
+   * of them begin together: whoever is alone gets it from the store.
+   */
+  void takeLocally(int worker, BooleanSupplier goOn) throws InterruptedException {
+    DistributedLock lock = locks.lock("local-" + process);
     while (goOn.getAsBoolean()) {
-      long end = System.nanoTime() + WORK.toNanos();
-      while (System.nanoTime() < end && free.tryAcquire(WORK.toNanos(), TimeUnit.NANOSECONDS)) {
-        CompletableFuture<Void> unused =
-            lock.acquireAsync(PATIENCE)
-                .thenCompose(this::pass)
-                .whenComplete(
-                    (done, trouble) -> {
-                      if (trouble != null && trouble.getCause() instanceof LeaseLostException) {
-                        log(Kind.LOST, "local");
-                      }
-                      free.release();
-                    });
+      long into = Math.floorMod(System.nanoTime(), PERIOD_NANOS);
+      long end = System.nanoTime() + WORK_NANOS - into;
+      long local = 0;
+      long remote = 0;
+      while (System.nanoTime() - end < 0) {
+        try {
+          if (cycle(worker, lock)) {
+            local++;
+          } else {
+            remote++;
+          }
+        } catch (LeaseLostException e) {
+          history.add(new Event(System.nanoTime(), Kind.LOST, worker, "local", 0, 0, 0));
+        } catch (LockException e) {
+          Thread.sleep(20);
+        }
       }
-      count(LOCAL, passed.getAndSet(0));
-      Thread.sleep(REST.toMillis());
+      count(worker, LOCAL, local);
+      count(worker, REMOTE, remote);
+      LockSupport.parkNanos(PERIOD_NANOS - Math.floorMod(System.nanoTime(), PERIOD_NANOS));
     }
-    free.acquire(WAITERS);
-    count(LOCAL, passed.getAndSet(0));
   }
 
-  private CompletableFuture<Void> pass(Lease lease) {
-    check(lease);
-    passed.incrementAndGet();
-    return lease.releaseAsync();
+  private boolean cycle(int worker, DistributedLock lock) throws InterruptedException {
+    try (Lease lease = lock.acquireWithin(PATIENCE)) {
+      return follows(worker, lease);
+    }
   }
 
-  /** Whoever is valid still when it looks at its lease was valid when it looked around before. */
-  private void check(Lease lease) {
+  /**
+   * Checks a hold: whoever is valid still when it looks at its lease was valid when it looked
+   * around before. Returns whether it was passed on by the one before: it has the next token then,
+   * while what is left of a block of tokens is void when the store grants anew.
+   */
+  private boolean follows(int worker, Lease lease) {
     long token = lease.token();
     long before = last.getAndAccumulate(token, Math::max);
     if (before >= token && lease.isValid()) {
-      broken(before == token ? Rule.UNIQUE_TOKENS : Rule.RISING_TOKENS, token);
+      broken(worker, before == token ? Rule.UNIQUE_TOKENS : Rule.RISING_TOKENS, token);
     } else if (last.get() != token && lease.isValid()) {
-      broken(Rule.EXCLUSION, token);
+      broken(worker, Rule.EXCLUSION, token);
     }
+    return token == before + 1;
   }
 }

@@ -64,8 +64,11 @@ final class ContenderMain {
       contender(locks, history, contender -> contender.waitFairly(this::goesOn));
       int width = number(settings, "bulk");
       if (width > 0) {
-        start(worker -> new Bulk(locks, history, worker).takeRemotely(this::goesOn, width));
-        start(worker -> new Bulk(locks, history, worker).takeLocally(this::goesOn));
+        Bulk bulk = new Bulk(locks, history, process);
+        start(worker -> bulk.takeRemotely(worker, this::goesOn, width));
+        for (int i = 0; i < Bulk.PASSERS; i++) {
+          start(worker -> bulk.takeLocally(worker, this::goesOn));
+        }
       }
       System.out.println("ready");
       obey(in);

@@ -103,14 +103,13 @@ public final class Report {
   private List<Row> figures() {
     Verdict verdict = result.verdict();
     Verdict.Figures figures = verdict.figures();
-    long remote = verdict.count(Kind.HOLDS) + figures.cycles().getOrDefault(Bulk.REMOTE, 0L);
     List<Row> rows =
         new ArrayList<>(
             List.of(
                 row("faults", result.faults()),
                 row("holds written down", verdict.count(Kind.HOLDS)),
-                row("  and those that were only counted", remote),
-                row("passes within a process, counted", local(figures)),
+                row("  and those that were only counted", result.remote()),
+                row("passes within a process, counted", result.local()),
                 row("holds that were over before the worker knew", verdict.count(Kind.STALE)),
                 row(
                     "holds of which the loss was seen",
@@ -141,10 +140,6 @@ public final class Report {
             "pauses of the tool's own making included"));
     rows.add(row("leases lost though no fault was near", figures.unexplained()));
     return rows;
-  }
-
-  private static long local(Verdict.Figures figures) {
-    return figures.cycles().getOrDefault(Bulk.LOCAL, 0L);
   }
 
   private static String cause(Rule rule) {

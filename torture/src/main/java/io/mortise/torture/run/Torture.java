@@ -181,6 +181,16 @@ public final class Torture {
       }
       return verdict.controlsAreLoud() ? Outcome.KEPT : Outcome.VOID;
     }
+
+    /** Holds that the store gave. */
+    public long remote() {
+      return verdict.count(Kind.HOLDS) + verdict.figures().cycles().getOrDefault(Bulk.REMOTE, 0L);
+    }
+
+    /** Holds that went from thread to thread of a process, without the store. */
+    public long local() {
+      return verdict.figures().cycles().getOrDefault(Bulk.LOCAL, 0L);
+    }
   }
 
   /** How a run can end. */

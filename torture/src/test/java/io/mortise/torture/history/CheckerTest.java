@@ -161,6 +161,32 @@ class CheckerTest {
   }
 
   @Test
+  void givenBusyAfterSomebodyWasKilledThatHeldOrAsked_thenItWasALieOnceTwoTtlsAreOver() {
+    Verdict verdict =
+        check(
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 7 0",
+            "15 A 1002 hot-1 1 0 0",
+            "40 F 1000 kill 0 0 0",
+            "40 K 1000 - 0 0 0",
+            "45 H 1000 kill 0 0 0",
+            "50 A 2001 hot-0 1 0 1",
+            "55 B 2001 hot-0 1 0 0",
+            "60 A 2001 hot-1 2 0 1",
+            "65 B 2001 hot-1 2 0 0",
+            "2050 A 2001 hot-0 3 0 1",
+            "2055 B 2001 hot-0 3 0 0",
+            "2060 A 2001 hot-1 4 0 1",
+            "2065 B 2001 hot-1 4 0 0",
+            "2070 A 2001 hot-0 5 0 0",
+            "2071 G 2001 hot-0 5 8 0",
+            "2072 A 2002 hot-1 1 0 0",
+            "2073 G 2002 hot-1 1 8 0");
+    assertThat(rules(verdict)).containsExactly(Rule.HONEST_BUSY, Rule.HONEST_BUSY);
+    assertThat(verdict.findings()).extracting(Finding::nanos).containsExactly(2055L, 2065L);
+  }
+
+  @Test
   void givenWaiterThatIsServedLongAfterTheHolderWasKilled_thenThatWasTooLate() {
     Verdict verdict =
         check(
