@@ -1,19 +1,10 @@
 package io.mortise.jdbc;
 
-import io.mortise.StoreUnavailableException;
-import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.Trouble;
-import io.mortise.spi.LockName;
 import io.mortise.spi.News;
-import io.mortise.spi.Reply;
-import io.mortise.spi.Request;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
@@ -21,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,13 +23,8 @@ import org.slf4j.LoggerFactory;
  * While one has the baton, others only queue; what has gathered becomes the next transaction. After
  * a few rounds, or when another process is in the way, the baton goes to the lane's own thread, so
  * that nobody serves others for long. A server is asked by the lane's thread, or by a thread that
- * waits for its answer anyway ({@link #help}); one that an interrupt would break by the former
- * only.
- *
- * <p><b>On a server</b> the requests that one statement may answer travel together (see {@link
- * Rows#together}); every other one, and whom that statement left out, gets a transaction of its
- * own. One whose row somebody else has locked is set aside and tried again later, and those of the
- * same lock behind it, so that a slow row holds up nobody else.
+ * waits for its answer anyway ({@link #help}, {@link Rounds}); one that an interrupt would break by
+ * the former only.
  *
  * <p><b>Failures.</b> A transaction that lost against another is tried again, with short jittered
  * pauses, until the work is older than {@link io.mortise.spi.StoreProfile#maxInFlight}; then it is
@@ -60,20 +45,17 @@ final class Lane implements AutoCloseable {
   private static final long CALLER_PATIENCE = Duration.ofMillis(1).toNanos();
 
   private final Database database;
-  private final ReentrantLock turn;
-  private final Consumer<List<News>> told;
   private final ConcurrentLinkedQueue<Work> queue = new ConcurrentLinkedQueue<>();
   private final Baton baton;
+  private final Transactor transactor;
+  private final Answers answers;
+  private final Rounds rounds;
   private volatile boolean closed;
   private volatile boolean ended;
 
   // Belong to whoever has the baton.
   private List<Work> batch = new ArrayList<>();
-  private @Nullable Link link;
-  private long lastUsed;
-
-  /** Whether that is a thread that waits for its own answer. */
-  private boolean lent;
+  private final SetAside aside = new SetAside();
 
   /**
    * How many were served at a time lately. While the lane's thread wakes, others gather: who serves
@@ -81,20 +63,16 @@ final class Lane implements AutoCloseable {
    */
   private volatile int crowd;
 
-  private final SetAside aside = new SetAside();
-
-  /** Why nobody of this batch can connect. */
-  private @Nullable Failure outage;
-
   /**
    * @param turn held while a transaction runs, so that lanes to one file queue instead of colliding
    * @param told receives the news of each transaction after its commit, before the answers
    */
   Lane(String name, Database database, ReentrantLock turn, Consumer<List<News>> told) {
     this.database = database;
-    this.turn = turn;
-    this.told = told;
     this.baton = new Baton(name, new ThreadsDuty());
+    this.transactor = new Transactor(database, turn);
+    this.answers = new Answers(transactor, told);
+    this.rounds = new Rounds(database, transactor, answers, aside, () -> closed);
   }
 
   void submit(Work work) {
@@ -142,11 +120,11 @@ final class Lane implements AutoCloseable {
       baton.handOver();
       return;
     }
-    lent = true;
+    transactor.connects(false);
     try {
       serveAll();
     } finally {
-      lent = false;
+      transactor.connects(true);
       baton.giveBack();
       if (!queue.isEmpty() || !batch.isEmpty()) {
         baton.handOver();
@@ -162,7 +140,7 @@ final class Lane implements AutoCloseable {
   }
 
   private boolean isQuick() {
-    if (closed || link == null || isLinkStale() || !aside.isEmpty() || !batch.isEmpty()) {
+    if (closed || !transactor.isFresh() || !aside.isEmpty() || !batch.isEmpty()) {
       return false;
     }
     Work next;
@@ -213,188 +191,7 @@ final class Lane implements AutoCloseable {
     List<Work> works = batch;
     batch = new ArrayList<>();
     crowd = Math.max(works.size(), crowd / 2);
-    boolean restedBefore = !aside.isEmpty();
-    outage = null;
-    while (!works.isEmpty()) {
-      List<Work> behind = new ArrayList<>();
-      serveFirst(works, behind);
-      works = behind;
-    }
-    aside.roundEnds(restedBefore);
-  }
-
-  /** What is asked of one lock at a time. */
-  private static final class Step {
-    Work work;
-
-    /** A release of the same lock that goes before it, in the same step if possible. */
-    @Nullable Work given;
-
-    final boolean hasFastPath;
-    boolean answered;
-
-    /** Something of the same lock waits behind it already: what comes next must not overtake. */
-    boolean isFollowed;
-
-    Step(Work work) {
-      this.work = work;
-      this.hasFastPath = work.hasFastPath();
-    }
-
-    /** Takes in what comes after it; false if the two cannot go together. */
-    boolean takesIn(Work next) {
-      if (given == null
-          && !isFollowed
-          && hasFastPath
-          && work.request() instanceof Request.Abandon
-          && next.request() instanceof Request.Acquire
-          && next.hasFastPath()) {
-        given = work;
-        work = next;
-        return true;
-      }
-      return false;
-    }
-
-    Rows.Ask ask() {
-      return new Rows.Ask(
-          Objects.requireNonNull(work.request()),
-          given == null ? null : Objects.requireNonNull(given.request()).attempt());
-    }
-  }
-
-  /**
-   * Serves one of each lock, the first, and whoever takes what that one gives back.
-   *
-   * @param behind gets the others, which may depend on it
-   */
-  private void serveFirst(List<Work> works, List<Work> behind) {
-    List<Step> first = new ArrayList<>(works.size());
-    Map<LockName, Step> last = new HashMap<>();
-    for (Work work : works) {
-      Request request = work.request();
-      Step before = request == null ? null : last.get(request.name());
-      if (before == null) {
-        Step step = new Step(work);
-        first.add(step);
-        if (request != null) {
-          last.put(request.name(), step);
-        }
-      } else if (!before.takesIn(work)) {
-        before.isFollowed = true;
-        behind.add(work);
-      }
-    }
-    first.removeIf(this::isStillLocked);
-    together(first);
-    for (Step step : first) {
-      if (!step.answered) {
-        if (step.given != null) {
-          serve(step.given);
-        }
-        serve(step.work);
-      }
-    }
-  }
-
-  /** Looks once more at a row that was locked, before others travel with who wants it. */
-  private boolean isStillLocked(Step step) {
-    Work oldest = step.given == null ? step.work : step.given;
-    Request request = oldest.request();
-    if (!oldest.wasSetAside || request == null || closed) {
-      return false;
-    }
-    Failure failure =
-        attempt(current -> current.locks.ensureUnlocked(request.name()), new boolean[] {false});
-    if (failure == null || failure.trouble() != Trouble.BUSY) {
-      return false;
-    }
-    setAsideOrFail(oldest, failure);
-    if (step.given != null) {
-      setAsideOrFail(step.work, failure);
-    }
-    return true;
-  }
-
-  private void serve(Work work) {
-    if (aside.blocks(work)) {
-      aside.add(work);
-      return;
-    }
-    // Who cannot connect does not try for each: that may take as long as an answer may.
-    Failure known = closed ? Failure.closed(database) : outage;
-    Failure failure = known != null ? known : attempt(List.of(work));
-    if (failure == null) {
-      finish(List.of(work));
-      return;
-    }
-    if (failure.trouble() == Trouble.BROKEN && link == null && !failure.mayHaveRun()) {
-      outage = failure;
-    }
-    setAsideOrFail(work, failure);
-  }
-
-  private void setAsideOrFail(Work work, Failure failure) {
-    if (failure.trouble() == Trouble.BUSY
-        && !closed
-        && System.nanoTime() - work.since < database.patience().toNanos()) {
-      aside.add(work);
-    } else {
-      fail(work, failure);
-    }
-  }
-
-  /** Answers by one statement whom it can. */
-  private void together(List<Step> steps) {
-    List<Step> asked = new ArrayList<>(steps.size());
-    List<Rows.Ask> asks = new ArrayList<>(steps.size());
-    for (Step step : steps) {
-      if (step.hasFastPath) {
-        asked.add(step);
-        asks.add(step.ask());
-      }
-    }
-    if (closed || asked.isEmpty() || (asked.size() == 1 && asked.get(0).given == null)) {
-      return;
-    }
-    List<@Nullable Reply> replies = new ArrayList<>();
-    Failure failure =
-        attempt(link -> replies.addAll(link.locks.together(asks)), new boolean[] {true});
-    List<Work> answered = new ArrayList<>();
-    for (int i = 0; i < asked.size(); i++) {
-      Step step = asked.get(i);
-      Work given = step.given;
-      if (failure != null) {
-        step.answered = failure.mayHaveRun();
-        if (step.answered && given != null) {
-          fail(given, failure);
-        }
-        if (step.answered) {
-          fail(step.work, failure);
-        }
-        continue;
-      }
-      Reply reply = replies.get(i);
-      if (reply != null) {
-        step.answered = true;
-        if (given != null) {
-          given.take(LockSteps.released(asks.get(i).releasing()));
-          answered.add(given);
-        }
-        step.work.take(reply);
-        answered.add(step.work);
-      } else {
-        step.work.leftOut();
-        if (given != null) {
-          given.leftOut();
-        }
-      }
-    }
-    finish(answered);
-  }
-
-  private static void fail(Work work, Failure failure) {
-    safely(() -> work.failed(failure.trouble(), failure.mayHaveRun(), failure.cause()));
+    rounds.serve(works);
   }
 
   /** Does the batch; false if a caller should not wait for the others that are in the way. */
@@ -407,11 +204,11 @@ final class Lane implements AutoCloseable {
     long oldest = batch.get(0).since;
     long patience = database.patience().toNanos();
     for (int tries = 0; ; tries++) {
-      Failure failure = closed ? Failure.closed(database) : attempt(batch);
+      Failure failure = closed ? Failure.closed(database) : transactor.attempt(batch);
       if (failure == null) {
         List<Work> finished = batch;
         batch = new ArrayList<>();
-        finish(finished);
+        answers.done(finished);
         return true;
       }
       long now = System.nanoTime();
@@ -429,140 +226,16 @@ final class Lane implements AutoCloseable {
     }
   }
 
-  private void finish(List<Work> finished) {
-    if (link != null) {
-      List<News> news = link.takeTold();
-      if (!news.isEmpty()) {
-        told.accept(news);
-      }
-    }
-    for (Work work : finished) {
-      safely(work::done);
-    }
-  }
-
   private void fail(List<Work> failed, Failure failure) {
-    if (failed.size() > 1 && !failure.mayHaveRun() && failure.trouble() != Trouble.BROKEN) {
-      // One of them may be the cause: each on its own.
-      for (Work work : failed) {
-        Failure own = attempt(List.of(work));
-        if (own == null) {
-          finish(List.of(work));
-        } else {
-          fail(work, own);
-        }
-      }
-      return;
-    }
+    boolean each =
+        failed.size() > 1 && !failure.mayHaveRun() && failure.trouble() != Trouble.BROKEN;
     for (Work work : failed) {
-      fail(work, failure);
-    }
-  }
-
-  /** One transaction. */
-  private @Nullable Failure attempt(List<Work> works) {
-    boolean[] sent = {false};
-    return attempt(current -> transact(current, works, sent), sent);
-  }
-
-  private interface Doing {
-    void on(Link current) throws SQLException;
-  }
-
-  /**
-   * @param sent whether what was sent may be committed, as long as nothing else is known
-   */
-  private @Nullable Failure attempt(Doing doing, boolean[] sent) {
-    boolean connected = false;
-    turn.lock();
-    try {
-      long now = System.nanoTime();
-      if (isLinkStale()) {
-        dropLink();
-      }
-      lastUsed = now;
-      Link current = link;
-      if (current == null && lent) {
-        return new Failure(Trouble.BUSY, false, notConnected());
-      } else if (current == null) {
-        current = database.connect();
-        link = current;
-      }
-      connected = true;
-      doing.on(current);
-      return null;
-    } catch (SQLException e) {
-      return failure(e, sent[0] && connected);
-    } catch (StoreUnfitException e) {
-      return new Failure(Trouble.UNFIT, false, e);
-    } catch (RuntimeException e) {
-      rollBack();
-      return new Failure(Trouble.UNFIT, sent[0] && connected, e);
-    } finally {
-      turn.unlock();
-    }
-  }
-
-  private RuntimeException notConnected() {
-    return new StoreUnavailableException("Store '" + display() + "' is not connected.");
-  }
-
-  private boolean isLinkStale() {
-    return System.nanoTime() - lastUsed > database.idleLimit().toNanos();
-  }
-
-  private void transact(Link current, List<Work> works, boolean[] sent) throws SQLException {
-    if (works.size() == 1) {
-      // A single statement commits by itself.
-      sent[0] = true;
-      if (works.get(0).fast(current)) {
-        return;
-      }
-      sent[0] = false;
-      current.begin(works.get(0).request());
-      works.get(0).run(current);
-    } else {
-      current.begin(null);
-      for (Work work : works) {
-        if (!work.fast(current)) {
-          work.run(current);
-        }
-      }
-    }
-    sent[0] = true;
-    current.commit();
-  }
-
-  private Failure failure(SQLException e, boolean sent) {
-    Failure failure = Failure.of(e, database, sent);
-    LOG.debug("Transaction on {} failed: {} ({})", display(), failure.trouble(), e.getMessage());
-    rollBack();
-    if (failure.trouble() == Trouble.BROKEN) {
-      dropLink();
-    }
-    return failure;
-  }
-
-  private void rollBack() {
-    Link current = link;
-    if (current != null) {
-      try {
-        current.rollback();
-      } catch (SQLException e) {
-        LOG.debug("Roll-back on {} failed", display(), e);
-        dropLink();
-      }
-    }
-  }
-
-  private void dropLink() {
-    Link current = link;
-    link = null;
-    if (current != null) {
-      try {
-        current.close();
-      } catch (SQLException e) {
-        LOG.debug("Closing a connection to {} failed", display(), e);
+      // One of them may be the cause: each on its own.
+      Failure own = each ? transactor.attempt(List.of(work)) : failure;
+      if (own == null) {
+        answers.done(List.of(work));
+      } else {
+        answers.failed(work, own);
       }
     }
   }
@@ -573,14 +246,6 @@ final class Lane implements AutoCloseable {
     } else {
       long most = Math.min(2_000_000, 50_000L << Math.min(tries, 6) >> 2);
       LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(20_000, most + 20_001));
-    }
-  }
-
-  private static void safely(Runnable answer) {
-    try {
-      answer.run();
-    } catch (RuntimeException e) {
-      LOG.warn("A receiver of answers threw an exception", e);
     }
   }
 
@@ -632,15 +297,7 @@ final class Lane implements AutoCloseable {
     }
 
     private void close() {
-      Link current = link;
-      if (current != null) {
-        try {
-          current.leave();
-        } catch (SQLException e) {
-          LOG.debug("A connection to {} keeps its settings", display(), e);
-        }
-      }
-      dropLink();
+      transactor.leave();
       ended = true;
       latch.countDown();
     }

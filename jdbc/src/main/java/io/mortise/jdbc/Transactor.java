@@ -1,0 +1,185 @@
+package io.mortise.jdbc;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.News;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connection of a lane, and one try at a transaction on it. It is made when it is needed, and
+ * dropped when it broke or has rested for long. Belongs to whoever has the lane's baton.
+ */
+final class Transactor {
+  private static final Logger LOG = LoggerFactory.getLogger(Transactor.class);
+
+  private final Database database;
+  private final ReentrantLock turn;
+  private @Nullable Link link;
+  private long lastUsed;
+  private boolean connects = true;
+
+  /**
+   * @param turn held while a transaction runs
+   */
+  Transactor(Database database, ReentrantLock turn) {
+    this.database = database;
+    this.turn = turn;
+  }
+
+  /** What is done in one transaction, or by one statement. */
+  @FunctionalInterface
+  interface Doing {
+    void on(Link current) throws SQLException;
+  }
+
+  /**
+   * Whether it makes a connection where there is none; else that is as if somebody was in the way.
+   */
+  void connects(boolean whether) {
+    connects = whether;
+  }
+
+  boolean isConnected() {
+    return link != null;
+  }
+
+  /** Whether it is connected, and will not connect anew. */
+  boolean isFresh() {
+    return link != null && !isStale();
+  }
+
+  /** The news of the transaction that has just committed. */
+  List<News> takeTold() {
+    return link == null ? List.of() : link.takeTold();
+  }
+
+  /** Does all of it in one transaction; null if that is committed. */
+  @Nullable Failure attempt(List<Work> works) {
+    boolean[] sent = {false};
+    return attempt(current -> transact(current, works, sent), sent);
+  }
+
+  /**
+   * Does something once.
+   *
+   * @param sent whether what was sent may be committed, as long as nothing else is known
+   */
+  @Nullable Failure attempt(Doing doing, boolean[] sent) {
+    boolean connected = false;
+    turn.lock();
+    try {
+      long now = System.nanoTime();
+      if (isStale()) {
+        drop();
+      }
+      lastUsed = now;
+      Link current = link;
+      if (current == null && !connects) {
+        return new Failure(Trouble.BUSY, false, notConnected());
+      } else if (current == null) {
+        current = database.connect();
+        link = current;
+      }
+      connected = true;
+      doing.on(current);
+      return null;
+    } catch (SQLException e) {
+      return failure(e, sent[0] && connected);
+    } catch (StoreUnfitException e) {
+      return new Failure(Trouble.UNFIT, false, e);
+    } catch (RuntimeException e) {
+      rollBack();
+      return new Failure(Trouble.UNFIT, sent[0] && connected, e);
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  private RuntimeException notConnected() {
+    return new StoreUnavailableException(
+        "Store '" + database.profile().display() + "' is not connected.");
+  }
+
+  private boolean isStale() {
+    return System.nanoTime() - lastUsed > database.idleLimit().toNanos();
+  }
+
+  private void transact(Link current, List<Work> works, boolean[] sent) throws SQLException {
+    if (works.size() == 1) {
+      // A single statement commits by itself.
+      sent[0] = true;
+      if (works.get(0).fast(current)) {
+        return;
+      }
+      sent[0] = false;
+      current.begin(works.get(0).request());
+      works.get(0).run(current);
+    } else {
+      current.begin(null);
+      for (Work work : works) {
+        if (!work.fast(current)) {
+          work.run(current);
+        }
+      }
+    }
+    sent[0] = true;
+    current.commit();
+  }
+
+  private Failure failure(SQLException e, boolean sent) {
+    Failure failure = Failure.of(e, database, sent);
+    LOG.debug(
+        "Transaction on {} failed: {} ({})",
+        database.profile().display(),
+        failure.trouble(),
+        e.getMessage());
+    rollBack();
+    if (failure.trouble() == Trouble.BROKEN) {
+      drop();
+    }
+    return failure;
+  }
+
+  private void rollBack() {
+    Link current = link;
+    if (current != null) {
+      try {
+        current.rollback();
+      } catch (SQLException e) {
+        LOG.debug("Roll-back on {} failed", database.profile().display(), e);
+        drop();
+      }
+    }
+  }
+
+  private void drop() {
+    Link current = link;
+    link = null;
+    if (current != null) {
+      try {
+        current.close();
+      } catch (SQLException e) {
+        LOG.debug("Closing a connection to {} failed", database.profile().display(), e);
+      }
+    }
+  }
+
+  /** Gives the connection back, as it was where that matters. */
+  void leave() {
+    Link current = link;
+    if (current != null) {
+      try {
+        current.leave();
+      } catch (SQLException e) {
+        LOG.debug("A connection to {} keeps its settings", database.profile().display(), e);
+      }
+    }
+    drop();
+  }
+}
