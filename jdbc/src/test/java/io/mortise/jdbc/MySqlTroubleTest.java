@@ -394,7 +394,7 @@ class MySqlTroubleTest {
           .isLessThanOrEqualTo(4 + seconds / 2);
       assertThat(stuck).isNotDone();
       connection.rollback();
-      stuck.orTimeout(10, TimeUnit.SECONDS).join().close();
+      stuck.orTimeout(60, TimeUnit.SECONDS).join().close();
     }
   }
 
