@@ -33,6 +33,11 @@ final class PlainUnderTest implements StoreUnderTest {
             + parameters);
   }
 
+  @Override
+  public LockStore reference() {
+    return new KeyTable();
+  }
+
   /** One at a time, and nothing else. */
   @Override
   public Set<Capability> capabilities() {

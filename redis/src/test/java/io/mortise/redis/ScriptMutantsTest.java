@@ -77,11 +77,26 @@ class ScriptMutantsTest {
     STRICT_REVIVE("strict_revive.lua", "io.mortise.redis.StrictExpiryTest"),
     STRICT_MODE("strict_mode.lua", "io.mortise.redis.StrictExpiryTest"),
     SHARDS("sharded/shards.lua", "io.mortise.redis.ShardedTest"),
-    RELEASE("plain/release.lua", "io.mortise.redis.Plain6ContractTest"),
-    EXTEND("plain/extend.lua", "io.mortise.redis.Plain6ContractTest"),
-    HASH_TAKE("plain/hash_take.lua", "io.mortise.redis.PlainHashContractTest"),
-    HASH_RELEASE("plain/hash_release.lua", "io.mortise.redis.PlainHashContractTest"),
-    HASH_EXTEND("plain/hash_extend.lua", "io.mortise.redis.PlainHashContractTest"),
+    RELEASE(
+        "plain/release.lua",
+        "io.mortise.redis.Plain6ContractTest",
+        "io.mortise.redis.PlainDifferentialTest"),
+    EXTEND(
+        "plain/extend.lua",
+        "io.mortise.redis.Plain6ContractTest",
+        "io.mortise.redis.PlainDifferentialTest"),
+    HASH_TAKE(
+        "plain/hash_take.lua",
+        "io.mortise.redis.PlainHashContractTest",
+        "io.mortise.redis.PlainHashDifferentialTest"),
+    HASH_RELEASE(
+        "plain/hash_release.lua",
+        "io.mortise.redis.PlainHashContractTest",
+        "io.mortise.redis.PlainHashDifferentialTest"),
+    HASH_EXTEND(
+        "plain/hash_extend.lua",
+        "io.mortise.redis.PlainHashContractTest",
+        "io.mortise.redis.PlainHashDifferentialTest"),
     LOCK("lock.lua", CONTRACT, DIFFERENTIAL);
 
     final String file;

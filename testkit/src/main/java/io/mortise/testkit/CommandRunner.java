@@ -1,6 +1,7 @@
 package io.mortise.testkit;
 
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
@@ -71,10 +72,10 @@ final class CommandRunner {
       Driven driven = session(renew.session());
       return Waits.join(driven.session.renew(driven.beat + 1000, driven.beat + 1001, List.of()));
     } else if (command instanceof Command.Close close) {
-      Waits.join(session(close.session()).closer.close());
+      Waits.join(closer(session(close.session())).close());
       return "closed";
     } else if (command instanceof Command.Judge judge) {
-      Verdict verdict = Waits.join(store.judge(judge.session()));
+      Object verdict = answer(store.judge(judge.session()));
       if (verdict instanceof Verdict.SessionEnded) {
         foundDead.add(judge.session());
       }
@@ -94,9 +95,9 @@ final class CommandRunner {
     } else if (command instanceof Command.Adjust adjust) {
       return ask(adjust.request().attempt().session(), adjust.request());
     } else if (command instanceof Command.Evict evict) {
-      return operator(store.evict(evict.name(), evict.attempt(), evict.how()));
+      return answer(store.evict(evict.name(), evict.attempt(), evict.how()));
     } else if (command instanceof Command.Reopen reopen) {
-      return operator(store.reopen(reopen.name()));
+      return answer(store.reopen(reopen.name()));
     }
     Command.Inspect inspect = (Command.Inspect) command;
     return Waits.join(
@@ -127,20 +128,25 @@ final class CommandRunner {
     return replies.await(1).get(0);
   }
 
-  private static Object operator(CompletionStage<?> step) {
+  /** Where a session is kept in the process alone, none but itself can close it. */
+  private StoreSession closer(Driven driven) {
+    return store.profile().can(Capability.SESSION) ? driven.closer : driven.session;
+  }
+
+  private static Object answer(CompletionStage<?> step) {
     try {
       return step.toCompletableFuture()
           .orTimeout(Waits.scaled(Waits.ANSWER).toMillis(), TimeUnit.MILLISECONDS)
           .join();
     } catch (CompletionException e) {
       if (e.getCause() instanceof UnsupportedByStoreException) {
-        return "cannot evict";
+        return "unsupported";
       }
       throw e;
     }
   }
 
   void close() {
-    sessions.values().forEach(driven -> Waits.join(driven.closer.close()));
+    sessions.values().forEach(driven -> Waits.join(closer(driven).close()));
   }
 }

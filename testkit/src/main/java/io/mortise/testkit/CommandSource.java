@@ -1,15 +1,18 @@
 package io.mortise.testkit;
 
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.StoreProfile;
 import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -26,17 +29,20 @@ final class CommandSource {
   private static final long FLOOR = 8_000_000_000_000_000L;
 
   private final RandomGenerator random;
+  private final StoreProfile store;
   private final List<SessionId> live = new ArrayList<>();
   private final List<SessionId> dead = new ArrayList<>();
   private final List<Request.Acquire> asked = new ArrayList<>();
   private long numbers;
 
-  private CommandSource(RandomGenerator random) {
+  private CommandSource(RandomGenerator random, Set<Capability> capabilities) {
     this.random = random;
+    this.store =
+        new StoreProfile("drawn for", capabilities, Duration.ZERO, Duration.ZERO, Duration.ZERO);
   }
 
-  static List<Command> draw(RandomGenerator random, int steps) {
-    CommandSource source = new CommandSource(random);
+  static List<Command> draw(RandomGenerator random, int steps, Set<Capability> capabilities) {
+    CommandSource source = new CommandSource(random, capabilities);
     List<Command> commands = new ArrayList<>();
     while (commands.size() < steps) {
       source.next(commands);
@@ -102,7 +108,16 @@ final class CommandSource {
     return fresh(session, pick(NAMES));
   }
 
+  /** A store without a queue would refuse most of what is drawn, and little would be compared. */
   private Request.Acquire fresh(SessionId session, LockName name) {
+    Request.Acquire drawn = any(session, name);
+    while (!store.can(Capability.QUEUE) && store.refusal(drawn).isPresent() && chance(90)) {
+      drawn = any(session, store.can(Capability.PERMITS) ? name : pick(NAMES));
+    }
+    return drawn;
+  }
+
+  private Request.Acquire any(SessionId session, LockName name) {
     return new Request.Acquire(
         name,
         new AttemptId(session, ++numbers),

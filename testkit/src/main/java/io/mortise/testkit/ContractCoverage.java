@@ -42,20 +42,10 @@ public final class ContractCoverage {
    * @throws AssertionError if one is missing; the message lists all that are
    */
   public static void verify(Set<String> schemes, Class<?> anchor) {
-    verify(schemes, CONTRACTS, anchor);
-  }
-
-  /**
-   * As {@link #verify(Set, Class)}, for stores that have to run other contracts: one that keeps no
-   * sessions ({@link io.mortise.spi.Capability#SESSION}) cannot answer as the reference does.
-   *
-   * @throws AssertionError if one is missing; the message lists all that are
-   */
-  public static void verify(Set<String> schemes, List<Class<?>> contracts, Class<?> anchor) {
     List<Class<?>> suites = suites(anchor);
     List<String> missing = new ArrayList<>();
     for (String scheme : new TreeSet<>(schemes)) {
-      for (Class<?> contract : contracts) {
+      for (Class<?> contract : CONTRACTS) {
         boolean covered =
             suites.stream()
                 .filter(contract::isAssignableFrom)

@@ -1,23 +1,23 @@
 package io.mortise.testkit;
 
-import io.mortise.internal.table.MemStore;
-import io.mortise.internal.table.TableRules;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
-import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A store and the reference machine are driven by the same random commands and must give the same
- * answers. A failing run is shortened and printed as a list, with the property that repeats it.
+ * A store and its {@link StoreUnderTest#reference()} are driven by the same random commands and
+ * must give the same answers. A failing run is shortened and printed as a list, with the property
+ * that repeats it.
  *
  * <p>{@code -Dmortise.seed=…} repeats a run, {@code -Dmortise.seed=random} draws new ones (see
  * {@link Seed}); {@code -Dmortise.diff.steps=…} sets how many commands a run has, 400 if it is not
@@ -66,7 +66,7 @@ public abstract class DifferentialContract {
    * @throws AssertionError if the store answers otherwise than the reference
    */
   protected final void check(Seed seed, int steps) {
-    List<Command> commands = CommandSource.draw(seed.random(), steps);
+    List<Command> commands = CommandSource.draw(seed.random(), steps, capabilities());
     Mismatch first = run(commands);
     if (first == null) {
       return;
@@ -89,6 +89,12 @@ public abstract class DifferentialContract {
       }
     }
     throw new AssertionError(message(seed, steps, shortest, last));
+  }
+
+  private Set<Capability> capabilities() {
+    try (StoreUnderTest under = stores.get()) {
+      return under.capabilities();
+    }
   }
 
   private static String message(Seed seed, int steps, List<Command> commands, Mismatch mismatch) {
@@ -116,12 +122,7 @@ public abstract class DifferentialContract {
   private @Nullable Mismatch run(List<Command> commands) {
     try (StoreUnderTest under = stores.get();
         LockStore store = under.open();
-        MemStore reference =
-            new MemStore(
-                under.capabilities(),
-                Ticker.SYSTEM,
-                System.currentTimeMillis() * 1000,
-                TableRules.ALL)) {
+        LockStore reference = under.reference()) {
       CommandRunner expected = new CommandRunner(reference);
       CommandRunner actual = new CommandRunner(store);
       try {

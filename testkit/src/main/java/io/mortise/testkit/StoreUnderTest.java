@@ -1,8 +1,11 @@
 package io.mortise.testkit;
 
+import io.mortise.internal.table.MemStore;
+import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -20,6 +23,16 @@ public interface StoreUnderTest extends AutoCloseable {
    * disappear unnoticed.
    */
   Set<Capability> capabilities();
+
+  /**
+   * A fresh store that answers as this one has to, for {@link DifferentialContract}: the lock table
+   * in memory. A store that keeps no sessions ({@link Capability#SESSION}) may forget where the
+   * lock table remembers, and brings a reference of its own.
+   */
+  default LockStore reference() {
+    return new MemStore(
+        capabilities(), Ticker.SYSTEM, System.currentTimeMillis() * 1000, TableRules.ALL);
+  }
 
   /**
    * The session TTL where a test waits until a session really has ended: as short as the store and

@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.DifferentialContract;
+
+/** The published layout answers as a table of keys does. */
+@ContractFor({"redis-plain", "rediss-plain"})
+class PlainDifferentialTest extends DifferentialContract {
+  PlainDifferentialTest() {
+    super(() -> new PlainUnderTest(Servers.REDIS_7, "layout=string"));
+  }
+}

@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.DifferentialContract;
+
+/** The re-entrant hash answers as a table of keys does. */
+@ContractFor({"redis-plain", "rediss-plain"})
+class PlainHashDifferentialTest extends DifferentialContract {
+  PlainHashDifferentialTest() {
+    super(() -> new PlainUnderTest(Servers.REDIS_6, "layout=hash"), 2);
+  }
+}
