@@ -10,9 +10,11 @@ import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.cluster.Slots;
+import io.mortise.testkit.server.RedisAccess;
 import io.mortise.testkit.server.RedisCluster;
 import io.mortise.testkit.server.RedisServer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,8 +33,13 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
-/** Three masters with a replica each; one cluster for all tests here, each with a namespace. */
+/**
+ * Three masters with a replica each; one cluster for all tests here, each with a namespace. With
+ * {@code -Dmortise.redis.tls=true} all speak TLS, and ask for a password; the differential test on
+ * the oldest servers has one such on every build.
+ */
 @Timeout(240)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ClusterTest {
@@ -40,6 +47,8 @@ class ClusterTest {
   private static final int BUCKETS = 16;
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
+  @TempDir private static Path folder;
+  private static String secrets = "?";
   private static RedisCluster cluster;
 
   private final String namespace = "n" + NAMESPACES.incrementAndGet();
@@ -47,7 +56,16 @@ class ClusterTest {
 
   @BeforeAll
   static void start() {
-    cluster = RedisCluster.start(Servers.REDIS_7.binary(), 3, true, Duration.ofSeconds(2));
+    RedisAccess access =
+        Boolean.getBoolean("mortise.redis.tls") ? RedisAccess.make(folder, "secret", "") : null;
+    cluster = RedisCluster.start(Servers.REDIS_7.binary(), 3, true, Duration.ofSeconds(2), access);
+    secrets = access == null ? "?" : "?" + access.trusted() + "&";
+  }
+
+  private static String url(String parameters) {
+    return cluster.url().replace("rediss-cluster://", "rediss-cluster://:secret@")
+        + secrets
+        + parameters;
   }
 
   @AfterAll
@@ -63,7 +81,7 @@ class ClusterTest {
   private LockClient client() {
     LockClient client =
         LockClient.builder()
-            .url(cluster.url() + "?buckets=" + BUCKETS + "&timeout=2s&namespace=" + namespace)
+            .url(url("buckets=" + BUCKETS + "&timeout=2s&namespace=" + namespace))
             .ttl(LONG)
             .build();
     clients.add(client);
@@ -100,11 +118,10 @@ class ClusterTest {
   void givenAnotherNumberOfBuckets_thenItIsRefused_andWithoutOneThatOfTheClusterIsTaken()
       throws Exception {
     Lease lease = client().lock("x").acquire();
-    assertThatThrownBy(
-            () -> LockClient.connect(cluster.url() + "?buckets=8&namespace=" + namespace))
+    assertThatThrownBy(() -> LockClient.connect(url("buckets=8&namespace=" + namespace)))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("16 buckets");
-    try (LockClient other = LockClient.connect(cluster.url() + "?namespace=" + namespace)) {
+    try (LockClient other = LockClient.connect(url("namespace=" + namespace))) {
       assertThat(other.lock("x").tryAcquire()).isEmpty();
     }
     lease.close();
@@ -114,7 +131,10 @@ class ClusterTest {
   @Order(3)
   void givenServerAlone_thenItIsNoCluster_andAClusterIsNoServerAlone() {
     assertThatThrownBy(
-            () -> LockClient.connect("redis://127.0.0.1:" + cluster.nodes().get(0).port()))
+            () ->
+                LockClient.connect(
+                    (secrets.equals("?") ? "redis://127.0.0.1:" : "redis://:secret@127.0.0.1:")
+                        + cluster.nodes().get(0).port()))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("redis-cluster://");
     try (RedisServer alone = Servers.REDIS_7.start()) {
@@ -269,15 +289,7 @@ class ClusterTest {
     RedisServer dying = cluster.nodes().get(3);
     try (LockClient mortal =
         LockClient.builder()
-            .url(
-                cluster.url()
-                    + ","
-                    + "127.0.0.1:"
-                    + dying.port()
-                    + "?buckets="
-                    + BUCKETS
-                    + "&timeout=1s&namespace="
-                    + namespace)
+            .url(url("buckets=" + BUCKETS + "&timeout=1s&namespace=" + namespace))
             .ttl(Duration.ofSeconds(8))
             .build()) {
       Lease there = mortal.lock(nameAt(dying, true)).acquire();

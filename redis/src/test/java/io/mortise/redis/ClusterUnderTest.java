@@ -4,19 +4,28 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.testkit.StoreUnderTest;
+import io.mortise.testkit.server.RedisAccess;
 import io.mortise.testkit.server.RedisCluster;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** One cluster of each version serves all tests of the JVM; each has a namespace of its own. */
+/**
+ * One cluster of each version serves all tests of the JVM; each has a namespace of its own. That of
+ * the oldest servers speaks TLS, and asks for a password.
+ */
 final class ClusterUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
-  private static final Map<Servers, RedisCluster> CLUSTERS = new EnumMap<>(Servers.class);
+  private static final Map<Servers, Shared> SHARED = new EnumMap<>(Servers.class);
 
   private String namespace = "";
   private final Servers version;
@@ -35,19 +44,46 @@ final class ClusterUnderTest implements StoreUnderTest {
     this.onePart = onePart;
   }
 
-  private static RedisCluster cluster(Servers version) {
-    synchronized (CLUSTERS) {
-      return CLUSTERS.computeIfAbsent(
-          version,
-          missing -> RedisCluster.start(missing.binary(), 3, false, Duration.ofSeconds(10)));
+  /** A cluster, and what it asks for. */
+  private record Shared(RedisCluster cluster, @Nullable RedisAccess access) {
+    static Shared start(Servers version) {
+      RedisAccess access = version == Servers.REDIS_6 ? secure() : null;
+      return new Shared(
+          RedisCluster.start(version.binary(), 3, false, Duration.ofSeconds(10), access), access);
+    }
+
+    private static RedisAccess secure() {
+      try {
+        Path folder = Files.createTempDirectory("mortise-cluster");
+        // The last to be registered is deleted first.
+        folder.toFile().deleteOnExit();
+        RedisAccess access = RedisAccess.make(folder, "of the cluster", "");
+        try (Stream<Path> files = Files.list(folder)) {
+          files.forEach(file -> file.toFile().deleteOnExit());
+        }
+        return access;
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    String url() {
+      return access == null
+          ? cluster.url() + "?"
+          : cluster.url().replace("://", "://:of%20the%20cluster@") + "?" + access.trusted() + "&";
+    }
+  }
+
+  private static Shared shared(Servers version) {
+    synchronized (SHARED) {
+      return SHARED.computeIfAbsent(version, Shared::start);
     }
   }
 
   @Override
   public LockStore open() {
     namespace = "contract" + NAMESPACES.incrementAndGet();
-    LockStore opened =
-        RedisStore.open(cluster(version).url() + "?buckets=16&namespace=" + namespace);
+    LockStore opened = RedisStore.open(shared(version).url() + "buckets=16&namespace=" + namespace);
     whole = opened;
     return onePart ? ((PartitionedStore) opened).partition(5) : opened;
   }

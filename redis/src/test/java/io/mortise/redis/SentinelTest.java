@@ -9,8 +9,10 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.testkit.server.RedisAccess;
 import io.mortise.testkit.server.RedisSentinels;
 import io.mortise.testkit.server.RedisServer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,9 +27,11 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A master, two replicas and three Sentinels; one set for all tests here, each with a namespace.
+ * All speak TLS, and ask for passwords: one for the servers, another for the Sentinels.
  */
 @Timeout(240)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -35,6 +39,8 @@ class SentinelTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
+  @TempDir private static Path folder;
+  private static RedisAccess access;
   private static RedisSentinels set;
 
   private final String namespace = "n" + NAMESPACES.incrementAndGet();
@@ -42,7 +48,8 @@ class SentinelTest {
 
   @BeforeAll
   static void start() {
-    set = RedisSentinels.start(Servers.REDIS_7.binary(), Duration.ofSeconds(2));
+    access = RedisAccess.make(folder, "of servers", "of%sentinels");
+    set = RedisSentinels.start(Servers.REDIS_7.binary(), Duration.ofSeconds(2), access);
   }
 
   @AfterAll
@@ -56,7 +63,7 @@ class SentinelTest {
   }
 
   private LockClient client(String... parameters) {
-    String url = set.url() + "?namespace=" + namespace;
+    String url = url("of%20servers", "of%25sentinels") + "&namespace=" + namespace;
     LockClient client =
         LockClient.builder()
             .url(parameters.length == 0 ? url : url + "&" + String.join("&", parameters))
@@ -65,6 +72,14 @@ class SentinelTest {
             .build();
     clients.add(client);
     return client;
+  }
+
+  private static String url(String password, String sentinelPassword) {
+    return set.url().replace("://", "://:" + password + "@")
+        + "?"
+        + access.trusted()
+        + "&sentinel-password="
+        + sentinelPassword;
   }
 
   /** Until the clients' last words have reached the replicas. */
@@ -83,7 +98,7 @@ class SentinelTest {
                             replica.info("master_link_status").equals("up")
                                 && replica
                                     .info("master_port")
-                                    .equals(Integer.toString(set.master().port()))));
+                                    .equals(Integer.toString(set.master().portOfOthers()))));
   }
 
   @Test
@@ -200,9 +215,31 @@ class SentinelTest {
   @Test
   @Order(3)
   void givenNameThatNoSentinelKnows_thenItIsRefused() {
-    String url = set.url().replace("mymaster", "nosuch");
+    String url = url("of%20servers", "of%25sentinels").replace("mymaster", "nosuch");
     assertThatThrownBy(() -> LockClient.connect(url))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("nosuch");
+  }
+
+  @Test
+  @Order(4)
+  void givenWrongPassword_thenItIsSaidWhoseItIs() {
+    assertThatThrownBy(() -> LockClient.connect(url("of%20servers", "wrong")))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("Sentinel at 127.0.0.1")
+        .hasMessageContaining("sentinel-password");
+    assertThatThrownBy(() -> LockClient.connect(url("wrong", "of%25sentinels")))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("refused the credentials")
+        .satisfies(e -> assertThat(e.getMessage()).doesNotContain("Sentinel at"));
+  }
+
+  @Test
+  @Order(5)
+  void givenCertificateThatIsNotTrusted_thenItIsRefused() {
+    String url = url("of%20servers", "of%25sentinels").replace(access.trusted() + "&", "");
+    assertThatThrownBy(() -> LockClient.connect(url))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("TLS");
   }
 }

@@ -66,7 +66,7 @@ public final class SentinelMaster implements Destination {
   }
 
   private Answer ask(Endpoint sentinel) throws IOException {
-    try (Question question = Question.to(sentinel)) {
+    try (Question question = question(sentinel)) {
       Object address = question.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name);
       if (!(address instanceof List<?> parts) || parts.size() != 2) {
         throw new ErrorReplyException("NOMASTER Sentinel at " + sentinel + " knows none");
@@ -78,6 +78,19 @@ public final class SentinelMaster implements Destination {
           Integer.parseInt(String.valueOf(parts.get(1))));
     } catch (NumberFormatException e) {
       throw new IOException("Sentinel at " + sentinel + " answers in another form.", e);
+    }
+  }
+
+  /** Says whose password is wrong, for it is not that of the servers. */
+  private static Question question(Endpoint sentinel) throws IOException {
+    try {
+      return Question.to(sentinel);
+    } catch (ErrorReplyException e) {
+      throw new ErrorReplyException(
+          String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")
+              + ", says Sentinel at "
+              + sentinel
+              + " of 'sentinel-user' and 'sentinel-password'");
     }
   }
 

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Redis Cluster of some masters with a replica each, every node in a process of its own on the
@@ -21,9 +22,11 @@ public final class RedisCluster implements AutoCloseable {
 
   private final List<RedisServer> nodes = new ArrayList<>();
   private final int masters;
+  private final @Nullable RedisAccess access;
 
-  private RedisCluster(int masters) {
+  private RedisCluster(int masters, @Nullable RedisAccess access) {
     this.masters = masters;
+    this.access = access;
   }
 
   /**
@@ -35,13 +38,24 @@ public final class RedisCluster implements AutoCloseable {
    */
   public static RedisCluster start(
       Path binary, int masters, boolean replicas, Duration nodeTimeout) {
-    RedisCluster cluster = new RedisCluster(masters);
+    return start(binary, masters, replicas, nodeTimeout, null);
+  }
+
+  /** The same, where all nodes speak TLS, and ask for a password. */
+  public static RedisCluster start(
+      Path binary,
+      int masters,
+      boolean replicas,
+      Duration nodeTimeout,
+      @Nullable RedisAccess access) {
+    RedisCluster cluster = new RedisCluster(masters, access);
     try {
       for (int i = 0; i < (replicas ? 2 * masters : masters); i++) {
         cluster.nodes.add(
             RedisServer.start(
                 binary,
-                Ports.reserveWith(BUS),
+                access,
+                BUS,
                 "--cluster-require-full-coverage",
                 "no",
                 "--cluster-enabled",
@@ -63,7 +77,9 @@ public final class RedisCluster implements AutoCloseable {
     for (int i = 0; i < nodes.size(); i++) {
       nodes.get(i).ask("CLUSTER", "SET-CONFIG-EPOCH", Integer.toString(i + 1));
       if (i > 0) {
-        nodes.get(0).ask("CLUSTER", "MEET", "127.0.0.1", Integer.toString(nodes.get(i).port()));
+        nodes
+            .get(0)
+            .ask("CLUSTER", "MEET", "127.0.0.1", Integer.toString(nodes.get(i).portOfOthers()));
       }
     }
     for (int i = 0; i < masters; i++) {
@@ -118,11 +134,16 @@ public final class RedisCluster implements AutoCloseable {
     return List.copyOf(nodes);
   }
 
-  /** {@code redis-cluster://127.0.0.1:port,…} with the nodes that were masters at the start. */
+  /**
+   * {@code redis-cluster://127.0.0.1:port,…} with the nodes that were masters at the start; without
+   * the password, if they have one.
+   */
   public String url() {
-    return "redis-cluster://"
+    return (access == null ? "redis" : "rediss")
+        + "-cluster://"
         + String.join(
-            ",", nodes.stream().limit(masters).map(node -> "127.0.0.1:" + node.port()).toList());
+            ",",
+            nodes.stream().limit(masters).map(node -> "127.0.0.1:" + node.portOfOthers()).toList());
   }
 
   /** The slot of a key. */
@@ -170,7 +191,11 @@ public final class RedisCluster implements AutoCloseable {
       List<String> words =
           new ArrayList<>(
               List.of(
-                  "MIGRATE", "127.0.0.1", Integer.toString(to.port()), "", "0", "20000", "KEYS"));
+                  "MIGRATE", "127.0.0.1", Integer.toString(to.portOfOthers()), "", "0", "20000"));
+      if (access != null) {
+        words.addAll(List.of("AUTH", access.password()));
+      }
+      words.add("KEYS");
       words.addAll(keys);
       from.ask(words.toArray(String[]::new));
     }

@@ -36,13 +36,18 @@ public class RedisConversation implements AutoCloseable {
   /**
    * Asks on a connection of its own.
    *
+   * @param password null if none is asked for
    * @return the texts of the answer, in order, however they are nested
    * @throws IOException if nobody answers, or with an error
    */
-  static List<String> ask(int port, String... words) throws IOException {
+  static List<String> ask(int port, @Nullable String password, List<String> words)
+      throws IOException {
     try (RedisConversation conversation = new RedisConversation(port)) {
+      if (password != null) {
+        conversation.call("AUTH", password);
+      }
       List<String> texts = new ArrayList<>();
-      flatten(conversation.call(words), texts);
+      flatten(conversation.call(words.toArray(String[]::new)), texts);
       return texts;
     } catch (UncheckedIOException e) {
       throw new IOException(e.getMessage(), e);

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Redis master with two replicas, and three Sentinels that watch over them, each in a process of
@@ -21,7 +22,14 @@ public final class RedisSentinels implements AutoCloseable {
   private final List<ServerProcess> sentinels = new ArrayList<>();
   private final List<Integer> ports = new ArrayList<>();
 
-  private RedisSentinels() {}
+  /** Those that clients connect to. */
+  private final List<Integer> entries = new ArrayList<>();
+
+  private final @Nullable RedisAccess access;
+
+  private RedisSentinels(@Nullable RedisAccess access) {
+    this.access = access;
+  }
 
   /**
    * Starts them, and waits until the Sentinels know of each other and of all servers.
@@ -30,7 +38,13 @@ public final class RedisSentinels implements AutoCloseable {
    * @param downAfter how long a server may be silent before the Sentinels take it for dead
    */
   public static RedisSentinels start(Path binary, Duration downAfter) {
-    RedisSentinels set = new RedisSentinels();
+    return start(binary, downAfter, null);
+  }
+
+  /** The same, where all speak TLS, and ask for passwords. */
+  public static RedisSentinels start(
+      Path binary, Duration downAfter, @Nullable RedisAccess access) {
+    RedisSentinels set = new RedisSentinels(access);
     try {
       set.startServers(binary);
       for (int i = 0; i < 3; i++) {
@@ -48,12 +62,19 @@ public final class RedisSentinels implements AutoCloseable {
   }
 
   private void startServers(Path binary) {
-    servers.add(RedisServer.start(binary, "--repl-diskless-sync-delay", "0"));
-    String port = Integer.toString(servers.get(0).port());
+    servers.add(RedisServer.start(binary, access, 0, "--repl-diskless-sync-delay", "0"));
+    String port = Integer.toString(servers.get(0).portOfOthers());
     for (int i = 0; i < 2; i++) {
       servers.add(
           RedisServer.start(
-              binary, "--repl-diskless-sync-delay", "0", "--replicaof", "127.0.0.1", port));
+              binary,
+              access,
+              0,
+              "--repl-diskless-sync-delay",
+              "0",
+              "--replicaof",
+              "127.0.0.1",
+              port));
     }
     Waits.until(
         PATIENCE,
@@ -67,6 +88,7 @@ public final class RedisSentinels implements AutoCloseable {
   private void startSentinel(Path binary, Duration downAfter) throws IOException {
     Path folder = Files.createTempDirectory("mortise-sentinel");
     int port = RedisServer.freePort();
+    int entry = access == null ? port : RedisServer.freePort();
     Path config = folder.resolve("sentinel.conf");
     Files.writeString(
         config,
@@ -78,17 +100,27 @@ public final class RedisSentinels implements AutoCloseable {
         sentinel down-after-milliseconds %s %d
         sentinel failover-timeout %s 4000
         sentinel parallel-syncs %s 2
+        %s
         """
             .formatted(
-                port, folder, NAME, servers.get(0).port(), NAME, downAfter.toMillis(), NAME, NAME));
+                port,
+                folder,
+                NAME,
+                servers.get(0).portOfOthers(),
+                NAME,
+                downAfter.toMillis(),
+                NAME,
+                NAME,
+                access == null ? "" : access.ofSentinels(entry, NAME)));
     List<String> command = List.of(binary.toString(), config.toString(), "--sentinel");
     sentinels.add(
         ServerProcess.start(
             "sentinel",
             folder,
             command,
-            () -> RedisConversation.ask(port, "PING").contains("PONG")));
+            () -> RedisConversation.ask(port, password(), List.of("PING")).contains("PONG")));
     ports.add(port);
+    entries.add(entry);
   }
 
   private boolean isComplete() {
@@ -107,18 +139,23 @@ public final class RedisSentinels implements AutoCloseable {
     return at < 0 ? "" : fields.get(at + 1);
   }
 
-  private static List<String> ask(int port, String... words) {
+  private @Nullable String password() {
+    return access == null ? null : access.sentinelPassword();
+  }
+
+  private List<String> ask(int port, String... words) {
     try {
-      return RedisConversation.ask(port, words);
+      return RedisConversation.ask(port, password(), List.of(words));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  /** {@code redis-sentinel://127.0.0.1:port,…/mymaster}. */
+  /** {@code redis-sentinel://127.0.0.1:port,…/mymaster}; without passwords, if it has any. */
   public String url() {
-    return "redis-sentinel://"
-        + String.join(",", ports.stream().map(port -> "127.0.0.1:" + port).toList())
+    return (access == null ? "redis" : "rediss")
+        + "-sentinel://"
+        + String.join(",", entries.stream().map(port -> "127.0.0.1:" + port).toList())
         + "/"
         + NAME;
   }
@@ -128,7 +165,7 @@ public final class RedisSentinels implements AutoCloseable {
     int port =
         Integer.parseInt(ask(ports.get(0), "SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME).get(1));
     return servers.stream()
-        .filter(server -> server.port() == port)
+        .filter(server -> server.portOfOthers() == port)
         .findFirst()
         .orElseThrow(() -> new IllegalStateException("No server of ours has port " + port + "."));
   }

@@ -26,8 +26,13 @@ public final class RedisServer extends LocalServer {
 
   private static @Nullable Path extracted;
 
-  private RedisServer(ServerProcess process, int port) {
+  private final int tlsPort;
+  private final @Nullable RedisAccess access;
+
+  private RedisServer(ServerProcess process, int port, int tlsPort, @Nullable RedisAccess access) {
     super(process, port);
+    this.tlsPort = tlsPort;
+    this.access = access;
   }
 
   /**
@@ -101,16 +106,45 @@ public final class RedisServer extends LocalServer {
     return start(List.of(), binary, port, arguments);
   }
 
+  /**
+   * Starts one of several servers, with a port for TLS beside the plain one if it wants TLS.
+   *
+   * @param distance between each port that it listens on and another that it needs; 0 for none
+   */
+  static RedisServer start(
+      Path binary, @Nullable RedisAccess access, int distance, String... arguments) {
+    if (access == null) {
+      return start(binary, Ports.reserveWith(distance), arguments);
+    }
+    int tlsPort = Ports.reserveWith(distance);
+    List<String> all = new ArrayList<>(access.ofServers(tlsPort));
+    all.addAll(List.of(arguments));
+    return start(List.of(), binary, freePort(), tlsPort, access, all);
+  }
+
   private static RedisServer start(
       List<String> before, Path binary, int port, String... arguments) {
+    return start(before, binary, port, 0, null, List.of(arguments));
+  }
+
+  private static RedisServer start(
+      List<String> before,
+      Path binary,
+      int port,
+      int tlsPort,
+      @Nullable RedisAccess access,
+      List<String> arguments) {
     try {
       Path folder = Files.createTempDirectory("mortise-redis");
       List<String> command = new ArrayList<>(before);
       command.addAll(List.of(binary.toString(), "--port", Integer.toString(port)));
       command.addAll(List.of("--bind", "127.0.0.1", "--save", "", "--dir", folder.toString()));
-      command.addAll(List.of(arguments));
+      command.addAll(arguments);
       return new RedisServer(
-          ServerProcess.start("redis", folder, command, () -> answers(command, port)), port);
+          ServerProcess.start("redis", folder, command, () -> answers(command, port)),
+          port,
+          tlsPort,
+          access);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -145,10 +179,17 @@ public final class RedisServer extends LocalServer {
    */
   public List<String> ask(String... words) {
     try {
-      return RedisConversation.ask(port, words);
+      return RedisConversation.ask(port, access == null ? null : access.password(), List.of(words));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /**
+   * The port by which clients and other servers find it: that for TLS, if they have to speak it.
+   */
+  public int portOfOthers() {
+    return access == null ? port : tlsPort;
   }
 
   /** A field of INFO; empty if it has none of that name. */
