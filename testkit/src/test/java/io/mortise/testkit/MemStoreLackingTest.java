@@ -5,10 +5,8 @@ import io.mortise.spi.Capability;
 import java.util.EnumSet;
 import java.util.Set;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.Timeout;
 
 /** The store in memory can be told to lack any capability, and keeps the rest of the contract. */
-@Timeout(5)
 class MemStoreLackingTest {
 
   @Nested

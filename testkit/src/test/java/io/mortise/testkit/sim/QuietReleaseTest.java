@@ -45,7 +45,7 @@ class QuietReleaseTest {
   void givenSomebodyWaitsForTheAnswer_thenItLeavesAtOnce() throws Exception {
     try (LockClient client = client()) {
       client.lock("a").acquire().close();
-      client.lock("a", ASYNC).acquire().releaseAsync().get(10, TimeUnit.SECONDS);
+      client.lock("a", ASYNC).acquire().releaseAsync().get(60, TimeUnit.SECONDS);
       assertEnded("at once", "at once");
     }
   }
@@ -59,7 +59,7 @@ class QuietReleaseTest {
       await().until(() -> waitersOf("a") == 1 && wanted);
       lease.close();
       assertEnded("at once");
-      waiting.get(10, TimeUnit.SECONDS).close();
+      waiting.get(60, TimeUnit.SECONDS).close();
     }
   }
 
