@@ -59,7 +59,7 @@ final class CommandSource {
     }
     int dice = random.nextInt(100);
     if (dice < 30) {
-      Request.Acquire request = fresh(pick(live));
+      Request.Acquire request = suiting(pick(live), NAMES);
       asked.add(request);
       commands.add(new Command.Acquire(request, proof()));
     } else if (dice < 44 && !asked.isEmpty()) {
@@ -72,7 +72,7 @@ final class CommandSource {
       LockName name = chance(2) ? pick(NAMES) : ended.name();
       Command.Abandon abandon = new Command.Abandon(through, name, ended.attempt());
       if (chance(30)) {
-        Request.Acquire next = fresh(through, name);
+        Request.Acquire next = suiting(through, List.of(name));
         asked.add(next);
         commands.add(new Command.Exchange(abandon, new Command.Acquire(next, null)));
       } else {
@@ -104,20 +104,16 @@ final class CommandSource {
     }
   }
 
-  private Request.Acquire fresh(SessionId session) {
-    return fresh(session, pick(NAMES));
-  }
-
-  /** A store without a queue would refuse most of what is drawn, and little would be compared. */
-  private Request.Acquire fresh(SessionId session, LockName name) {
-    Request.Acquire drawn = any(session, name);
-    while (!store.can(Capability.QUEUE) && store.refusal(drawn).isPresent() && chance(90)) {
-      drawn = any(session, store.can(Capability.PERMITS) ? name : pick(NAMES));
+  /** Plain keys would refuse nearly all that is drawn, and little would be compared. */
+  private Request.Acquire suiting(SessionId session, List<LockName> names) {
+    Request.Acquire drawn = fresh(session, pick(names));
+    while (!store.can(Capability.SESSION) && store.refusal(drawn).isPresent() && chance(90)) {
+      drawn = fresh(session, pick(names));
     }
     return drawn;
   }
 
-  private Request.Acquire any(SessionId session, LockName name) {
+  private Request.Acquire fresh(SessionId session, LockName name) {
     return new Request.Acquire(
         name,
         new AttemptId(session, ++numbers),
