@@ -197,10 +197,9 @@ final class Acquiring extends Round {
   }
 
   private @Nullable TokenBlock tokens() {
-    List<TokenBlock> minted = minted();
     return session.hasTokens()
-        ? session.rules().tokens(minted, session.majority())
-        : new TokenBlock(0, minted.stream().mapToInt(TokenBlock::count).min().orElse(1));
+        ? session.rules().tokens(minted(), session.majority())
+        : TokenBlock.NONE;
   }
 
   private List<TokenBlock> minted() {

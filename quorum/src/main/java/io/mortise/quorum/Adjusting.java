@@ -97,7 +97,7 @@ final class Adjusting extends Round {
       TokenBlock fresh =
           session.hasTokens()
               ? session.rules().tokens(minted, session.majority())
-              : new TokenBlock(0, request.tokens());
+              : TokenBlock.NONE;
       if (fresh == null) {
         return pending() > 0 ? null : nextBallot(minted);
       }

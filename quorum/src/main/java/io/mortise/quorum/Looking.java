@@ -255,7 +255,7 @@ final class Looking {
     return new LockView(
         first.name(),
         first.capacity(),
-        largest(views.stream().map(LockView::lastToken).toList()),
+        token(views.stream().map(LockView::lastToken).toList()),
         place < 0 || place >= closed.size() ? Duration.ZERO : closed.get(place),
         holders,
         List.of());
@@ -270,10 +270,15 @@ final class Looking {
         told.client(),
         first.label(),
         first.weight(),
-        same.stream().mapToLong(LockView.Party::token).max().orElse(0),
+        token(same.stream().map(LockView.Party::token).toList()),
         first.since(),
         largest(same.stream().map(LockView.Party::sessionLeft).toList()),
         first.atMostLeft());
+  }
+
+  /** What a majority minted, where its members have tokens in common. */
+  private long token(List<Long> minted) {
+    return store.profile().can(Capability.TOKEN) ? largest(minted) : 0;
   }
 
   /** The largest that a majority reaches; the least if there are not so many. */

@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
  * @param count at least 1
  */
 record TokenBlock(long first, int count) {
+  /** What members that mint no tokens in common give. */
+  static final TokenBlock NONE = new TokenBlock(0, 1);
+
   long last() {
     return first + count - 1;
   }

@@ -31,6 +31,19 @@ final class MemMembers implements StoreUnderTest {
     return new MemMembers(new ManualTime(), EnumSet.allOf(Capability.class));
   }
 
+  /** With what ZooKeeper can do: tokens, but from no floor on, and neither proofs nor records. */
+  static MemMembers likeZooKeeper() {
+    return new MemMembers(
+        new ManualTime(),
+        EnumSet.of(
+            Capability.SESSION,
+            Capability.QUEUE,
+            Capability.SHARED,
+            Capability.PERMITS,
+            Capability.TOKEN,
+            Capability.PUSH));
+  }
+
   static MemMembers onRealTime() {
     return new MemMembers(null, EnumSet.allOf(Capability.class));
   }
@@ -59,6 +72,10 @@ final class MemMembers implements StoreUnderTest {
   public Set<Capability> capabilities() {
     EnumSet<Capability> able = EnumSet.copyOf(members);
     able.removeAll(EnumSet.of(Capability.QUEUE, Capability.PERMITS, Capability.DOWNGRADE));
+    if (!able.contains(Capability.TOKEN_FLOOR)) {
+      // No majority would have one in common.
+      able.remove(Capability.TOKEN);
+    }
     return able;
   }
 

@@ -1,0 +1,12 @@
+package io.mortise.quorum;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.DifferentialContract;
+
+/** Members that mint tokens but know no floor, as ZooKeeper, make a lock without tokens. */
+@ContractFor("quorum")
+class FloorlessMembersDifferentialTest extends DifferentialContract {
+  FloorlessMembersDifferentialTest() {
+    super(MemMembers::likeZooKeeper);
+  }
+}
