@@ -78,7 +78,7 @@ final class LockScan {
   private CompletionStage<LockPage> page(
       LockQuery query, Place place, List<LockView> views, int round) {
     return store
-        .scanKeys(place.cursor(), KEYS_PER_SCAN)
+        .scanKeys(place.cursor(), keys.everyLock(), KEYS_PER_SCAN)
         .thenCompose(
             found -> {
               List<String> fresh =
@@ -172,7 +172,7 @@ final class LockScan {
       }
     }
     return store
-        .scanKeys(cursor, Math.min(budget, KEYS_PER_SCAN))
+        .scanKeys(cursor, keys.everyLock(), Math.min(budget, KEYS_PER_SCAN))
         .thenCompose(
             next -> {
               synchronized (unswept) {

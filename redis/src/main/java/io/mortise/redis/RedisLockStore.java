@@ -60,6 +60,7 @@ final class RedisLockStore implements LockStore {
   private final RedisStore.Options options;
   private final KeySpace keys;
   private final LockScan scan;
+  private final Shedding shedding = new Shedding(this);
   private volatile @Nullable Memory memory;
   private volatile boolean closed;
 
@@ -190,6 +191,9 @@ final class RedisLockStore implements LockStore {
           reply = LockCodec.decode(attempt, name, key, profile.display(), text);
         } catch (RuntimeException e) {
           reply = new Reply.Failed(attempt, true, e);
+        }
+        if (reply instanceof Reply.Refused refused && refused.why() == Reply.Why.STORE_FULL) {
+          shedding.begin();
         }
         sink.accept(reply);
       }
@@ -380,18 +384,12 @@ final class RedisLockStore implements LockStore {
   /** Keys found, and where to go on; "0" at the end. */
   record Found(String cursor, List<String> keys) {}
 
-  CompletionStage<Found> scanKeys(String cursor, int count) {
+  CompletionStage<Found> scanKeys(String cursor, String pattern, int count) {
     return bounded(
             () ->
                 wires
                     .control()
-                    .call(
-                        "SCAN",
-                        cursor,
-                        "MATCH",
-                        keys.everyLock(),
-                        "COUNT",
-                        Integer.toString(count)))
+                    .call("SCAN", cursor, "MATCH", pattern, "COUNT", Integer.toString(count)))
         .thenApply(
             answer -> {
               if (answer instanceof List<?> parts

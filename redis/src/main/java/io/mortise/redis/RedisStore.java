@@ -16,6 +16,8 @@ import java.util.regex.Pattern;
  * checks tokens stays safe.
  */
 public final class RedisStore {
+  static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
+
   private RedisStore() {}
 
   /**
@@ -108,7 +110,7 @@ public final class RedisStore {
         throw new IllegalArgumentException(
             "The timeout " + timeout + " is not within 100 ms and 1 min.");
       }
-      if (retention.compareTo(Duration.ofMinutes(1)) < 0
+      if (retention.compareTo(SHORTEST_RETENTION) < 0
           || retention.compareTo(Duration.ofDays(3650)) > 0) {
         throw new IllegalArgumentException(
             "The retention " + retention + " is not within 1 min and 10 years.");

@@ -11,7 +11,8 @@ enum Script {
   INSPECT("inspect.lua"),
   STRICT_END("strict_end.lua"),
   STRICT_REVIVE("strict_revive.lua"),
-  STRICT_MODE("strict_mode.lua");
+  STRICT_MODE("strict_mode.lua"),
+  SHORTEN("shorten.lua");
 
   final String text;
   final String sha;

@@ -292,6 +292,35 @@ class FaultTest {
   }
 
   @ParameterizedTest
+  @EnumSource(Servers.class)
+  void givenFullMemory_thenIdleLocksAreKeptForAMinuteOnly_andHeldOnesStay(Servers version) {
+    RedisServer server = open(version.start());
+    LockStore store = store(server);
+    RedisCommands<String, String> admin = admin(server);
+    Party party = new Party(store);
+    for (int i = 0; i < 300; i++) {
+      LockName name = LockName.of("once/" + i);
+      AttemptId attempt = party.attempt();
+      party.acquire(name, attempt, false);
+      party.abandon(name, attempt);
+    }
+    AttemptId held = party.attempt();
+    party.acquire(LOCK, held, false);
+    assertThat(admin.pttl("m::l:once/7")).isGreaterThan(Duration.ofMinutes(2).toMillis());
+
+    admin.configSet("maxmemory", "10kb");
+    assertThat(party.acquire(LockName.of("new"), party.attempt(), false))
+        .isInstanceOf(Reply.Refused.class);
+
+    for (int i = 0; i < 300; i += 50) {
+      String key = "m::l:once/" + i;
+      await().atMost(LONG).until(() -> admin.pttl(key) <= Duration.ofMinutes(1).toMillis());
+    }
+    assertThat(admin.pttl("m::l:" + LOCK)).as("does not expire").isEqualTo(-1);
+    assertThat(party.acquire(LOCK, held, false)).isInstanceOf(Reply.Granted.class);
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"l", "q", "d"})
   void givenSomebodyElsesKeyUnderOurName_thenRequestsFail_andNothingIsChanged(String kind) {
     RedisServer server = open(Servers.any());
