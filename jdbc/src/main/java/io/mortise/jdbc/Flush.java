@@ -31,11 +31,11 @@ final class Flush {
     this.prefix = prefix;
   }
 
-  private record Part(SqlText.Statement text, Rows.Binder binder) {}
+  private record Part(SqlText.Statement text, Statements.Binder binder) {}
 
   private record Prepared(PreparedStatement statement, List<Sql> parts) {}
 
-  void add(SqlText.Statement text, Rows.Binder binder) {
+  void add(SqlText.Statement text, Statements.Binder binder) {
     parts.add(new Part(text, binder));
   }
 

@@ -45,11 +45,11 @@ final class HostClock {
    *
    * @throws StoreUnfitException if this process cannot read that clock
    */
-  static HostClock agree(Rows rows, String display) throws SQLException {
+  static HostClock agree(SessionRows rows, String display) throws SQLException {
     return agree(rows, display, boot());
   }
 
-  static HostClock agree(Rows rows, String display, String boot) throws SQLException {
+  static HostClock agree(SessionRows rows, String display, String boot) throws SQLException {
     String kind = boot.isEmpty() ? WALL : MONOTONIC;
     Map<String, String> facts = rows.facts();
     String known = facts.get("clock");

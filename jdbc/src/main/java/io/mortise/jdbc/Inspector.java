@@ -84,7 +84,7 @@ final class Inspector {
       @Nullable Duration atMostLeft)
       throws SQLException {
     AttemptId id = AttemptId.parse(attempt);
-    Rows.Session session = rows.session(id.session().value());
+    SessionRows.Session session = rows.session(id.session().value());
     if (session != null && session.expiresAt() <= now) {
       session = null;
     }

@@ -136,7 +136,7 @@ final class JdbcLockStore implements LockStore {
     return call(renewals, link -> link.sessions.judge(session, link.now()))
         .thenCompose(
             judged -> {
-              Rows.Session found = judged.fromTheFuture();
+              SessionRows.Session found = judged.fromTheFuture();
               return found == null
                   ? CompletableFuture.completedFuture(judged.verdict())
                   : call(renewals, link -> link.sessions.shorten(session, found, link.now()));

@@ -260,7 +260,7 @@ final class JdbcSession implements StoreSession {
     /** One that is known to be in others' way, or they in its, is not as simple. */
     @Override
     boolean hasFastPath() {
-      return LockSteps.hasFastPath(request)
+      return FastSteps.hasFastPath(request)
           && !(request instanceof Request.Abandon
               ? wanted.contains(request.attempt()) || handedOver.contains(request.name())
               : isQueued() || contended.contains(request.name()));
@@ -270,21 +270,21 @@ final class JdbcSession implements StoreSession {
     boolean fast(Link link) throws SQLException {
       reply = null;
       if (hasFastPath() && !leftOut) {
-        reply = link.locks.fast(request, link::now);
+        reply = link.fast.alone(request, link::now);
       }
-      if (reply == null && LockSteps.hasFastPath(request) && !isQueued()) {
+      if (reply == null && FastSteps.hasFastPath(request) && !isQueued()) {
         // Somebody else is there: the next guess is that he is alive, and that nothing special goes
         // on.
         reply =
             request instanceof Request.Acquire acquire
-                ? acquire.queue() ? link.locks.queueUp(acquire) : null
+                ? acquire.queue() ? link.fast.queueUp(acquire) : null
                 : handOver(link, (Request.Abandon) request);
       }
       return reply != null;
     }
 
     private @Nullable Reply handOver(Link link, Request.Abandon abandon) throws SQLException {
-      Reply ended = link.locks.handOver(abandon);
+      Reply ended = link.fast.handOver(abandon);
       if (link.tells()) {
         remember(handedOver, abandon.name());
       } else {

@@ -16,6 +16,7 @@ final class Link implements AutoCloseable {
   private List<News> told = new ArrayList<>();
 
   final Rows rows;
+  final FastSteps fast;
   final LockSteps locks;
   final SessionSteps sessions;
 
@@ -23,6 +24,7 @@ final class Link implements AutoCloseable {
     this.connection = connection;
     this.transactions = transactions;
     this.rows = rows;
+    this.fast = new FastSteps(rows, news -> told.add(news));
     this.locks = new LockSteps(rows, news -> told.add(news));
     this.sessions = new SessionSteps(rows);
   }

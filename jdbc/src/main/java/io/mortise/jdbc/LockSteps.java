@@ -15,9 +15,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Atomic.</b> Each method runs inside one transaction, and first reads the lock's row under
  * its lock (SQLite: under the file's write lock). Everything else that it reads or writes of that
- * name is changed only by whoever has that row, so what it reads after it is fresh. Two short cuts,
- * {@link #fast}, are one statement each, whose conditions are checked on the row that it changes.
+ * name is changed only by whoever has that row, so what it reads after it is fresh. There are short
+ * cuts, {@link FastSteps}.
  *
  * <p><b>Who is dead.</b> No step judges a holder's session; a take-over compares the id of one that
  * was proven dead by a judgement before. The session of a waiter is read: a wrong skip costs a
@@ -50,8 +48,6 @@ final class LockSteps {
   /** How many waiters are read at a time. */
   static final int CHUNK = 8;
 
-  private static final Rows.Block NOTHING = new Rows.Block(0, 0);
-
   private final Rows rows;
   private final Consumer<News> told;
 
@@ -61,88 +57,6 @@ final class LockSteps {
   LockSteps(Rows rows, Consumer<News> told) {
     this.rows = rows;
     this.told = told;
-  }
-
-  /** Whether {@link #fast} may know an answer. */
-  static boolean hasFastPath(Request request) {
-    if (request instanceof Request.Acquire acquire) {
-      return acquire.mode().isExclusive() && acquire.provenDead() == null;
-    }
-    return request instanceof Request.Abandon;
-  }
-
-  /** The answer of the one-statement path, or null: nothing was changed, {@link #apply} decides. */
-  @Nullable Reply fast(Request request, Rows.Clock clock) throws SQLException {
-    if (request instanceof Request.Acquire acquire) {
-      Rows.Block block = rows.acquireFast(acquire, clock);
-      return block == null ? null : fastReply(request, block);
-    }
-    return rows.abandonFast((Request.Abandon) request, clock) ? fastReply(request, NOTHING) : null;
-  }
-
-  /** The same of a release that is known to be waited for. */
-  @Nullable Reply handOver(Request.Abandon request) throws SQLException {
-    return rows.handOver(request, told) ? fastReply(request, NOTHING) : null;
-  }
-
-  /** The answer to one that expects to find the lock held, or null as of {@link #fast}. */
-  @Nullable Reply queueUp(Request.Acquire request) throws SQLException {
-    Rows.Place place = rows.queueUp(request, told);
-    if (place == null) {
-      return null;
-    } else if (place.taken() != null) {
-      return fastReply(request, place.taken());
-    }
-    long mayBeFree = Math.min(place.freeAt(), place.now() + place.left());
-    if (place.ahead() > 0) {
-      mayBeFree = Math.min(mayBeFree, place.soonest());
-    }
-    return new Reply.Queued(
-        request.attempt(),
-        (int) Math.min(place.ahead(), Integer.MAX_VALUE),
-        new Reply.Holder(AttemptId.parse(place.holder()), place.token(), micros(place.left())),
-        askAgain(mayBeFree, place.ahead(), place.now()));
-  }
-
-  /**
-   * The answers to requests by the one-statement path, which commits by itself; null where {@link
-   * #apply} decides.
-   *
-   * @param asks each with a fast path, no lock twice
-   */
-  List<@Nullable Reply> together(List<Rows.Ask> asks) throws SQLException {
-    List<@Nullable Reply> replies = new ArrayList<>();
-    if (asks.size() == 1 && asks.get(0).request() instanceof Request.Acquire acquire) {
-      Rows.Block block = rows.exchange(asks.get(0).releasing(), acquire);
-      replies.add(block == null ? null : fastReply(acquire, block));
-      return replies;
-    }
-    Map<String, Rows.Block> done = rows.together(asks);
-    for (Rows.Ask ask : asks) {
-      Rows.Block block = done.get(ask.request().attempt().encoded());
-      boolean takes = ask.request() instanceof Request.Acquire;
-      // Of an attempt that asks to hold it is no answer that it has ended, nor the reverse.
-      replies.add(
-          block != null && takes == block.tokens() > 0 ? fastReply(ask.request(), block) : null);
-    }
-    return replies;
-  }
-
-  /** See {@link Rows#ensureUnlocked}. */
-  void ensureUnlocked(LockName name) throws SQLException {
-    rows.ensureUnlocked(name);
-  }
-
-  /** The answer to a release that was done in one step with an acquire. */
-  static Reply released(AttemptId attempt) {
-    return new Reply.Ended(attempt, Was.HELD, How.RELEASED, false);
-  }
-
-  private static Reply fastReply(Request request, Rows.Block block) {
-    return request instanceof Request.Acquire acquire
-        ? new Reply.Granted(
-            acquire.attempt(), block.token(), block.tokens(), false, acquire.terms().atMost())
-        : released(request.attempt());
   }
 
   /** Does one request. */
@@ -250,7 +164,7 @@ final class LockSteps {
   }
 
   /** When the lock may be free without a hint; one ms later for each place. */
-  private static Duration askAgain(long mayBeFree, long ahead, long now) {
+  static Duration askAgain(long mayBeFree, long ahead, long now) {
     return micros(Math.max(0, mayBeFree - now) + 1000 * (1 + Math.min(ahead, 10_000)));
   }
 
@@ -590,13 +504,13 @@ final class LockSteps {
 
   /** Microseconds that a session lives without a further renewal; 0 if it has ended. */
   private long left(String session, long now) throws SQLException {
-    Rows.Session found = rows.session(session);
+    SessionRows.Session found = rows.session(session);
     return found == null ? 0 : found.left(now);
   }
 
   /** The same; also 0 if it has to be judged because the clock was set back. */
   private long holderLeft(String session, long now) throws SQLException {
-    Rows.Session found = rows.session(session);
+    SessionRows.Session found = rows.session(session);
     return found == null || found.isFromTheFuture(now) ? 0 : found.left(now);
   }
 
@@ -615,7 +529,7 @@ final class LockSteps {
     return capacity == Mode.SHARERS ? "a lock" : "a semaphore of " + capacity + " permits";
   }
 
-  private static Duration micros(long micros) {
+  static Duration micros(long micros) {
     return Duration.of(micros, ChronoUnit.MICROS);
   }
 }

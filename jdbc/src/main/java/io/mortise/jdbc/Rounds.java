@@ -160,7 +160,7 @@ final class Rounds {
         unlessOut(
             () ->
                 transactor.attempt(
-                    link -> link.locks.ensureUnlocked(request.name()), new boolean[] {false}));
+                    link -> link.fast.ensureUnlocked(request.name()), new boolean[] {false}));
     if (failure == null || failure.trouble() != Trouble.BUSY) {
       return false;
     }
@@ -217,7 +217,7 @@ final class Rounds {
         unlessOut(
             () ->
                 transactor.attempt(
-                    link -> replies.addAll(link.locks.together(asks)), new boolean[] {true}));
+                    link -> replies.addAll(link.fast.together(asks)), new boolean[] {true}));
     List<Work> answered = new ArrayList<>();
     for (int i = 0; i < asked.size(); i++) {
       Step step = asked.get(i);
@@ -236,7 +236,7 @@ final class Rounds {
       if (reply != null) {
         step.answered = true;
         if (given != null) {
-          given.take(LockSteps.released(asks.get(i).releasing()));
+          given.take(FastSteps.released(asks.get(i).releasing()));
           answered.add(given);
         }
         step.work.take(reply);

@@ -3,15 +3,12 @@ package io.mortise.jdbc;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.News;
-import io.mortise.spi.Renewal;
-import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -19,51 +16,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tables as objects: one method per statement, nothing decided. Used by one thread at a time,
- * inside a transaction, except for the two fast statements, which are one each.
+ * The tables of locks, holders and waiters as objects: one method per statement, nothing decided.
+ * Used by one thread at a time, inside a transaction, except for the two fast statements, which are
+ * one each.
  */
-class Rows {
-  private final Connection connection;
-  private final SqlText text;
-  private final String namespace;
-  private final Map<String, Sql> prepared = new HashMap<>();
-
+class Rows extends SessionRows {
   Rows(Connection connection, SqlText text, String namespace) {
-    this.connection = connection;
-    this.text = text;
-    this.namespace = namespace;
+    super(connection, text, namespace);
   }
 
   /** The store's time, for a statement that does not read the clock itself. */
   @FunctionalInterface
   interface Clock {
     long now() throws SQLException;
-  }
-
-  /** A clock that runs a little slow or fast for a moment was not set back. */
-  private static final long CLOCK_NOISE_MICROS = 100_000;
-
-  record Session(long beat, long expiresAt, long ttl, String client) {
-    static Session read(ResultSet row) throws SQLException {
-      return new Session(
-          row.getLong("beat"),
-          row.getLong("expires_us"),
-          row.getLong("ttl_us"),
-          row.getString("client"));
-    }
-
-    /** Microseconds that it lives without a further renewal, at most a TTL; 0 if it has ended. */
-    long left(long now) {
-      return Math.max(0, Math.min(expiresAt - now, ttl));
-    }
-
-    /**
-     * Whether the clock was set back since its last renewal, if it was read after the session:
-     * nothing lives for more than a TTL.
-     */
-    boolean isFromTheFuture(long now) {
-      return expiresAt - now > ttl + CLOCK_NOISE_MICROS;
-    }
   }
 
   record Block(long token, int tokens) {}
@@ -273,210 +238,6 @@ class Rows {
     return of("wait_delete", name).set("attempt", attempt).update() > 0;
   }
 
-  @Nullable Session session(String id) throws SQLException {
-    try (ResultSet row = of("session_select").set("session", id).query()) {
-      return row.next() ? Session.read(row) : null;
-    }
-  }
-
-  void insertSession(String id, long beat, long expiresAt, long ttl, String client)
-      throws SQLException {
-    of("session_insert")
-        .set("session", id)
-        .set("beat", beat)
-        .set("expires_us", expiresAt)
-        .set("ttl_us", ttl)
-        .set("client", client)
-        .update();
-  }
-
-  void shortenSession(String id, long beat, long expiresAt) throws SQLException {
-    of("session_shorten")
-        .set("session", id)
-        .set("beat", beat)
-        .set("expires_us", expiresAt)
-        .update();
-  }
-
-  boolean renewSession(String id, long previous, long beat, long expiresAt, long now)
-      throws SQLException {
-    return of("session_renew")
-            .set("session", id)
-            .set("previous", previous)
-            .set("beat", beat)
-            .set("expires_us", expiresAt)
-            .set("now_us", now)
-            .update()
-        > 0;
-  }
-
-  boolean judgeSession(String id, long now) throws SQLException {
-    return of("session_judge").set("session", id).set("now_us", now).update() > 0;
-  }
-
-  boolean endSession(String id, long beat) throws SQLException {
-    return of("session_end").set("session", id).set("beat", beat).update() > 0;
-  }
-
-  void deleteSession(String id) throws SQLException {
-    of("session_delete").set("session", id).update();
-  }
-
-  List<String> expiredSessions(long now, int limit) throws SQLException {
-    return strings(of("session_expired").set("now_us", now).set("row_limit", limit));
-  }
-
-  /** Leaves news, unless the session has ended. */
-  boolean tell(News news, long now) throws SQLException {
-    Sql sql = of("news_insert", news.name().value());
-    bind(sql, news, now);
-    return sql.update() > 0;
-  }
-
-  static void bind(Sql sql, News news, long now) throws SQLException {
-    sql.set("session", news.attempt().session().value())
-        .set("attempt", news.attempt().encoded())
-        .set("now_us", now);
-    if (news instanceof News.Granted granted) {
-      sql.set("kind", "granted")
-          .set("token", granted.token())
-          .set("tokens", granted.tokens())
-          .set("flag", granted.wanted())
-          .set("timed", granted.timed())
-          .set("how", "");
-    } else {
-      sql.set("kind", news instanceof News.Wanted ? "wanted" : "gone")
-          .set("token", 0)
-          .set("tokens", 0)
-          .set("flag", 0)
-          .set("timed", 0)
-          .set("how", news instanceof News.Gone gone ? gone.how().name() : "");
-    }
-  }
-
-  List<Renewal.Item> news(String session, long after, int limit) throws SQLException {
-    return items(
-        of("news_select").set("session", session).set("after", after).set("row_limit", limit));
-  }
-
-  /** News of what has gone, oldest first. */
-  List<Renewal.Item> gone(String session, int limit) throws SQLException {
-    return items(of("news_gone").set("session", session).set("row_limit", limit));
-  }
-
-  private static List<Renewal.Item> items(Sql sql) throws SQLException {
-    List<Renewal.Item> items = new ArrayList<>();
-    try (ResultSet row = sql.query()) {
-      while (row.next()) {
-        items.add(new Renewal.Item(row.getLong("id"), news(row)));
-      }
-    }
-    return items;
-  }
-
-  private static News news(ResultSet row) throws SQLException {
-    LockName name = LockName.of(row.getString("name"));
-    AttemptId attempt = AttemptId.parse(row.getString("attempt"));
-    return switch (row.getString("kind")) {
-      case "granted" ->
-          new News.Granted(
-              name,
-              attempt,
-              row.getLong("token"),
-              row.getInt("tokens"),
-              row.getInt("flag") != 0,
-              row.getInt("timed") != 0);
-      case "wanted" -> new News.Wanted(name, attempt);
-      default -> new News.Gone(name, attempt, Reply.How.valueOf(row.getString("how")));
-    };
-  }
-
-  void forget(String session, long news) throws SQLException {
-    of("news_delete").set("session", session).set("id", news).update();
-  }
-
-  void forgetAll(String session) throws SQLException {
-    of("news_delete_all").set("session", session).update();
-  }
-
-  /** A hold has ended: that it was granted, or wanted, is no news any more. */
-  void forgetHold(String attempt) throws SQLException {
-    write("news_drop", sql -> sql.set("attempt", attempt));
-  }
-
-  /** Wakes a process, where the server can. */
-  void notify(String channel, String payload) throws SQLException {
-    try (ResultSet row = of("notify").set("channel", channel).set("payload", payload).query()) {
-      row.next();
-    }
-  }
-
-  int forgetOrphans(int limit) throws SQLException {
-    return of("news_orphaned").set("row_limit", limit).update();
-  }
-
-  Map<String, String> facts() throws SQLException {
-    Map<String, String> facts = new HashMap<>();
-    try (ResultSet row = of("meta_select").query()) {
-      while (row.next()) {
-        facts.put(row.getString("fact"), row.getString("content"));
-      }
-    }
-    return facts;
-  }
-
-  void putFact(String fact, String value, boolean isNew) throws SQLException {
-    of(isNew ? "meta_insert" : "meta_update").set("fact", fact).set("content", value).update();
-  }
-
-  void clearSessions() throws SQLException {
-    of("session_clear").update();
-    of("news_clear").update();
-  }
-
-  /** The latest moment at which any lock was used; 0 if there is none. */
-  long latest() throws SQLException {
-    try (ResultSet row = of("lock_latest").query()) {
-      return row.next() ? row.getLong(1) : 0;
-    }
-  }
-
-  private static List<String> strings(Sql sql) throws SQLException {
-    List<String> strings = new ArrayList<>();
-    try (ResultSet row = sql.query()) {
-      while (row.next()) {
-        strings.add(row.getString(1));
-      }
-    }
-    return strings;
-  }
-
-  Sql prepare(Connection connection, SqlText.Statement statement) throws SQLException {
-    return new Sql(connection, statement);
-  }
-
-  /** Sets the parameters of a statement. */
-  @FunctionalInterface
-  interface Binder {
-    void bind(Sql sql) throws SQLException;
-  }
-
-  private void write(String statement, String name, Binder binder) throws SQLException {
-    write(
-        statement,
-        sql -> {
-          sql.set("name", name);
-          binder.bind(sql);
-        });
-  }
-
-  /** Runs a statement whose outcome is known beforehand, now or with the commit. */
-  void write(String statement, Binder binder) throws SQLException {
-    Sql sql = of(statement);
-    binder.bind(sql);
-    sql.update();
-  }
-
   /**
    * A request that one statement may answer.
    *
@@ -565,20 +326,5 @@ class Rows {
    */
   @Nullable Place queueUp(Request.Acquire request, Consumer<News> told) throws SQLException {
     return null;
-  }
-
-  final Sql of(String statement, String name) throws SQLException {
-    return of(statement).set("name", name);
-  }
-
-  final Sql of(String statement) throws SQLException {
-    Sql sql = prepared.get(statement);
-    if (sql == null) {
-      sql = prepare(connection, text.statement(statement));
-      prepared.put(statement, sql);
-      // Never changes, and parameters stay bound.
-      sql.set("namespace", namespace);
-    }
-    return sql;
   }
 }

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 final class SessionSteps {
   private static final String EXPIRY = "expiry";
 
-  private final Rows rows;
+  private final SessionRows rows;
 
-  SessionSteps(Rows rows) {
+  SessionSteps(SessionRows rows) {
     this.rows = rows;
   }
 
@@ -35,7 +35,7 @@ final class SessionSteps {
     long expiresAt = now + ttl;
     long dead = strictly ? 0 : now;
     if (!rows.renewSession(id, previous, next, expiresAt, dead)) {
-      Rows.Session session = rows.session(id);
+      SessionRows.Session session = rows.session(id);
       if (session != null && session.expiresAt() > dead) {
         return new Renewal.Lost("another process renews the same session");
       }
@@ -63,10 +63,10 @@ final class SessionSteps {
   /**
    * What became of it, and the session if it may have been renewed before the clock was set back.
    */
-  record Judged(Verdict verdict, Rows.@Nullable Session fromTheFuture) {
+  record Judged(Verdict verdict, SessionRows.@Nullable Session fromTheFuture) {
     private static final Judged ENDED = new Judged(new Verdict.SessionEnded(), null);
 
-    private static Judged alive(Rows.Session found, long now) {
+    private static Judged alive(SessionRows.Session found, long now) {
       Duration left = Duration.of(found.left(now), ChronoUnit.MICROS);
       return new Judged(
           new Verdict.Alive(found.beat(), left), found.isFromTheFuture(now) ? found : null);
@@ -79,7 +79,7 @@ final class SessionSteps {
       rows.forgetAll(session.value());
       return Judged.ENDED;
     }
-    Rows.Session found = rows.session(session.value());
+    SessionRows.Session found = rows.session(session.value());
     return found == null ? Judged.ENDED : Judged.alive(found, now);
   }
 
@@ -91,7 +91,7 @@ final class SessionSteps {
    * @param found as it was read in a transaction before this one: then a clock that was not set
    *     back cannot be behind it
    */
-  Verdict shorten(SessionId session, Rows.Session found, long now) throws SQLException {
+  Verdict shorten(SessionId session, SessionRows.Session found, long now) throws SQLException {
     if (found.isFromTheFuture(now)) {
       rows.shortenSession(session.value(), found.beat(), now + found.ttl());
     }
@@ -109,7 +109,7 @@ final class SessionSteps {
 
   /** See {@link io.mortise.internal.judge.Beats#revive}. A renewal that comes first has done it. */
   boolean revive(SessionId session, long now) throws SQLException {
-    Rows.Session found = rows.session(session.value());
+    SessionRows.Session found = rows.session(session.value());
     if (found != null) {
       rows.shortenSession(session.value(), found.beat(), now + found.ttl());
     }

@@ -254,7 +254,7 @@ class LeaseSuite extends ClientSuite {
     closed.onLost(told);
     closed.close();
     Lease lost =
-        a.client().lock("other", LockOptions.DEFAULTS.withAtMost(Duration.ofMillis(50))).acquire();
+        a.client().lock("other", LockOptions.DEFAULTS.withAtMost(Duration.ofMillis(500))).acquire();
     Waits.until(LONG, "the lease was lost", () -> lost.state() == Lease.State.LOST);
     Recorder<LeaseLostException> late = new Recorder<>();
     lost.onLost(late);

@@ -1,0 +1,120 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.How;
+import io.mortise.spi.Reply.Was;
+import io.mortise.spi.Request;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The short cuts of {@link LockSteps}: each is one statement, or one flush, whose conditions are
+ * checked on the row that it changes. What they do not foresee they leave as it is.
+ */
+final class FastSteps {
+  private static final Rows.Block NOTHING = new Rows.Block(0, 0);
+
+  private final Rows rows;
+  private final Consumer<News> told;
+
+  /**
+   * @param told receives the news that a step left; valid once the transaction has committed
+   */
+  FastSteps(Rows rows, Consumer<News> told) {
+    this.rows = rows;
+    this.told = told;
+  }
+
+  /** Whether {@link #alone} may know an answer. */
+  static boolean hasFastPath(Request request) {
+    if (request instanceof Request.Acquire acquire) {
+      return acquire.mode().isExclusive() && acquire.provenDead() == null;
+    }
+    return request instanceof Request.Abandon;
+  }
+
+  /**
+   * The answer of the one-statement path, or null: nothing was changed, {@link LockSteps#apply}
+   * decides.
+   */
+  @Nullable Reply alone(Request request, Rows.Clock clock) throws SQLException {
+    if (request instanceof Request.Acquire acquire) {
+      Rows.Block block = rows.acquireFast(acquire, clock);
+      return block == null ? null : fastReply(request, block);
+    }
+    return rows.abandonFast((Request.Abandon) request, clock) ? fastReply(request, NOTHING) : null;
+  }
+
+  /** The same of a release that is known to be waited for. */
+  @Nullable Reply handOver(Request.Abandon request) throws SQLException {
+    return rows.handOver(request, told) ? fastReply(request, NOTHING) : null;
+  }
+
+  /** The answer to one that expects to find the lock held, or null as of {@link #alone}. */
+  @Nullable Reply queueUp(Request.Acquire request) throws SQLException {
+    Rows.Place place = rows.queueUp(request, told);
+    if (place == null) {
+      return null;
+    } else if (place.taken() != null) {
+      return fastReply(request, place.taken());
+    }
+    long mayBeFree = Math.min(place.freeAt(), place.now() + place.left());
+    if (place.ahead() > 0) {
+      mayBeFree = Math.min(mayBeFree, place.soonest());
+    }
+    return new Reply.Queued(
+        request.attempt(),
+        (int) Math.min(place.ahead(), Integer.MAX_VALUE),
+        new Reply.Holder(
+            AttemptId.parse(place.holder()), place.token(), LockSteps.micros(place.left())),
+        LockSteps.askAgain(mayBeFree, place.ahead(), place.now()));
+  }
+
+  /**
+   * The answers to requests by the one-statement path, which commits by itself; null where {@link
+   * LockSteps#apply} decides.
+   *
+   * @param asks each with a fast path, no lock twice
+   */
+  List<@Nullable Reply> together(List<Rows.Ask> asks) throws SQLException {
+    List<@Nullable Reply> replies = new ArrayList<>();
+    if (asks.size() == 1 && asks.get(0).request() instanceof Request.Acquire acquire) {
+      Rows.Block block = rows.exchange(asks.get(0).releasing(), acquire);
+      replies.add(block == null ? null : fastReply(acquire, block));
+      return replies;
+    }
+    Map<String, Rows.Block> done = rows.together(asks);
+    for (Rows.Ask ask : asks) {
+      Rows.Block block = done.get(ask.request().attempt().encoded());
+      boolean takes = ask.request() instanceof Request.Acquire;
+      // Of an attempt that asks to hold it is no answer that it has ended, nor the reverse.
+      replies.add(
+          block != null && takes == block.tokens() > 0 ? fastReply(ask.request(), block) : null);
+    }
+    return replies;
+  }
+
+  /** See {@link Rows#ensureUnlocked}. */
+  void ensureUnlocked(LockName name) throws SQLException {
+    rows.ensureUnlocked(name);
+  }
+
+  /** The answer to a release that was done in one step with an acquire. */
+  static Reply released(AttemptId attempt) {
+    return new Reply.Ended(attempt, Was.HELD, How.RELEASED, false);
+  }
+
+  private static Reply fastReply(Request request, Rows.Block block) {
+    return request instanceof Request.Acquire acquire
+        ? new Reply.Granted(
+            acquire.attempt(), block.token(), block.tokens(), false, acquire.terms().atMost())
+        : released(request.attempt());
+  }
+}
