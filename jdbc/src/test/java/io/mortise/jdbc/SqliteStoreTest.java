@@ -20,6 +20,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -136,6 +137,24 @@ class SqliteStoreTest {
                     session.id()));
         assertThat(((Reply.Granted) taken).token()).isGreaterThan(token);
       }
+    }
+  }
+
+  @Test
+  void givenHolder_whenAllRowsAreDeleted_thenItIsTold_andTheNextTokenIsGreater() throws Exception {
+    try (LockStore one = open();
+        LockStore two = open()) {
+      TestSession holder = new TestSession(one, TTL);
+      long token = holder.granted("a", holder.attempt()).token();
+      try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
+          Statement statement = connection.createStatement()) {
+        for (String table : List.of("session", "lock", "hold", "wait", "news")) {
+          statement.executeUpdate("DELETE FROM mortise_" + table);
+        }
+      }
+      TestSession next = new TestSession(two, TTL);
+      assertThat(next.granted("a", next.attempt()).token()).isGreaterThan(token);
+      assertThat(holder.renew()).isInstanceOf(Renewal.Lost.class);
     }
   }
 

@@ -14,6 +14,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A server that comes back with less than it had answered. */
 @Timeout(120)
@@ -21,7 +23,11 @@ class ForgottenTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 
   private static LockClient client(RedisServer server) {
-    return LockClient.builder().url(server.url()).ttl(Duration.ofSeconds(9)).build();
+    return client(server, "");
+  }
+
+  private static LockClient client(RedisServer server, String parameters) {
+    return LockClient.builder().url(server.url() + parameters).ttl(Duration.ofSeconds(9)).build();
   }
 
   /** Makes the server look like one that has taken over, without this record. */
@@ -92,10 +98,12 @@ class ForgottenTest {
     }
   }
 
-  @Test
-  void givenServerThatRemembersAll_whenItRestarts_thenLeasesAreConfirmed() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"", "?strict-expiry=true"})
+  void givenServerThatRemembersAll_whenItRestarts_thenLeasesAreConfirmed(String parameters)
+      throws Exception {
     try (RedisServer server = Servers.any("--appendonly", "yes", "--appendfsync", "always");
-        LockClient a = client(server)) {
+        LockClient a = client(server, parameters)) {
       Lease lease = a.lock("x").acquire();
       ConcurrentLinkedQueue<LeaseLostException> lost = new ConcurrentLinkedQueue<>();
       lease.onLost(lost::add);

@@ -2,9 +2,12 @@ package io.mortise.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
+import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
+import io.mortise.LockException;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
@@ -20,6 +23,7 @@ import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -30,6 +34,13 @@ class PlainFaultTest {
 
   private static LockStore open(RedisServer server, String parameters) {
     return RedisStore.open(PlainUnderTest.url(server.url()) + "?" + parameters);
+  }
+
+  private static LockClient client(RedisServer server, String layout) {
+    return LockClient.builder()
+        .url(PlainUnderTest.url(server.url()) + "?layout=" + layout)
+        .ttl(Duration.ofSeconds(3))
+        .build();
   }
 
   @Test
@@ -102,6 +113,29 @@ class PlainFaultTest {
         assertThat(party.abandon(LOCK, held))
             .isEqualTo(new Reply.Ended(held, Reply.Was.HELD, Reply.How.RELEASED, false));
         assertThat(other.call("DBSIZE")).isEqualTo(0L);
+      }
+    }
+  }
+
+  @Test
+  void givenServerThatComesBackEmpty_thenAnotherIsGranted_andTheFormerHolderIsTold()
+      throws Exception {
+    for (String layout : List.of("string", "hash")) {
+      try (RedisServer server = Servers.any();
+          LockClient holder = client(server, layout);
+          LockClient other = client(server, layout)) {
+        Lease lease = holder.lock("x").acquireWithin(WAIT);
+        server.kill();
+        server.restart();
+        Lease next =
+            await()
+                .atMost(WAIT)
+                .ignoreExceptionsInstanceOf(LockException.class)
+                .until(() -> other.lock("x").tryAcquire(), Optional::isPresent)
+                .orElseThrow();
+        Waits.until(WAIT, "the holder was told", () -> lease.state() == Lease.State.LOST);
+        assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+        next.close();
       }
     }
   }

@@ -8,6 +8,8 @@ import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.testkit.Unpaused;
@@ -20,6 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What becomes of locks when the clock of the server is set. */
 class RedisClockTest {
@@ -30,6 +34,7 @@ class RedisClockTest {
 
   private FakeClock clock;
   private RedisServer server;
+  private RedisServer neighbour;
 
   @BeforeEach
   void start() {
@@ -44,12 +49,15 @@ class RedisClockTest {
     clock = installed.orElseThrow();
     Assumptions.assumeTrue(binary.isPresent(), "SKIPPED: no Redis server for this machine.");
     server = RedisServer.start(clock, binary.orElseThrow());
+    neighbour = RedisServer.start(clock, binary.orElseThrow());
   }
 
   @AfterEach
   void stop() {
-    if (server != null) {
-      server.close();
+    for (RedisServer started : new RedisServer[] {neighbour, server}) {
+      if (started != null) {
+        started.close();
+      }
     }
     if (clock != null) {
       clock.close();
@@ -57,7 +65,11 @@ class RedisClockTest {
   }
 
   private LockClient client() {
-    return LockClient.builder().url(server.url()).ttl(TTL).build();
+    return client(Layout.REDIS);
+  }
+
+  private LockClient client(Layout layout) {
+    return LockClient.builder().url(url(layout)).ttl(TTL).build();
   }
 
   @Test
@@ -94,12 +106,48 @@ class RedisClockTest {
     }
   }
 
+  private enum Layout {
+    REDIS,
+    SHARDED,
+    PLAIN
+  }
+
+  private String url(Layout layout) {
+    return switch (layout) {
+      case REDIS -> server.url();
+      case SHARDED ->
+          "redis-sharded://127.0.0.1:" + server.port() + ",127.0.0.1:" + neighbour.port();
+      case PLAIN -> PlainUnderTest.url(server.url());
+    };
+  }
+
   @Test
-  void givenDeadHolder_whenTheClockIsSetBack_thenItsLockStaysShut_untilTheClockIsRightAgain()
+  void givenPlainLock_whenTheClockIsSetForward_thenAnotherMayHoldToo_andTheFirstIsToldWhenItRenews()
       throws Exception {
-    try (LockStore crashed = RedisStore.open(server.url());
-        LockClient other = client()) {
-      Party dead = new Party(crashed, TTL);
+    try (LockStore paused = RedisStore.open(url(Layout.PLAIN));
+        LockClient other = client(Layout.PLAIN)) {
+      Party first = new Party(paused);
+      assertThat(first.acquire(LOCK_NAME, first.attempt(), false))
+          .isInstanceOf(Reply.Granted.class);
+      clock.set(HOUR);
+      try (Lease second = other.lock(LOCK).acquireWithin(Duration.ofSeconds(20))) {
+        assertThat(first.news()).singleElement().isInstanceOf(News.Gone.class);
+        second.ensureValid();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenDeadHolder_whenTheClockIsSetBack_thenItsLockStaysShut_untilTheClockIsRightAgain(
+      Layout layout) throws Exception {
+    try (LockStore crashed = RedisStore.open(url(layout));
+        LockClient other = client(layout)) {
+      LockStore home =
+          crashed instanceof PartitionedStore parts
+              ? parts.partition(parts.partitionOf(LOCK_NAME))
+              : crashed;
+      Party dead = new Party(home, TTL);
       dead.acquire(LOCK_NAME, dead.attempt(), false);
       clock.set(HOUR.negated());
       assertThat(other.lock(LOCK).tryAcquire(TTL.multipliedBy(2))).isEmpty();

@@ -100,6 +100,19 @@ public final class ZooKeeperServer extends LocalServer {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static ZooKeeperServer start(Setup setup) {
+    return start(setup, List.of());
+  }
+
+  /**
+   * The same, with a clock that the test sets.
+   *
+   * @param clock closed after the server
+   */
+  public static ZooKeeperServer start(Setup setup, FakeClock clock) {
+    return start(setup, clock.prefix());
+  }
+
+  private static ZooKeeperServer start(Setup setup, List<String> prefix) {
     try {
       Path folder = Files.createTempDirectory("mortise-zookeeper");
       Path data = Files.createDirectory(folder.resolve("data"));
@@ -107,12 +120,14 @@ public final class ZooKeeperServer extends LocalServer {
         Files.writeString(data.resolve("myid"), Integer.toString(setup.id()));
       }
       Path file = Files.write(folder.resolve("zoo.cfg"), lines(setup, data));
+      List<String> command = new ArrayList<>(prefix);
+      command.addAll(command(setup, file));
       boolean alone = setup.id() == 0;
       return new ZooKeeperServer(
           ServerProcess.start(
               "zookeeper",
               folder,
-              command(setup, file),
+              command,
               () ->
                   alone
                       ? ask(setup.port(), "srvr").contains("Mode:")

@@ -1,0 +1,86 @@
+package io.mortise.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.server.FakeClock;
+import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What becomes of locks when the time of day of the server is set: nothing. */
+@Unpaused
+class ZooKeeperClockTest {
+  private static final Duration TTL = Duration.ofSeconds(2);
+  private static final Duration LONG = Duration.ofSeconds(40);
+  private static final Duration HOUR = Duration.ofHours(1);
+
+  private static FakeClock clock;
+  private static ZooKeeperServer server;
+
+  @BeforeAll
+  static void start() {
+    Optional<FakeClock> installed = FakeClock.installed();
+    if (installed.isEmpty() && Boolean.getBoolean("mortise.ci")) {
+      throw new AssertionError("libfaketime is missing, and CI may not skip it.");
+    }
+    Assumptions.assumeTrue(installed.isPresent(), "SKIPPED: libfaketime is not installed.");
+    clock = installed.orElseThrow();
+    server = ZooKeeperServer.start(TestServer.setup(), clock);
+  }
+
+  @AfterAll
+  static void stop() {
+    if (server != null) {
+      server.close();
+    }
+    if (clock != null) {
+      clock.close();
+    }
+  }
+
+  @BeforeEach
+  void setRight() {
+    clock.set(Duration.ZERO);
+  }
+
+  private static LockClient client(Scheme scheme, int port, Duration ttl) {
+    return LockClient.builder()
+        .url(scheme.url("127.0.0.1:" + port, "/clock") + "&timeout=5s")
+        .ttl(ttl)
+        .build();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenHolder_whenTheClockIsSet_thenItHoldsOn_andOnceItIsSilentTheLockIsFree(Scheme scheme)
+      throws Exception {
+    try (Relay relay = Relay.to(server.port());
+        LockClient holder = client(scheme, relay.port(), TTL);
+        LockClient other = client(scheme, server.port(), LONG)) {
+      for (Duration jump : List.of(HOUR, HOUR.negated())) {
+        Lease lease = holder.lock("x").acquireWithin(LONG);
+        long token = lease.token();
+        clock.set(jump);
+        assertThat(other.lock("x").tryAcquire(TTL.plus(TTL.dividedBy(2)))).isEmpty();
+        lease.ensureValid();
+        relay.weather(Relay.Weather.FROZEN);
+        try (Lease next = other.lock("x").acquireWithin(LONG)) {
+          assertThat(next.token()).isGreaterThan(token);
+          assertThat(lease.isValid()).isFalse();
+        }
+        relay.weather(Relay.Weather.FAIR);
+      }
+    }
+  }
+}
