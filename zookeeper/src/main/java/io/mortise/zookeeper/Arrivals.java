@@ -7,7 +7,9 @@ import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
 import io.mortise.zookeeper.Attempt.State;
 import io.mortise.zookeeper.Turn.Job;
+import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Arrivals {
   /** Tokens of one node: as many as 16 bits can tell apart. */
-  private static final int TOKENS = 1 << 16;
+  static final int TOKENS = 1 << 16;
 
   private final SessionCore core;
   private final Turns turns;
@@ -24,15 +26,23 @@ final class Arrivals {
   private final Looks looks;
   private final Polls polls;
   private final Departures departures;
+  private final Regulars regulars;
 
   Arrivals(
-      SessionCore core, Turns turns, Lane lane, Looks looks, Polls polls, Departures departures) {
+      SessionCore core,
+      Turns turns,
+      Lane lane,
+      Looks looks,
+      Polls polls,
+      Departures departures,
+      Regulars regulars) {
     this.core = core;
     this.turns = turns;
     this.lane = lane;
     this.looks = looks;
     this.polls = polls;
     this.departures = departures;
+    this.regulars = regulars;
   }
 
   void acquire(Turn turn, Job job, Request.Acquire request, @Nullable Attempt known) {
@@ -53,7 +63,8 @@ final class Arrivals {
       turns.add(attempt);
       turn.current = job;
       String data = NodeData.attempt(job.attempt(), core.spec().ttl(), request.terms().label());
-      lane.create(turn.path, attempt, data, created -> created(turn, job, attempt, created));
+      boolean reads = !regulars.expects(turn.path, attempt);
+      lane.create(turn.path, attempt, data, reads, made -> created(turn, job, attempt, made));
     }
   }
 
@@ -63,8 +74,11 @@ final class Arrivals {
       return;
     }
     attempt.seq = Line.Place.parse(Layout.last(made.path())).seq();
+    regulars.came(turn.path, attempt);
     if (Line.isLast(attempt.seq)) {
       departures.withdraw(turn, attempt, () -> renumber(turn, job));
+    } else if (made.children() == Work.Created.NOT_READ) {
+      next(turn, job, attempt, made);
     } else if (made.children() == 0) {
       // The node is there, and what else is there is not known.
       turns.doubt(attempt);
@@ -81,6 +95,59 @@ final class Arrivals {
       attempt.state = State.WAITING;
       turn.waiting.put(attempt.number, attempt);
       looks.arrived(turn, job, attempt, made.children());
+    }
+  }
+
+  /** A new node was expected to be the only one, and nothing else was read. */
+  private void next(Turn turn, Job job, Attempt attempt, Work.Created made) {
+    Regulars.Last last = regulars.before(turn.path, attempt);
+    if (last == null) {
+      read(turn, job, attempt, made);
+      return;
+    }
+    if (made.czxid() != 0) {
+      turns.grant(turn, attempt, made.czxid(), false);
+    } else {
+      turns.grantAfter(turn, attempt, last);
+    }
+    turns.answer(job, turns.granted(attempt));
+    turns.finish(turn);
+  }
+
+  /** What a read in the same flush would have said. */
+  private void read(Turn turn, Job job, Attempt attempt, Work.Created made) {
+    Reads.nodes(
+        core.handle().client(),
+        List.of(turn.path, turn.node(attempt)),
+        nodes ->
+            core.guard()
+                .run(
+                    () -> {
+                      if (!core.isOver()) {
+                        wasRead(turn, job, attempt, made.path(), nodes);
+                      }
+                    }));
+  }
+
+  private void wasRead(
+      Turn turn, Job job, Attempt attempt, String path, @Nullable List<Reads.Node> nodes) {
+    Stat line = nodes == null ? null : nodes.get(0).stat();
+    if (nodes == null || line == null) {
+      created(turn, job, attempt, new Work.Created(Code.OK, path, 0, 0, 0));
+      return;
+    }
+    Stat own = nodes.get(1).stat();
+    if (own == null || !core.isOurs(nodes.get(1), attempt)) {
+      turns.forget(turn, attempt);
+      turns.refuse(job, Why.ENDED, "Somebody removed the attempt's node.");
+      turns.finish(turn);
+    } else {
+      int capacity = NodeData.capacity(nodes.get(0).data());
+      created(
+          turn,
+          job,
+          attempt,
+          new Work.Created(Code.OK, path, own.getCzxid(), capacity, line.getNumChildren()));
     }
   }
 

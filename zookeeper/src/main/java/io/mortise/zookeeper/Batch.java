@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -15,13 +14,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Several creations and removals as one transaction, and one read of all containers that it puts
- * something into, right behind it. Guarded by its session.
+ * something into, right behind it, but for those of which that is not needed. Guarded by its
+ * session.
  */
 final class Batch {
   private final SessionCore core;
   private final List<Work> works;
 
-  /** How many nodes are made, by the lock's path. */
+  /** Those that it makes nodes for. */
+  private final List<String> locks = new ArrayList<>();
+
+  /** How many nodes are made of which the container is read, by the lock's path. */
   private final Map<String, Integer> creations = new LinkedHashMap<>();
 
   private Code code = Code.CONNECTIONLOSS;
@@ -45,8 +48,8 @@ final class Batch {
   }
 
   /** Those that it makes nodes for. */
-  Set<String> locks() {
-    return creations.keySet();
+  List<String> locks() {
+    return locks;
   }
 
   Outcome outcome() {
@@ -60,7 +63,10 @@ final class Batch {
     List<Op> writes = new ArrayList<>();
     for (Work work : works) {
       if (work instanceof Work.Create create) {
-        creations.merge(create.lock(), 1, Integer::sum);
+        locks.add(create.lock());
+        if (create.reads()) {
+          creations.merge(create.lock(), 1, Integer::sum);
+        }
         writes.add(
             Op.create(
                 create.prefix(),
@@ -140,6 +146,9 @@ final class Batch {
    */
   private Work.Created created(Work.Create work, OpResult result, @Nullable OpResult container) {
     String path = result instanceof OpResult.CreateResult made ? made.getPath() : "";
+    if (!work.reads()) {
+      return new Work.Created(Code.OK, path, 0, 0, Work.Created.NOT_READ);
+    }
     if (container instanceof OpResult.GetDataResult data) {
       Stat stat = data.getStat();
       int children = stat.getNumChildren();

@@ -12,14 +12,16 @@ final class Departures {
   private final SessionCore core;
   private final Turns turns;
   private final Lane lane;
+  private final Regulars regulars;
 
   /** Removals on their way; they hold up nobody. */
   private final Set<Job> leaving = new LinkedHashSet<>();
 
-  Departures(SessionCore core, Turns turns, Lane lane) {
+  Departures(SessionCore core, Turns turns, Lane lane, Regulars regulars) {
     this.core = core;
     this.turns = turns;
     this.lane = lane;
+    this.regulars = regulars;
   }
 
   /** An attempt of another session. */
@@ -60,14 +62,16 @@ final class Departures {
         job.later,
         code -> {
           leaving.remove(job);
-          left(job, attempt, code);
+          left(turn, job, attempt, code);
         });
   }
 
-  private void left(Job job, Attempt attempt, Code code) {
+  private void left(Turn turn, Job job, Attempt attempt, Code code) {
     switch (code) {
-      case OK ->
-          turns.ended(attempt, attempt.held ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
+      case OK -> {
+        turns.ended(attempt, attempt.held ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
+        regulars.left(turn.path, attempt);
+      }
       case NONODE -> turns.ended(attempt, attempt.held ? Ends.End.HOLD_GONE : Ends.End.WAIT_GONE);
       case SESSIONEXPIRED -> {
         core.over("the ZooKeeper session expired");

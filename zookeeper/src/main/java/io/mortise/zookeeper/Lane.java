@@ -56,8 +56,14 @@ final class Lane {
     this.containers = new Containers(core);
   }
 
-  void create(String lock, Attempt attempt, String data, Consumer<Work.Created> then) {
-    add(new Work.Create(lock, attempt, data, then));
+  /**
+   * Makes a node.
+   *
+   * @param reads whether its container is read with it
+   */
+  void create(
+      String lock, Attempt attempt, String data, boolean reads, Consumer<Work.Created> then) {
+    add(new Work.Create(lock, attempt, data, reads, then));
     pump();
   }
 
@@ -156,6 +162,7 @@ final class Lane {
 
   private void create(Work.Create work, int tries, Runnable then) {
     containers.ensure(work, tries > 0);
+    boolean reads = work.reads() || tries > 0;
     Made made = new Made();
     client()
         .create(
@@ -163,40 +170,43 @@ final class Lane {
             NodeData.bytes(work.data()),
             core.acl(),
             CreateMode.EPHEMERAL_SEQUENTIAL,
-            (rc, path, context, name, stat) -> made.set(Code.get(rc), name, stat),
+            (rc, path, context, name, stat) -> {
+              made.set(Code.get(rc), name, stat);
+              if (!reads) {
+                core.guard().run(() -> made(work, tries, made, Work.Created.NOT_READ, 0, then));
+              }
+            },
             null);
-    client()
-        .getData(
-            work.lock(),
-            false,
-            (rc, path, context, data, stat) ->
-                core.guard()
-                    .run(
-                        () -> {
-                          if (over) {
-                            return;
-                          }
-                          if (made.code == Code.NONODE && tries < 3) {
-                            containers.forget(work.lock());
-                            create(work, tries + 1, then);
-                            return;
-                          }
-                          // A node that was made is there, whether or not the container was read.
-                          boolean read = rc == 0;
-                          work.then()
-                              .accept(
-                                  new Work.Created(
-                                      made.code,
-                                      made.name,
-                                      made.czxid,
-                                      read ? NodeData.capacity(data) : 0,
-                                      read ? stat.getNumChildren() : 0));
-                          then.run();
-                        }),
-            null);
+    if (reads) {
+      client()
+          .getData(
+              work.lock(),
+              false,
+              (rc, path, context, data, stat) -> {
+                // A node that was made is there, whether or not the container was read.
+                int children = rc == 0 ? stat.getNumChildren() : 0;
+                int capacity = rc == 0 ? NodeData.capacity(data) : 0;
+                core.guard().run(() -> made(work, tries, made, children, capacity, then));
+              },
+              null);
+    }
   }
 
-  /** What the first of two answers said. Both come on the same thread. */
+  private void made(
+      Work.Create work, int tries, Made made, int children, int capacity, Runnable then) {
+    if (over) {
+      return;
+    }
+    if (made.code == Code.NONODE && tries < 3) {
+      containers.forget(work.lock());
+      create(work, tries + 1, then);
+      return;
+    }
+    work.then().accept(new Work.Created(made.code, made.name, made.czxid, capacity, children));
+    then.run();
+  }
+
+  /** What the creation was answered; a read behind it is answered on the same thread. */
   private static final class Made {
     Code code = Code.CONNECTIONLOSS;
     String name = "";

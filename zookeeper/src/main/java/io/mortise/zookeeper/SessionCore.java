@@ -269,6 +269,7 @@ final class SessionCore implements Handle.Listener {
   @Override
   public void disconnected() {
     // What was on its way is answered with a connection loss.
+    guard.run(turns::disconnected);
   }
 
   @Override

@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class Turns {
   private final SessionCore core;
   private final Lane lane;
+  private final Regulars regulars;
   private final Looks looks;
   private final Polls polls;
   private final Arrivals arrivals;
@@ -43,10 +44,11 @@ final class Turns {
   Turns(SessionCore core, Lane lane) {
     this.core = core;
     this.lane = lane;
+    this.regulars = new Regulars(core);
     this.looks = new Looks(core, this);
     this.polls = new Polls(core, this, looks);
-    this.departures = new Departures(core, this, lane);
-    this.arrivals = new Arrivals(core, this, lane, looks, polls, departures);
+    this.departures = new Departures(core, this, lane, regulars);
+    this.arrivals = new Arrivals(core, this, lane, looks, polls, departures, regulars);
     this.recovery = new Recovery(core, this);
   }
 
@@ -229,6 +231,13 @@ final class Turns {
     attempt.token = czxid << 16;
   }
 
+  /** As {@link #grant}, of the node that came next after the last hold's. */
+  void grantAfter(Turn turn, Attempt attempt, Regulars.Last last) {
+    grant(turn, attempt, 0, false);
+    attempt.token = last.token();
+    attempt.offset = last.next();
+  }
+
   Reply.Granted granted(Attempt attempt) {
     return new Reply.Granted(
         core.attempt(attempt.number),
@@ -302,6 +311,7 @@ final class Turns {
   // ---- What the connection tells ----
 
   void changed(EventType type, String path) {
+    regulars.changed(type, path);
     Turn whole = turns.get(path);
     if (whole != null) {
       if (type == EventType.NodeChildrenChanged && whole.watchesAll) {
@@ -315,8 +325,14 @@ final class Turns {
     }
   }
 
+  /** What happens meanwhile is not told. */
+  void disconnected() {
+    regulars.forget();
+  }
+
   /** What was in doubt is looked up, and what may have been missed. */
   void reconnected() {
+    regulars.forget();
     for (Attempt attempt : attempts.all()) {
       if (attempt.state == State.DOUBT) {
         recovery.recover(turn(attempt.name));

@@ -11,9 +11,16 @@ sealed interface Work {
   void failed(Code code);
 
   /** What became of a creation. */
-  record Created(Code code, String path, long czxid, int capacity, int children) {}
+  record Created(Code code, String path, long czxid, int capacity, int children) {
+    /** The node is the only one if it followed right after our own: nobody looked. */
+    static final int NOT_READ = -1;
+  }
 
-  record Create(String lock, Attempt attempt, String data, Consumer<Created> then) implements Work {
+  /**
+   * @param reads whether its container is read with it
+   */
+  record Create(String lock, Attempt attempt, String data, boolean reads, Consumer<Created> then)
+      implements Work {
     /** The path, but for its number. */
     String prefix() {
       return lock + "/" + Line.prefix(attempt.weight());

@@ -52,26 +52,42 @@ class TrafficTest {
 
   @Test
   void givenFreeLock_thenItIsTakenInOneRoundTrip_andReleasedByOnePacket() throws Exception {
+    Layout layout = new Layout("/traffic-" + System.nanoTime());
     try (Relay line = Relay.to(server.port());
-        LockClient client = client("127.0.0.1:" + line.port(), "/traffic");
+        LockClient client = client("127.0.0.1:" + line.port(), layout.root());
+        LockClient other = client(server.address(), layout.root());
         ZooKeeper looking = TestServer.connect(server.address(), Duration.ofSeconds(30))) {
       Lease first = client.lock("x").acquireWithin(LONG);
-      String node = Scheme.ZK.nodes(looking, "/traffic", "x").get(0);
+      String node = Scheme.ZK.nodes(looking, layout.root(), "x").get(0);
       long session = looking.exists(node, false).getEphemeralOwner();
       first.close();
 
-      long before = received(session);
-      // What has to be asked is asked before anything is answered.
-      line.weather(Weather.ANSWERS_HELD);
-      CompletableFuture<Lease> acquiring = client.lock("x").acquireAsync(LONG);
-      Waits.until(LONG, "all was sent", () -> received(session) == before + 2);
-      assertThat(acquiring).isNotDone();
-      line.weather(Weather.FAIR);
-      Lease lease = acquiring.get();
-      assertThat(received(session)).isEqualTo(before + 2);
-      lease.close();
-      assertThat(received(session)).isEqualTo(before + 3);
+      // A lock that nobody else takes: its creation alone, and nothing is read.
+      for (int i = 0; i < 3; i++) {
+        client.lock("x").acquireWithin(LONG).close();
+      }
+      takenInOneRoundTrip(line, client, session, 1);
+
+      // One that another has taken: the container is read with it.
+      other.lock("x").acquireWithin(LONG).close();
+      client.lock("x").acquireWithin(LONG).close();
+      takenInOneRoundTrip(line, client, session, 2);
     }
+  }
+
+  private void takenInOneRoundTrip(Relay line, LockClient client, long session, int packets)
+      throws Exception {
+    long before = received(session);
+    // What has to be asked is asked before anything is answered.
+    line.weather(Weather.ANSWERS_HELD);
+    CompletableFuture<Lease> acquiring = client.lock("x").acquireAsync(LONG);
+    Waits.until(LONG, "all was sent", () -> received(session) == before + packets);
+    assertThat(acquiring).isNotDone();
+    line.weather(Weather.FAIR);
+    Lease lease = acquiring.get();
+    assertThat(received(session)).isEqualTo(before + packets);
+    lease.close();
+    assertThat(received(session)).isEqualTo(before + packets + 1);
   }
 
   @Test
