@@ -183,10 +183,9 @@ class RegularsTest {
         LockClient client = client(line.port());
         ZooKeeper other = TestServer.connect(server.address(), Duration.ofSeconds(30))) {
       long token = makeRegular(client);
-      line.weather(Relay.Weather.FROZEN);
       line.cut();
       replaceContainer(other, ENOUGH);
-      line.weather(Relay.Weather.FAIR);
+      line.lead(server.port());
       waitBehindTheOther(client, other, token);
     }
   }
@@ -204,13 +203,13 @@ class RegularsTest {
       assertThat(session.renew(0, 1, List.of()).toCompletableFuture().get())
           .isInstanceOf(Renewal.Renewed.class);
       long last = 0;
-      for (int i = 1; i <= 20; i++) {
+      for (int i = 1; i <= 40; i++) {
         AttemptId attempt = new AttemptId(id, i);
         Reply reply =
             submit(
                 session,
                 new Request.Acquire(
-                    name, attempt, Mode.EXCLUSIVE, true, Terms.NONE, 20_000, 0, null));
+                    name, attempt, Mode.EXCLUSIVE, true, Terms.NONE, Request.MAX_TOKENS, 0, null));
         assertThat(reply).isInstanceOf(Reply.Granted.class);
         Reply.Granted granted = (Reply.Granted) reply;
         assertThat(granted.token()).isGreaterThan(last);
