@@ -123,7 +123,7 @@ final class Regulars {
   void came(String lock, Attempt attempt) {
     Last last = watched.get(lock);
     if (last != null) {
-      last.followed = last.left && last.seq + 1 == attempt.seq;
+      last.followed = attempt.isExclusive() && last.left && last.seq + 1 == attempt.seq;
     }
   }
 
