@@ -1,8 +1,10 @@
 package io.mortise.zookeeper;
 
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
@@ -34,15 +36,7 @@ final class Regulars {
   private final Map<String, Last> watched = new HashMap<>();
 
   /** Containers of locks that were given back lately, to be watched when they are taken again. */
-  private final Map<String, Boolean> lately =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
-          return size() > LATELY;
-        }
-      };
+  private final Set<String> lately = new LinkedHashSet<>();
 
   /** The last hold of this session that has ended, if one has since the watch was set. */
   static final class Last {
@@ -79,7 +73,7 @@ final class Regulars {
     if (last != null) {
       return last.followed && hasTokens(last, attempt);
     }
-    if (lately.remove(lock) != null && watched.size() < MOST && core.handle().isOwn()) {
+    if (lately.remove(lock) && watched.size() < MOST && core.handle().isOwn()) {
       watch(lock);
     }
     return false;
@@ -110,7 +104,13 @@ final class Regulars {
     }
     Last last = watched.get(lock);
     if (last == null) {
-      lately.put(lock, true);
+      lately.remove(lock);
+      lately.add(lock);
+      if (lately.size() > LATELY) {
+        Iterator<String> eldest = lately.iterator();
+        eldest.next();
+        eldest.remove();
+      }
     } else {
       last.left = true;
       last.seq = attempt.seq;
