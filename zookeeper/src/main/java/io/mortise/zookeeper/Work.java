@@ -17,6 +17,8 @@ sealed interface Work {
   }
 
   /**
+   * Of a node of an attempt.
+   *
    * @param reads whether its container is read with it
    */
   record Create(String lock, Attempt attempt, String data, boolean reads, Consumer<Created> then)
