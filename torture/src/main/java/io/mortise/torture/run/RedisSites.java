@@ -134,7 +134,10 @@ final class RedisSites {
                         master.kill();
                         set.awaitMasterOtherThan(master);
                         master.restart();
-                      });
+                      })
+                  .can(Fault.FORGET, () -> set.master().ask("FLUSHALL"))
+                  .can(Fault.SCRIPT_FLUSH, () -> set.master().ask("SCRIPT", "FLUSH"))
+                  .can(Fault.PUSH_LOSS, () -> set.master().ask("CLIENT", "KILL", "TYPE", "pubsub"));
             });
   }
 
@@ -160,6 +163,19 @@ final class RedisSites {
                         master.restart();
                         cluster.awaitWhole();
                       })
+                  .can(
+                      Fault.FORGET,
+                      () -> {
+                        for (int i = 0; i < MASTERS; i++) {
+                          cluster.masterOf(i * (RedisCluster.SLOTS / MASTERS) + 1).ask("FLUSHALL");
+                        }
+                      })
+                  .can(
+                      Fault.PUSH_LOSS,
+                      () ->
+                          cluster
+                              .nodes()
+                              .forEach(node -> node.ask("CLIENT", "KILL", "TYPE", "pubsub")))
                   .can(
                       Fault.SCRIPT_FLUSH,
                       () -> cluster.nodes().forEach(node -> node.ask("SCRIPT", "FLUSH")));

@@ -128,7 +128,10 @@ final class Sites {
     Optional<FakeClock> clock = clock(wanted);
     MySqlServer server =
         clock.isPresent() ? MySqlServer.start(home, clock.get()) : MySqlServer.start(home);
-    return sql(server, server.url(), clock, Optional.empty());
+    // The tool has MariaDB's driver, which asks for these two.
+    String url = server.url() + "&allowPublicKeyRetrieval=true";
+    return sql(server, url, clock, Optional.empty())
+        .can(Fault.FORGET, () -> Harms.deleteRows(url + "&permitMysqlScheme=true"));
   }
 
   private static Site mariadb(Path program, Set<Fault> wanted) {
