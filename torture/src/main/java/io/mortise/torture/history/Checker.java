@@ -163,7 +163,7 @@ public final class Checker {
       }
       lock.overlaps(this::add);
       lock.checkTokens(this::add);
-      lock.checkBusy(ttlNanos, this::add);
+      lock.checkBusy(ttlNanos, trouble, this::add);
       lock.checkOutages(trouble, this::add);
       lock.checkLeft(this::add);
       if (name.startsWith(OPEN)) {

@@ -168,6 +168,9 @@ final class LockHistory {
     }
   }
 
+  /** The worker of what is in the way of all, also of who left it there. */
+  private static final int NOBODY = -1;
+
   /** A time in which a worker held, or asked, or may have held without knowing. */
   private record Span(int worker, long from, long until) {}
 
@@ -175,21 +178,29 @@ final class LockHistory {
    * @param ttlNanos for how long a request that failed, or a dead process, may hold without
    *     anybody's knowing, twice
    */
-  void checkBusy(long ttlNanos, Consumer<Finding> findings) {
+  void checkBusy(long ttlNanos, Trouble trouble, Consumer<Finding> findings) {
     List<Span> spans = new ArrayList<>();
     for (Hold hold : holds) {
-      // What was killed and had not given back.
-      long dead = hold.killed == Long.MAX_VALUE ? hold.ended : hold.killed + 2 * ttlNanos;
-      spans.add(new Span(hold.worker, hold.asked, Math.min(hold.ended, dead)));
+      long until = Math.min(hold.ended, hold.killed);
+      boolean lost =
+          until == hold.killed
+              || trouble.disturbed(hold.worker / Event.PROCESS, hold.sure, until);
+      int whose = hold.worker;
+      if (lost && until < Long.MAX_VALUE) {
+        // Nobody gave it back; or what gave it back was lost, and is sent again after close().
+        until += 2 * ttlNanos;
+        whose = NOBODY;
+      }
+      spans.add(new Span(whose, hold.asked, until));
     }
     trials.forEach(trial -> spans.add(new Span(trial.worker, trial.asked, trial.over)));
     for (Trial trial : doubtful) {
-      spans.add(new Span(trial.worker, trial.asked, trial.over + 2 * ttlNanos));
+      spans.add(new Span(NOBODY, trial.asked, trial.over + 2 * ttlNanos));
     }
     spans.sort(Comparator.comparingLong(Span::from));
     busy.sort(Comparator.comparingLong(Trial::over));
     // The two that last longest, of different workers: what one did itself made nobody busy for it.
-    Span first = new Span(-1, 0, Long.MIN_VALUE);
+    Span first = new Span(NOBODY, 0, Long.MIN_VALUE);
     Span second = first;
     int next = 0;
     for (Trial told : busy) {

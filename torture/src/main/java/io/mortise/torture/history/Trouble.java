@@ -161,6 +161,16 @@ final class Trouble {
             .anyMatch(span -> span.from <= until && from <= span.until);
   }
 
+  /** Whether something was done to the process, or to the store, in this time. */
+  boolean disturbed(int process, long from, long until) {
+    return spans.stream()
+        .anyMatch(
+            span ->
+                (span.process == 0 || span.process == process)
+                    && span.from <= until
+                    && from <= span.until);
+  }
+
   /** Until when a lock that somebody wants may stay shut, and by which rule. */
   record Bound(Rule rule, long nanos) {}
 

@@ -114,22 +114,23 @@ final class Bulk {
 
   /**
    * Takes the one lock that all {@link #PASSERS} threads of this process want, in bursts that all
-   * of them begin together: whoever is alone gets it from the store.
+   * of them begin together: whoever is alone gets it from the store. A burst lasts from the first
+   * hold on, however long the store took to give that.
    */
   void takeLocally(int worker, BooleanSupplier goOn) throws InterruptedException {
     DistributedLock lock = locks.lock("local-" + process);
     while (goOn.getAsBoolean()) {
-      long into = Math.floorMod(System.nanoTime(), PERIOD_NANOS);
-      long end = System.nanoTime() + WORK_NANOS - into;
+      long end = 0;
       long local = 0;
       long remote = 0;
-      while (System.nanoTime() - end < 0) {
+      while (end == 0 ? goOn.getAsBoolean() : System.nanoTime() - end < 0) {
         try {
           if (cycle(worker, lock)) {
             local++;
           } else {
             remote++;
           }
+          end = end == 0 ? System.nanoTime() + WORK_NANOS : end;
         } catch (LeaseLostException e) {
           history.add(new Event(System.nanoTime(), Kind.LOST, worker, "local", 0, 0, 0));
         } catch (LockException e) {

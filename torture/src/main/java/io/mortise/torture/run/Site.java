@@ -60,6 +60,17 @@ final class Site implements AutoCloseable {
     return can(fault, (time, outage) -> harm.run());
   }
 
+  /** Each fault that it has so far is over when this returns. */
+  Site eachUntil(Runnable recovered) {
+    harms.replaceAll(
+        (fault, harm) ->
+            (time, outage) -> {
+              harm.happen(time, outage);
+              recovered.run();
+            });
+    return this;
+  }
+
   /** It would have the fault, but for this. */
   Site lacks(Fault fault, String why) {
     lacking.put(fault, why);

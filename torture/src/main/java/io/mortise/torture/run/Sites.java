@@ -20,7 +20,6 @@ import java.util.function.Consumer;
 /** Stores that a run can start by itself, each on servers of its own, on free ports. */
 final class Sites {
   private static final String TICK = "200";
-  private static final Duration ELECTION = Duration.ofSeconds(1);
 
   private Sites() {}
 
@@ -153,15 +152,17 @@ final class Sites {
     // Found out, it would be taken for 1.5 s, and sessions would be that much longer.
     Site site = new Site("zk://" + ensemble.address() + "?tick=100ms", true).owns(ensemble);
     int[] turn = {0};
-    Harms.one(() -> ensemble.member(turn[0]++ % ensemble.size()), ELECTION, site);
+    Harms.one(() -> ensemble.member(turn[0]++ % ensemble.size()), Duration.ZERO, site);
     return site.can(
-        Fault.SPLIT,
-        (time, outage) -> {
-          int leader = ensemble.leader().orElse(0);
-          ensemble.cutOff(leader, true);
-          Thread.sleep(time.toMillis());
-          ensemble.cutOff(leader, false);
-        });
+            Fault.SPLIT,
+            (time, outage) -> {
+              int leader = ensemble.leader().orElse(0);
+              ensemble.cutOff(leader, true);
+              Thread.sleep(time.toMillis());
+              ensemble.cutOff(leader, false);
+            })
+        // One that fails while the others still elect would be two faults at a time.
+        .eachUntil(ensemble::awaitWhole);
   }
 
   private static Site curator() {

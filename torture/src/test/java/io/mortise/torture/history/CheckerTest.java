@@ -187,6 +187,24 @@ class CheckerTest {
   }
 
   @Test
+  void givenBusyAfterReleaseThatMayHaveBeenLost_thenItWasNoLieForTwoTtls() {
+    Verdict verdict =
+        check(
+            "10 A 1001 own-1001 1 0 0",
+            "20 G 1001 own-1001 1 7 0",
+            "30 F 1000 lost-requests 0 0 0",
+            "40 S 1001 own-1001 1 0 0",
+            "45 H 1000 lost-requests 0 0 0",
+            "50 R 1001 own-1001 1 0 0",
+            "60 A 1001 own-1001 2 0 1",
+            "65 B 1001 own-1001 2 0 0",
+            "2060 A 1001 own-1001 3 0 1",
+            "2065 B 1001 own-1001 3 0 0");
+    assertThat(rules(verdict)).containsExactly(Rule.HONEST_BUSY);
+    assertThat(verdict.findings().get(0).nanos()).isEqualTo(2065);
+  }
+
+  @Test
   void givenWaiterThatIsServedLongAfterTheHolderWasKilled_thenThatWasTooLate() {
     Verdict verdict =
         check(
