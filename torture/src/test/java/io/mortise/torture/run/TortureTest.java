@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,15 @@ class TortureTest {
     Report report = new Report(result, "mortise torture --seed " + seed);
     report.lines().forEach(System.out::println);
     assertThat(report.html()).contains("<svg", "seed " + seed).doesNotContain("{{");
+    Totals totals = new Totals();
+    totals.add(result);
+    totals.add(result);
+    totals.lines().forEach(System.out::println);
+    assertThat(String.join("\n", totals.lines()))
+        .contains(
+            String.format(Locale.ROOT, "%,d", 2 * result.remote()),
+            String.format(Locale.ROOT, "%,d", 2 * result.local()),
+            "pause " + 2 * result.verdict().figures().faults().getOrDefault("pause", 0L));
     return result;
   }
 
