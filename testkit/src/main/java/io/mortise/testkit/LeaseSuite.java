@@ -157,7 +157,14 @@ class LeaseSuite extends ClientSuite {
     }
     assertThatThrownBy(lease::ensureValid).isInstanceOf(LeaseLostException.class);
     assertThatThrownBy(() -> lease.extend(LONG)).isInstanceOf(LeaseLostException.class);
-    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertThatThrownBy(
+            () -> {
+              try (lease) {
+                lease.ensureValid();
+              }
+            })
+        .isInstanceOf(LeaseLostException.class)
+        .satisfies(loss -> assertThat(loss.getSuppressed()).as("what close() threw").hasSize(1));
     assertThatCode(lease::close).as("once is enough").doesNotThrowAnyException();
     assertThat(next.isValid()).isTrue();
     assertThat(holders(LOCK)).hasSize(1);

@@ -207,7 +207,8 @@ final class LeaseImpl implements Lease {
       engine().endings.await(ending);
       checkEnd(ending);
     } else if (ending == null && isLost()) {
-      LeaseLostException loss = loss();
+      // One of its own: the body may be throwing the other, which cannot suppress itself.
+      LeaseLostException loss = new LeaseLostException(loss().getMessage());
       engine().settle(this);
       throw loss;
     }
