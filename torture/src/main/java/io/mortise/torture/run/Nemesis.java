@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 final class Nemesis {
   private static final int AIMS = 500;
 
+  /** So often in a row it may find nobody to stop. */
+  private static final int MISSES = 10;
+
   private final Plan plan;
   private final Arena arena;
   private final Resource resource;
@@ -29,6 +32,7 @@ final class Nemesis {
   private final Consumer<String> tell;
   private final Random random;
   private int pauses;
+  private int missed;
   private int done;
 
   /**
@@ -81,6 +85,14 @@ final class Nemesis {
   private void strike(Fault fault) throws InterruptedException {
     Duration overlong = plan.overlong();
     ContenderProcess target = fault.isOnClient() ? target(fault) : null;
+    if (fault.isOnClient() && target == null) {
+      tell.accept("nobody held for long enough: no " + fault.label());
+      if (++missed == MISSES) {
+        throw new IllegalStateException("Nobody holds a lock for long enough.");
+      }
+      return;
+    }
+    missed = 0;
     begin(fault, target);
     if (target == null) {
       arena.site().harm(fault, overlong, outage(fault, 0));
@@ -124,8 +136,8 @@ final class Nemesis {
     tell.accept(fault.text() + (target == null ? "" : ": client " + process));
   }
 
-  /** Who is to suffer. One that is to be stopped or killed stands still already. */
-  private ContenderProcess target(Fault fault) throws InterruptedException {
+  /** Who is to suffer. One that is to be stopped or killed stands still already, if there is one. */
+  private @Nullable ContenderProcess target(Fault fault) throws InterruptedException {
     if (fault == Fault.PAUSE) {
       String[] locks = {Checker.NAIVE + 0, Checker.OPEN + 0, Contender.HOT + 0};
       return stopInside(locks[pauses++ % locks.length]);
@@ -150,8 +162,11 @@ final class Nemesis {
     }
   }
 
-  /** Stops a process while one of its workers is surely between its reading and its writing. */
-  private ContenderProcess stopInside(String lock) throws InterruptedException {
+  /**
+   * Stops a process while one of its workers is surely between its reading and its writing; null if
+   * there is none for a while.
+   */
+  private @Nullable ContenderProcess stopInside(String lock) throws InterruptedException {
     for (int aim = 0; aim < AIMS; aim++) {
       int worker = resource.inside(lock);
       for (ContenderProcess client : clients) {
@@ -167,7 +182,7 @@ final class Nemesis {
       }
       rest(Duration.ofMillis(20));
     }
-    throw new IllegalStateException("Nobody holds lock '" + lock + "' for long enough.");
+    return null;
   }
 
   private void spoil(Fault fault, ContenderProcess target, Duration time)

@@ -134,6 +134,11 @@ final class RedisSites {
                         master.kill();
                         set.awaitMasterOtherThan(master);
                         master.restart();
+                        // Until a Sentinel has told it, it serves clients with what it had.
+                        Waits.until(
+                            LONGEST_FAILOVER,
+                            "the old master followed the new one",
+                            () -> master.info("role").equals("slave"));
                       })
                   .can(Fault.FORGET, () -> set.master().ask("FLUSHALL"))
                   .can(Fault.SCRIPT_FLUSH, () -> set.master().ask("SCRIPT", "FLUSH"))
