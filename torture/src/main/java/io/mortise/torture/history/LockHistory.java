@@ -184,7 +184,7 @@ final class LockHistory {
       long until = Math.min(hold.ended, hold.killed);
       boolean lost =
           until == hold.killed || trouble.disturbed(hold.worker / Event.PROCESS, hold.sure, until);
-      int whose = hold.worker;
+      int whose = hold.ended > hold.gave ? NOBODY : hold.worker;
       if (lost && until < Long.MAX_VALUE) {
         // Nobody gave it back; or what gave it back was lost, and is sent again after close().
         until += 2 * ttlNanos;

@@ -199,7 +199,12 @@ class CheckerTest {
             "60 A 1001 own-1001 2 0 1",
             "65 B 1001 own-1001 2 0 0",
             "2060 A 1001 own-1001 3 0 1",
-            "2065 B 1001 own-1001 3 0 0");
+            "2065 B 1001 own-1001 3 0 0",
+            "10 A 1002 own-1002 1 0 0",
+            "20 G 1002 own-1002 1 7 0",
+            "25 E 1002 own-1002 1 0 0",
+            "26 A 1002 own-1002 2 0 1",
+            "27 B 1002 own-1002 2 0 0");
     assertThat(rules(verdict)).containsExactly(Rule.HONEST_BUSY);
     assertThat(verdict.findings().get(0).nanos()).isEqualTo(2065);
   }
