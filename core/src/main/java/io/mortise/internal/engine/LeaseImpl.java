@@ -208,7 +208,7 @@ final class LeaseImpl implements Lease {
       checkEnd(ending);
     } else if (ending == null && isLost()) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
-      LeaseLostException loss = new LeaseLostException(loss().getMessage());
+      LeaseLostException loss = new LeaseLostException(String.valueOf(loss().getMessage()));
       engine().settle(this);
       throw loss;
     }

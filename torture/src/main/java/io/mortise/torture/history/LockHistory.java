@@ -182,12 +182,12 @@ final class LockHistory {
     List<Span> spans = new ArrayList<>();
     for (Hold hold : holds) {
       long until = Math.min(hold.ended, hold.killed);
-      boolean lost =
-          until == hold.killed || trouble.disturbed(hold.worker / Event.PROCESS, hold.sure, until);
+      long disturbed = trouble.disturbedUntil(hold.worker / Event.PROCESS, hold.sure, until);
+      boolean lost = until == hold.killed || disturbed > Long.MIN_VALUE;
       int whose = hold.ended > hold.gave ? NOBODY : hold.worker;
       if (lost && until < Long.MAX_VALUE) {
         // Nobody gave it back; or what gave it back was lost, and is sent again after close().
-        until += 2 * ttlNanos;
+        until = Math.max(until, disturbed) + 2 * ttlNanos;
         whose = NOBODY;
       }
       spans.add(new Span(whose, hold.asked, until));

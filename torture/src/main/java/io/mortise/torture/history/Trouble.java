@@ -161,14 +161,17 @@ final class Trouble {
             .anyMatch(span -> span.from <= until && from <= span.until);
   }
 
-  /** Whether something was done to the process, or to the store, in this time. */
-  boolean disturbed(int process, long from, long until) {
+  /**
+   * When all was over that was done to the process, or to the store, in this time; {@code
+   * Long.MIN_VALUE} if nothing was.
+   */
+  long disturbedUntil(int process, long from, long until) {
     return spans.stream()
-        .anyMatch(
-            span ->
-                (span.process == 0 || span.process == process)
-                    && span.from <= until
-                    && from <= span.until);
+        .filter(span -> span.process == 0 || span.process == process)
+        .filter(span -> span.from <= until && from <= span.until)
+        .mapToLong(Span::until)
+        .max()
+        .orElse(Long.MIN_VALUE);
   }
 
   /** Until when a lock that somebody wants may stay shut, and by which rule. */
