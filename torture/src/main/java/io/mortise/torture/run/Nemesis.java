@@ -136,7 +136,9 @@ final class Nemesis {
     tell.accept(fault.text() + (target == null ? "" : ": client " + process));
   }
 
-  /** Who is to suffer. One that is to be stopped or killed stands still already, if there is one. */
+  /**
+   * Who is to suffer. One that is to be stopped or killed stands still already, if there is one.
+   */
   private @Nullable ContenderProcess target(Fault fault) throws InterruptedException {
     if (fault == Fault.PAUSE) {
       String[] locks = {Checker.NAIVE + 0, Checker.OPEN + 0, Contender.HOT + 0};
