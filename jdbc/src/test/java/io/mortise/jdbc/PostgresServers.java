@@ -3,13 +3,19 @@ package io.mortise.jdbc;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.PostgresServer;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
 
-/** The versions that the tests run against. */
-enum PostgresServers {
+/** The versions that the tests run against. Public, for the loaders of mutants. */
+public enum PostgresServers {
   V14("postgres-old"),
   V18("postgres-new");
+
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+  private static final Map<PostgresServers, PostgresServer> SHARED = new ConcurrentHashMap<>();
 
   private final String folder;
 
@@ -17,18 +23,28 @@ enum PostgresServers {
     this.folder = folder;
   }
 
+  /** One that nobody in this JVM had before. */
+  public static String namespace() {
+    return "contract" + NAMESPACES.incrementAndGet();
+  }
+
+  /** The server of this version that all contract tests of the JVM share. */
+  public PostgresServer shared() {
+    return SHARED.computeIfAbsent(this, PostgresServers::start);
+  }
+
   /** Starts one. Skips the test where there is no server for this machine, except on CI. */
-  PostgresServer start(String... arguments) {
+  public PostgresServer start(String... arguments) {
     return PostgresServer.start(binaries(), arguments);
   }
 
   /** The same, with a clock that the test sets. */
-  PostgresServer start(FakeClock clock) {
+  public PostgresServer start(FakeClock clock) {
     return PostgresServer.start(binaries(), clock);
   }
 
   /** Its programs. */
-  Path binaries() {
+  public Path binaries() {
     Optional<Path> binaries =
         PostgresServer.unpacked(Path.of(System.getProperty("mortise.servers", "target"), folder));
     if (binaries.isEmpty() && Boolean.getBoolean("mortise.ci")) {

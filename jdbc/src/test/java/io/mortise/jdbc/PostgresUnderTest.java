@@ -4,19 +4,12 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.PostgresServer;
-import java.util.EnumMap;
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** One server of each version serves all tests of the JVM; each has a namespace of its own. */
 final class PostgresUnderTest implements StoreUnderTest {
-  private static final Map<PostgresServers, PostgresServer> SERVERS =
-      new EnumMap<>(PostgresServers.class);
-  private static final AtomicInteger NAMESPACES = new AtomicInteger();
-
   private final PostgresServers version;
   private String namespace;
 
@@ -25,12 +18,12 @@ final class PostgresUnderTest implements StoreUnderTest {
   }
 
   private PostgresServer server() {
-    return SERVERS.computeIfAbsent(version, PostgresServers::start);
+    return version.shared();
   }
 
   @Override
   public LockStore open() {
-    namespace = "contract" + NAMESPACES.incrementAndGet();
+    namespace = PostgresServers.namespace();
     return reopen();
   }
 

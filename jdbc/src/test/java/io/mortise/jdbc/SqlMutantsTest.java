@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.testkit.mutant.MutantHunt;
 import io.mortise.testkit.mutant.MutantHunt.Outcome;
+import io.mortise.testkit.mutant.MutantHunt.Step;
 import io.mortise.testkit.mutant.MutantLog;
 import io.mortise.testkit.mutant.MutantOperators;
 import io.mortise.testkit.mutant.ScriptMutant;
@@ -19,54 +20,96 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** Each small change to a statement is noticed by the tests of the store, on SQLite. */
+/** Each small change to a statement is noticed by the tests of the store. */
 @Timeout(180)
 class SqlMutantsTest {
   private static final String FOLDER = "io/mortise/jdbc/";
-  private static final List<String> TESTS =
-      List.of("io.mortise.jdbc.SqliteContractTest", "io.mortise.jdbc.SqliteDifferentialTest");
-  private static final Duration EACH = Duration.ofMinutes(2);
+  private static final Duration EACH = Duration.ofMinutes(4);
 
-  private final MutantHunt hunt = new MutantHunt(SqlMutantsTest.class, JdbcStore.class, Set.of());
+  private final MutantHunt hunt =
+      new MutantHunt(SqlMutantsTest.class, JdbcStore.class, Set.of(PostgresServers.class.getName()));
 
-  /** Of the statements that SQLite uses. */
-  private static List<ScriptMutant> mutants(String file) throws IOException {
-    Path classes =
-        Path.of(JdbcStore.class.getProtectionDomain().getCodeSource().getLocation().getPath());
-    List<ScriptMutant> mutants = new ArrayList<>();
-    for (String folder : List.of("sqlite", "shared")) {
-      try (Stream<Path> files = Files.list(classes.resolve(FOLDER + folder))) {
-        for (Path each : files.sorted().toList()) {
-          String name = folder + "/" + each.getFileName();
-          boolean used =
-              folder.equals("sqlite")
-                  || !Files.exists(classes.resolve(FOLDER + "sqlite/" + each.getFileName()));
-          if (used && name.matches(file)) {
-            mutants.addAll(MutantOperators.SQL.mutants(FOLDER + name, Files.readString(each)));
+  /** On which databases, and which tests are to notice changes of their statements. */
+  private enum Hunted {
+    SQLITE("sqlite", "Sqlite", "SqliteStoreTest", "SqliteClientTest", "SqliteProcessesTest"),
+    POSTGRESQL(
+        "postgresql",
+        "Postgres18",
+        "Postgres18ClientTest",
+        "PostgresFaultTest",
+        "PostgresClockTest",
+        "PostgresCheckTest",
+        "PgBouncerTest",
+        "NewsWatchTest");
+
+    final String folder;
+
+    @SuppressWarnings("ImmutableEnumChecker") // List.of
+    final List<Step> steps;
+
+    @SuppressWarnings("ImmutableEnumChecker") // List.of
+    final List<Step> more;
+
+    /**
+     * A database and its tests.
+     *
+     * @param more are asked about those that have survived the others, if that is wanted
+     */
+    Hunted(String folder, String name, String... more) {
+      this.folder = folder;
+      this.steps =
+          List.of(
+              Step.oneByOne(in(name + "DifferentialTest")), Step.together(in(name + "ContractTest")));
+      this.more = List.of(Step.oneByOne(in(more)));
+    }
+
+    /** Of the statements that it uses: its own, and of the shared ones those that it has not. */
+    List<ScriptMutant> mutants(String file) throws IOException {
+      Path classes =
+          Path.of(JdbcStore.class.getProtectionDomain().getCodeSource().getLocation().getPath());
+      List<ScriptMutant> mutants = new ArrayList<>();
+      for (String from : List.of(folder, "shared")) {
+        try (Stream<Path> files = Files.list(classes.resolve(FOLDER + from))) {
+          for (Path each : files.sorted().toList()) {
+            boolean own = Files.exists(classes.resolve(FOLDER + folder).resolve(each.getFileName()));
+            String name = from + "/" + each.getFileName();
+            if (own == from.equals(folder) && (folder + ":" + name).matches(file)) {
+              mutants.addAll(MutantOperators.SQL.mutants(FOLDER + name, Files.readString(each)));
+            }
           }
         }
       }
+      return mutants;
     }
-    return mutants;
+  }
+
+  private static String[] in(String... tests) {
+    return Stream.of(tests).map(test -> "io.mortise.jdbc." + test).toArray(String[]::new);
   }
 
   @Test
   @Timeout(36_000)
   @EnabledIfSystemProperty(named = "mortise.mutants", matches = ".+")
   void givenAllChanges_thenWhatBecomesOfEachIsWrittenDown() throws IOException {
+    boolean again = Boolean.getBoolean("mortise.mutants.again");
     MutantLog log =
-        new MutantLog(Path.of(System.getProperty("mortise.mutants.log", "target/mutants.tsv")));
-    Outcome unchanged = hunt.run(null, TESTS, EACH);
-    assertThat(unchanged.killer()).as("unchanged").isNull();
-    System.out.println("unchanged: " + unchanged);
-    int open =
-        log.hunt(
-            hunt,
-            mutants(System.getProperty("mortise.mutants")),
-            TESTS,
-            EACH,
-            Duration.ofSeconds(Long.getLong("mortise.mutants.seconds", 7_200)),
-            () -> {});
-    System.out.println(open + " not looked at yet");
+        new MutantLog(
+            Path.of(System.getProperty("mortise.mutants.log", "target/mutants.tsv")), again);
+    Duration time = Duration.ofSeconds(Long.getLong("mortise.mutants.seconds", 7_200));
+    long end = System.nanoTime() + time.toNanos();
+    for (Hunted hunted : Hunted.values()) {
+      List<ScriptMutant> open = log.open(hunted.mutants(System.getProperty("mortise.mutants")));
+      if (open.isEmpty()) {
+        continue;
+      }
+      List<Step> steps = new ArrayList<>(hunted.steps);
+      steps.addAll(again ? hunted.more : List.of());
+      Outcome unchanged = hunt.run(null, steps, EACH);
+      assertThat(unchanged.killer()).as("unchanged: " + hunted).isNull();
+      System.out.println(hunted + ", unchanged: " + unchanged);
+      Duration left = Duration.ofNanos(end - System.nanoTime());
+      int yet = log.hunt(hunt, open, steps, EACH, left, () -> {});
+      System.out.println(hunted + ": " + yet + " not looked at yet");
+    }
   }
 }

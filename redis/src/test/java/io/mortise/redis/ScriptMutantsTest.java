@@ -4,17 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.testkit.mutant.MutantHunt;
 import io.mortise.testkit.mutant.MutantHunt.Outcome;
+import io.mortise.testkit.mutant.MutantHunt.Step;
 import io.mortise.testkit.mutant.MutantLog;
 import io.mortise.testkit.mutant.MutantOperators;
 import io.mortise.testkit.mutant.ScriptMutant;
+import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -25,9 +30,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(180)
 class ScriptMutantsTest {
   private static final String FOLDER = "io/mortise/redis/";
-  private static final String CONTRACT = "io.mortise.redis.Redis7ContractTest";
-  private static final String DIFFERENTIAL = "io.mortise.redis.Redis7DifferentialTest";
-  private static final Duration EACH = Duration.ofSeconds(90);
+  private static final List<Step> STORE =
+      List.of(
+          Step.oneByOne(in("Redis7DifferentialTest")), Step.together(in("Redis7ContractTest")));
+  private static final List<Step> STRICT = List.of(Step.oneByOne(in("StrictExpiryTest")));
+  private static final List<Step> PLAIN =
+      List.of(Step.oneByOne(in("PlainDifferentialTest")), Step.together(in("Plain6ContractTest")));
+  private static final List<Step> HASH =
+      List.of(
+          Step.oneByOne(in("PlainHashDifferentialTest")),
+          Step.together(in("PlainHashContractTest")));
+  private static final String CLIENT = "Redis7ClientTest";
+  private static final String PLAIN_CLIENT = "PlainClientTest";
+  private static final Duration EACH = Duration.ofMinutes(4);
 
   private final MutantHunt hunt =
       new MutantHunt(ScriptMutantsTest.class, RedisStore.class, Set.of(Servers.class.getName()));
@@ -55,7 +70,7 @@ class ScriptMutantsTest {
             .findFirst()
             .orElseThrow();
 
-    Outcome outcome = hunt.run(mutant, List.of(CONTRACT, DIFFERENTIAL), EACH);
+    Outcome outcome = hunt.run(mutant, STORE, EACH);
 
     assertThat(outcome.killer()).as(mutant.toString()).isNotNull();
   }
@@ -64,50 +79,61 @@ class ScriptMutantsTest {
   private enum Hunted {
     RENEW(
         "renew.lua",
-        CONTRACT,
-        "io.mortise.redis.StrictExpiryTest",
-        "io.mortise.redis.ForgettingTest",
-        "io.mortise.redis.FaultTest",
-        DIFFERENTIAL),
-    JUDGE("judge.lua", CONTRACT, DIFFERENTIAL),
-    CLOSE("close.lua", CONTRACT, DIFFERENTIAL),
-    INSPECT("inspect.lua", CONTRACT, DIFFERENTIAL),
-    FENCE("fence.lua", "io.mortise.redis.RedisFenceTest"),
-    STRICT_END("strict_end.lua", "io.mortise.redis.StrictExpiryTest"),
-    STRICT_REVIVE("strict_revive.lua", "io.mortise.redis.StrictExpiryTest"),
-    STRICT_MODE("strict_mode.lua", "io.mortise.redis.StrictExpiryTest"),
-    SHARDS("sharded/shards.lua", "io.mortise.redis.ShardedTest"),
-    RELEASE(
-        "plain/release.lua",
-        "io.mortise.redis.Plain6ContractTest",
-        "io.mortise.redis.PlainDifferentialTest"),
-    EXTEND(
-        "plain/extend.lua",
-        "io.mortise.redis.Plain6ContractTest",
-        "io.mortise.redis.PlainDifferentialTest"),
-    HASH_TAKE(
-        "plain/hash_take.lua",
-        "io.mortise.redis.PlainHashContractTest",
-        "io.mortise.redis.PlainHashDifferentialTest"),
+        STORE,
+        "StrictExpiryTest",
+        "ForgettingTest",
+        "FaultTest",
+        "SentinelTest",
+        CLIENT),
+    JUDGE("judge.lua", STORE, "StrictExpiryTest", "SentinelTest", CLIENT),
+    CLOSE("close.lua", STORE, "FootprintTest"),
+    STRICT_END("strict_end.lua", STRICT),
+    STRICT_REVIVE("strict_revive.lua", STRICT),
+    STRICT_MODE("strict_mode.lua", STRICT),
+    FENCE("fence.lua", List.of(Step.oneByOne(in("RedisFenceTest")))),
+    RELEASE("plain/release.lua", PLAIN, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
+    EXTEND("plain/extend.lua", PLAIN, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
+    HASH_TAKE("plain/hash_take.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
     HASH_RELEASE(
-        "plain/hash_release.lua",
-        "io.mortise.redis.PlainHashContractTest",
-        "io.mortise.redis.PlainHashDifferentialTest"),
-    HASH_EXTEND(
-        "plain/hash_extend.lua",
-        "io.mortise.redis.PlainHashContractTest",
-        "io.mortise.redis.PlainHashDifferentialTest"),
-    LOCK("lock.lua", CONTRACT, DIFFERENTIAL);
+        "plain/hash_release.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
+    HASH_EXTEND("plain/hash_extend.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
+    INSPECT("inspect.lua", STORE, "FaultTest", CLIENT),
+    SHARDS("sharded/shards.lua", List.of(Step.oneByOne(in("ShardedTest")))),
+    LOCK(
+        "lock.lua",
+        STORE,
+        "Redis6DifferentialTest",
+        CLIENT,
+        "FaultTest",
+        "ForgettingTest",
+        "ForgottenTest",
+        "FootprintTest",
+        "ManyWaitersTest",
+        "RedisClockTest",
+        "ClusterTest");
 
     final String file;
 
     @SuppressWarnings("ImmutableEnumChecker") // List.of
-    final List<String> tests;
+    final List<Step> steps;
 
-    Hunted(String file, String... tests) {
+    @SuppressWarnings("ImmutableEnumChecker") // List.of
+    final List<Step> more;
+
+    /**
+     * A script and its tests.
+     *
+     * @param more are asked about those that have survived the others, if that is wanted
+     */
+    Hunted(String file, List<Step> steps, String... more) {
       this.file = file;
-      this.tests = List.of(tests);
+      this.steps = steps;
+      this.more = more.length == 0 ? List.of() : List.of(Step.oneByOne(in(more)));
     }
+  }
+
+  private static String[] in(String... tests) {
+    return Stream.of(tests).map(test -> "io.mortise.redis." + test).toArray(String[]::new);
   }
 
   @Test
@@ -115,28 +141,40 @@ class ScriptMutantsTest {
   @EnabledIfSystemProperty(named = "mortise.mutants", matches = ".+")
   void givenAllChanges_thenWhatBecomesOfEachIsWrittenDown() throws IOException {
     String wanted = System.getProperty("mortise.mutants");
+    boolean again = Boolean.getBoolean("mortise.mutants.again");
     MutantLog log =
-        new MutantLog(Path.of(System.getProperty("mortise.mutants.log", "target/mutants.tsv")));
+        new MutantLog(
+            Path.of(System.getProperty("mortise.mutants.log", "target/mutants.tsv")), again);
     Duration time = Duration.ofSeconds(Long.getLong("mortise.mutants.seconds", 7_200));
     long end = System.nanoTime() + time.toNanos();
     for (Hunted hunted : Hunted.values()) {
-      if (!hunted.file.matches(wanted)) {
+      List<ScriptMutant> open = log.open(hunted.file.matches(wanted) ? mutants(hunted.file) : List.of());
+      if (open.isEmpty()) {
         continue;
       }
-      Outcome unchanged = hunt.run(null, hunted.tests, EACH);
+      List<Step> steps = new ArrayList<>(hunted.steps);
+      steps.addAll(again ? hunted.more : List.of());
+      tidy();
+      Outcome unchanged = hunt.run(null, steps, EACH);
       assertThat(unchanged.killer()).as("unchanged: " + hunted.file).isNull();
       System.out.println(hunted.file + ", unchanged: " + unchanged);
       Duration left = Duration.ofNanos(end - System.nanoTime());
-      int open =
-          log.hunt(hunt, mutants(hunted.file), hunted.tests, EACH, left, ScriptMutantsTest::repair);
-      System.out.println(hunted.file + ": " + open + " not looked at yet");
+      int yet = log.hunt(hunt, open, steps, EACH, left, ScriptMutantsTest::tidy);
+      System.out.println(hunted.file + ": " + yet + " not looked at yet");
     }
   }
 
-  private static void repair() {
+  /** What a mutant has left behind, a script without end too. */
+  private static void tidy() {
     for (Servers version : Servers.values()) {
-      version.shared().kill();
-      version.shared().restart();
+      RedisServer server = version.shared();
+      try {
+        server.ask("FLUSHALL");
+        server.ask("SCRIPT", "FLUSH");
+        server.ask("CONFIG", "SET", "lua-time-limit", "500");
+      } catch (UncheckedIOException | IllegalStateException e) {
+        server.restartEmpty();
+      }
     }
   }
 }

@@ -21,13 +21,14 @@ import org.junit.jupiter.api.Timeout;
  *
  * <p>{@code -Dmortise.seed=…} repeats a run, {@code -Dmortise.seed=random} draws new ones (see
  * {@link Seed}); {@code -Dmortise.diff.steps=…} sets how many commands a run has, 400 if it is not
- * set; {@code -Dmortise.diff.runs=…} how many runs, 5 if it is not set.
+ * set; {@code -Dmortise.diff.runs=…} how many runs, 5 if it is not set; {@code
+ * -Dmortise.diff.shrinking=…} for how many seconds a failing run is shortened, 40 if it is not set.
  *
  * <p>Sessions end by being closed only and times are minutes: what ends by a clock is left to
  * {@link LockStoreContract}.
  */
 public abstract class DifferentialContract {
-  private static final Duration SHRINKING = Duration.ofSeconds(40);
+  private static final int SHRINKING_SECONDS = 40;
 
   private static final int RUNS = 5;
 
@@ -72,7 +73,8 @@ public abstract class DifferentialContract {
       return;
     }
     List<Command> shortest = new ArrayList<>(commands.subList(0, first.step() + 1));
-    long end = System.nanoTime() + SHRINKING.toNanos();
+    int shrinking = Integer.getInteger("mortise.diff.shrinking", SHRINKING_SECONDS);
+    long end = System.nanoTime() + Duration.ofSeconds(shrinking).toNanos();
     Mismatch last = first;
     for (int chunk = Math.max(1, shortest.size() / 2); chunk > 0; chunk /= 2) {
       for (int from = shortest.size() - chunk;

@@ -10,6 +10,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.Terms;
+import io.mortise.testkit.mutant.MutantHunt;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -182,6 +183,7 @@ class TokenSuite extends StoreSuite {
   }
 
   @Test
+  @Tag(MutantHunt.ALONE)
   void givenStoreThatIsRestarted_thenTokensRise_andWhatWasHeldIsHeldOrLostButNeverTwice() {
     SessionDriver a = session("a");
     Reply.Granted first = granted(a.ask(block(a.attempt(), 1024, 0, null)));

@@ -9,7 +9,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Bounded waiting for tests. Every bound is multiplied by {@link #FACTOR}, 1 if it is not set, so
- * that slow machines need no changed test.
+ * that slow machines need no changed test. {@code -Dmortise.wait.micros=…} is the time between two
+ * looks, 5000 if it is not set; less is for a hunt of mutants on a store where nothing comes late.
  */
 public final class Waits {
   /** How long an answer may take before a test counts it as missing. */
@@ -17,6 +18,9 @@ public final class Waits {
 
   /** The system property that multiplies every bound. */
   public static final String FACTOR = "mortise.wait.factor";
+
+  private static final Duration BETWEEN =
+      Duration.ofNanos(1000 * Long.getLong("mortise.wait.micros", 5000));
 
   private Waits() {}
 
@@ -60,7 +64,7 @@ public final class Waits {
         throw new AssertionError(
             "Within " + scaled(bound) + " it did not happen that " + what + ".");
       }
-      pass(Duration.ofMillis(5));
+      pass(BETWEEN);
     }
   }
 

@@ -5,18 +5,22 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.platform.engine.CancellationToken;
+import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.launcher.Launcher;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.TagFilter;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
@@ -29,6 +33,12 @@ import org.junit.platform.launcher.core.LauncherFactory;
  */
 @Beta
 public final class MutantHunt {
+  /** The tag of tests that do something to the server which others notice. */
+  public static final String ALONE = "alone";
+
+  /** Most of them wait for a time to pass. */
+  private static final int AT_ONCE = 12;
+
   private final List<URL> places;
   private final ClassLoader parent;
   private final String prefix;
@@ -38,12 +48,32 @@ public final class MutantHunt {
    * What came of a mutant.
    *
    * @param killer the first test that failed, or what ended the run; null if the mutant survived
+   * @param hung whether the time was over
    * @param tests how many were run
    */
-  public record Outcome(@Nullable String killer, int tests, Duration took) {
+  public record Outcome(@Nullable String killer, boolean hung, int tests, Duration took) {
     /** No test noticed the change. */
     public boolean survived() {
       return killer == null;
+    }
+  }
+
+  /**
+   * Tests that are asked one step after the other, those that cost little first.
+   *
+   * @param tests names of classes
+   * @param atOnce how many tests run at the same time; those tagged {@link #ALONE} run by
+   *     themselves afterwards
+   */
+  public record Step(List<String> tests, int atOnce) {
+    /** Of tests that keep to themselves, such as the contract of a store. */
+    public static Step together(String... tests) {
+      return new Step(List.of(tests), AT_ONCE);
+    }
+
+    /** In their order. */
+    public static Step oneByOne(String... tests) {
+      return new Step(List.of(tests), 1);
     }
   }
 
@@ -66,25 +96,26 @@ public final class MutantHunt {
 
   /**
    * Runs the tests on a mutant; blocks until one has failed, all have passed, or the time is over.
+   * One that failed beside others has to fail by itself too, for a busy machine kills no mutant.
    *
    * @param mutant null for the module as it is, to see that its tests pass
-   * @param tests names of classes
    */
-  public Outcome run(@Nullable ScriptMutant mutant, List<String> tests, Duration limit) {
+  public Outcome run(@Nullable ScriptMutant mutant, List<Step> steps, Duration limit) {
     long began = System.nanoTime();
     try (MutantLoader loader = new MutantLoader(places, parent, prefix, shared, mutant)) {
       Watch watch = new Watch();
-      Thread runner = new Thread(() -> execute(loader, tests, watch), "mutant");
+      Thread runner = new Thread(() -> execute(loader, steps, watch), "mutant");
       runner.setDaemon(true);
       runner.setContextClassLoader(loader);
       runner.start();
-      if (!watch.ended.await(limit.toNanos(), TimeUnit.NANOSECONDS)) {
-        watch.fail("took more than " + limit.toSeconds() + " s");
+      boolean hung = !watch.ended.await(limit.toNanos(), TimeUnit.NANOSECONDS);
+      if (hung) {
+        watch.stop("took more than " + limit.toSeconds() + " s");
         runner.interrupt();
       }
       runner.join(20_000);
       return new Outcome(
-          watch.killer.get(), watch.count.get(), Duration.ofNanos(System.nanoTime() - began));
+          watch.killer.get(), hung, watch.count.get(), Duration.ofNanos(System.nanoTime() - began));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
@@ -93,55 +124,133 @@ public final class MutantHunt {
     }
   }
 
-  private static void execute(MutantLoader loader, List<String> tests, Watch watch) {
+  private static void execute(MutantLoader loader, List<Step> steps, Watch watch) {
     try {
-      LauncherDiscoveryRequestBuilder request =
-          LauncherDiscoveryRequestBuilder.request()
-              .configurationParameter("junit.jupiter.execution.timeout.default", "20 s");
-      for (String test : tests) {
-        request.selectors(DiscoverySelectors.selectClass(loader.loadClass(test)));
+      for (Step step : steps) {
+        List<DiscoverySelector> tests = new ArrayList<>();
+        for (String test : step.tests()) {
+          tests.add(DiscoverySelectors.selectClass(loader.loadClass(test)));
+        }
+        if (step.atOnce() == 1) {
+          execute(tests, 1, List.of(), watch);
+        } else {
+          execute(tests, step.atOnce(), List.of(TagFilter.excludeTags(ALONE)), watch);
+          execute(tests, 1, List.of(TagFilter.includeTags(ALONE)), watch);
+        }
       }
-      Launcher launcher = LauncherFactory.create();
-      LauncherDiscoveryRequest discovery = request.build();
-      launcher.execute(
-          LauncherExecutionRequestBuilder.request(discovery)
-              .cancellationToken(watch.token)
-              .listeners(watch)
-              .build());
       if (watch.count.get() == 0) {
-        watch.fail("no test was run");
+        watch.stop("no test was run");
       }
     } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
-      watch.fail(e.toString());
+      watch.stop(e.toString());
     } finally {
       watch.ended.countDown();
     }
   }
 
-  /** Ends the run with the first failure. */
-  private static final class Watch implements TestExecutionListener {
-    final CancellationToken token = CancellationToken.create();
+  private static void execute(
+      List<DiscoverySelector> tests,
+      int atOnce,
+      List<org.junit.platform.launcher.PostDiscoveryFilter> filters,
+      Watch watch) {
+    while (watch.killer.get() == null) {
+      Failed failed = new Failed(watch);
+      execute(tests, atOnce, filters, failed);
+      TestIdentifier test = failed.first.get();
+      if (test == null) {
+        return;
+      }
+      if (atOnce > 1) {
+        Failed alone = new Failed(watch);
+        execute(
+            List.of(DiscoverySelectors.selectUniqueId(test.getUniqueIdObject())),
+            1,
+            List.of(),
+            alone);
+        if (alone.first.get() == null) {
+          System.out.println("failed by chance: " + failed.why);
+          continue;
+        }
+      }
+      watch.stop(failed.why);
+    }
+  }
+
+  private static void execute(
+      List<DiscoverySelector> tests,
+      int atOnce,
+      List<org.junit.platform.launcher.PostDiscoveryFilter> filters,
+      Failed failed) {
+    LauncherDiscoveryRequestBuilder request =
+        LauncherDiscoveryRequestBuilder.request()
+            .selectors(tests)
+            .configurationParameter("junit.jupiter.execution.timeout.default", "20 s");
+    if (atOnce > 1) {
+      request
+          .configurationParameter("junit.jupiter.execution.parallel.enabled", "true")
+          .configurationParameter("junit.jupiter.execution.parallel.mode.default", "concurrent")
+          .configurationParameter("junit.jupiter.execution.parallel.config.strategy", "fixed")
+          .configurationParameter(
+              "junit.jupiter.execution.parallel.config.fixed.parallelism",
+              Integer.toString(atOnce));
+    }
+    filters.forEach(request::filters);
+    Launcher launcher = LauncherFactory.create();
+    LauncherDiscoveryRequest discovery = request.build();
+    launcher.execute(
+        LauncherExecutionRequestBuilder.request(discovery)
+            .cancellationToken(failed.token)
+            .listeners(failed)
+            .build());
+  }
+
+  /** What has become of a mutant. */
+  private static final class Watch {
     final CountDownLatch ended = new CountDownLatch(1);
     final AtomicReference<@Nullable String> killer = new AtomicReference<>();
     final AtomicInteger count = new AtomicInteger();
+    final AtomicReference<@Nullable Failed> running = new AtomicReference<>();
 
-    void fail(String why) {
+    void stop(String why) {
       killer.compareAndSet(null, why);
-      token.cancel();
+      Failed now = running.get();
+      if (now != null) {
+        now.token.cancel();
+      }
+    }
+  }
+
+  /** Ends a run with its first failure. */
+  private static final class Failed implements TestExecutionListener {
+    final CancellationToken token = CancellationToken.create();
+    final AtomicReference<@Nullable TestIdentifier> first = new AtomicReference<>();
+    final AtomicBoolean any = new AtomicBoolean();
+    private final Watch watch;
+    volatile String why = "";
+
+    Failed(Watch watch) {
+      this.watch = watch;
+      watch.running.set(this);
+      if (watch.killer.get() != null) {
+        token.cancel();
+      }
     }
 
-    private static String first(Throwable why) {
+    private static String firstLine(Throwable why) {
       return why.toString().lines().findFirst().orElse("");
     }
 
     @Override
     public void executionFinished(TestIdentifier test, TestExecutionResult result) {
       if (test.isTest()) {
-        count.incrementAndGet();
+        watch.count.incrementAndGet();
       }
-      if (result.getStatus() == TestExecutionResult.Status.FAILED) {
-        fail(
-            test.getDisplayName() + result.getThrowable().map(why -> ": " + first(why)).orElse(""));
+      if (result.getStatus() == TestExecutionResult.Status.FAILED && any.compareAndSet(false, true)) {
+        why =
+            test.getDisplayName()
+                + result.getThrowable().map(e -> ": " + firstLine(e)).orElse("");
+        first.set(test);
+        token.cancel();
       }
     }
   }

@@ -2,9 +2,11 @@ package io.mortise.testkit.mutant;
 
 import io.mortise.Beta;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -121,7 +123,7 @@ public enum MutantOperators {
 
   abstract boolean isStatement(String code, String before);
 
-  /** All changes to a script, from its first line to its last. */
+  /** All changes to a script, each once, from its first line to its last. */
   public List<ScriptMutant> mutants(String resource, String script) {
     List<String> lines = script.lines().toList();
     List<ScriptMutant> mutants = new ArrayList<>();
@@ -148,7 +150,11 @@ public enum MutantOperators {
       if (isStatement(code.strip(), before.strip())) {
         changes.add(new String[] {"deletion", ""});
       }
+      Set<String> different = new HashSet<>();
       for (String[] change : changes) {
+        if (!different.add(change[1])) {
+          continue;
+        }
         List<String> changed = new ArrayList<>(lines);
         changed.set(i, change[1]);
         mutants.add(
