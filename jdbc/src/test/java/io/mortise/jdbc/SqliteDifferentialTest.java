@@ -2,10 +2,15 @@ package io.mortise.jdbc;
 
 import io.mortise.testkit.ContractFor;
 import io.mortise.testkit.DifferentialContract;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
 
 @ContractFor("jdbc:sqlite")
 class SqliteDifferentialTest extends DifferentialContract {
+  @TempDir static Path directory;
+
+  /** In one file: none may see what another has left under the same names. */
   SqliteDifferentialTest() {
-    super(SqliteUnderTest::new);
+    super(() -> new SqliteUnderTest(directory));
   }
 }

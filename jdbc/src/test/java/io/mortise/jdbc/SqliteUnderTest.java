@@ -7,19 +7,39 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** A file of its own for each test. */
+/** A file of its own for each test, or a namespace of its own in one that is kept. */
 final class SqliteUnderTest implements StoreUnderTest {
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
+  private final boolean kept;
   private Path directory;
+  private String namespace = "own";
+
+  SqliteUnderTest() {
+    this.kept = false;
+  }
+
+  /** For tests that leave in the file what those that follow must not see. */
+  SqliteUnderTest(Path directory) {
+    this.kept = true;
+    this.directory = directory;
+  }
 
   @Override
   public LockStore open() {
-    directory = TempTree.create();
+    if (kept) {
+      namespace = "kept" + NAMESPACES.incrementAndGet();
+    } else {
+      directory = TempTree.create();
+    }
     return reopen();
   }
 
   private LockStore reopen() {
-    return JdbcStore.open("jdbc:sqlite:" + directory.resolve("locks.db"));
+    return JdbcStore.open(
+        "jdbc:sqlite:" + directory.resolve("locks.db") + "?namespace=" + namespace);
   }
 
   @Override
@@ -35,6 +55,8 @@ final class SqliteUnderTest implements StoreUnderTest {
 
   @Override
   public void close() {
-    TempTree.delete(directory);
+    if (!kept) {
+      TempTree.delete(directory);
+    }
   }
 }

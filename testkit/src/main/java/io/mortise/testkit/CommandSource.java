@@ -14,11 +14,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Draws the commands of a differential run: few sessions and names, so that they meet often; many
- * repetitions, late arrivals and mix-ups, for these are what stores get wrong.
+ * repetitions, late arrivals and mix-ups, for these are what stores get wrong. In a calm run there
+ * are many names, and locks are released soon, so that most are free or held by one, as most are in
+ * life: stores have shorter ways for that, and give them up for a name that was contended.
  */
 final class CommandSource {
   private static final List<LockName> NAMES =
@@ -28,21 +32,33 @@ final class CommandSource {
   /** Above every clock of the next hundred years, below 2^53. */
   private static final long FLOOR = 8_000_000_000_000_000L;
 
+  private static final List<LockName> MANY_NAMES =
+      Stream.concat(
+              NAMES.stream(),
+              IntStream.range(0, 24).mapToObj(number -> LockName.of("calm/" + number)))
+          .toList();
+
   private final RandomGenerator random;
+  private final boolean calm;
+  private final List<LockName> names;
   private final StoreProfile store;
   private final List<SessionId> live = new ArrayList<>();
   private final List<SessionId> dead = new ArrayList<>();
   private final List<Request.Acquire> asked = new ArrayList<>();
   private long numbers;
 
-  private CommandSource(RandomGenerator random, Set<Capability> capabilities) {
+  private CommandSource(RandomGenerator random, boolean calm, Set<Capability> capabilities) {
     this.random = random;
+    this.calm = calm;
+    this.names = calm ? MANY_NAMES : NAMES;
     this.store =
         new StoreProfile("drawn for", capabilities, Duration.ZERO, Duration.ZERO, Duration.ZERO);
   }
 
-  static List<Command> draw(RandomGenerator random, int steps, Set<Capability> capabilities) {
-    CommandSource source = new CommandSource(random, capabilities);
+  /** Every second seed is of a calm run. */
+  static List<Command> draw(Seed seed, int steps, Set<Capability> capabilities) {
+    CommandSource source =
+        new CommandSource(seed.random(), seed.value() % 2 == 0, capabilities);
     List<Command> commands = new ArrayList<>();
     while (commands.size() < steps) {
       source.next(commands);
@@ -59,7 +75,7 @@ final class CommandSource {
     }
     int dice = random.nextInt(100);
     if (dice < 30) {
-      Request.Acquire request = suiting(pick(live), NAMES);
+      Request.Acquire request = suiting(pick(live), names);
       asked.add(request);
       commands.add(new Command.Acquire(request, proof()));
     } else if (dice < 44 && !asked.isEmpty()) {
@@ -69,7 +85,7 @@ final class CommandSource {
     } else if (dice < 68 && !asked.isEmpty()) {
       Request.Acquire ended = recent();
       SessionId through = chance(10) ? pick(live) : ended.attempt().session();
-      LockName name = chance(2) ? pick(NAMES) : ended.name();
+      LockName name = chance(2) ? pick(names) : ended.name();
       Command.Abandon abandon = new Command.Abandon(through, name, ended.attempt());
       if (chance(30)) {
         Request.Acquire next = suiting(through, List.of(name));
@@ -98,17 +114,17 @@ final class CommandSource {
       commands.add(
           new Command.Evict(evicted.name(), evicted.attempt(), pick(List.of(Eviction.values()))));
     } else if (dice < 96) {
-      commands.add(new Command.Reopen(pick(NAMES)));
+      commands.add(new Command.Reopen(pick(names)));
     } else {
-      commands.add(new Command.Inspect(chance(20) ? null : pick(NAMES)));
+      commands.add(new Command.Inspect(chance(20) ? null : pick(names)));
     }
   }
 
   /** Plain keys would refuse nearly all that is drawn, and little would be compared. */
-  private Request.Acquire suiting(SessionId session, List<LockName> names) {
-    Request.Acquire drawn = fresh(session, pick(names));
+  private Request.Acquire suiting(SessionId session, List<LockName> among) {
+    Request.Acquire drawn = fresh(session, pick(among));
     while (!store.can(Capability.SESSION) && store.refusal(drawn).isPresent() && chance(90)) {
-      drawn = fresh(session, pick(names));
+      drawn = fresh(session, pick(among));
     }
     return drawn;
   }
@@ -163,7 +179,7 @@ final class CommandSource {
 
   /** One of the last attempts, more likely a late one. */
   private Request.Acquire recent() {
-    int back = Math.min(random.nextInt(1, 12), asked.size());
+    int back = Math.min(random.nextInt(1, calm ? 4 : 12), asked.size());
     return asked.get(asked.size() - back);
   }
 

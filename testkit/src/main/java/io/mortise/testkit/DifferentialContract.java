@@ -67,7 +67,7 @@ public abstract class DifferentialContract {
    * @throws AssertionError if the store answers otherwise than the reference
    */
   protected final void check(Seed seed, int steps) {
-    List<Command> commands = CommandSource.draw(seed.random(), steps, capabilities());
+    List<Command> commands = CommandSource.draw(seed, steps, capabilities());
     Mismatch first = run(commands);
     if (first == null) {
       return;

@@ -13,6 +13,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.Terms;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
@@ -122,7 +123,7 @@ class SharedSuite extends StoreSuite {
     SessionDriver b = session("b");
     AttemptId writer = a.hold(LOCK, EX).attempt();
     Recorder<Reply> replies = new Recorder<>();
-    Set<AttemptId> readers = new HashSet<>();
+    Set<AttemptId> readers = new LinkedHashSet<>();
     for (int i = 0; i < 200; i++) {
       AttemptId reader = b.attempt();
       readers.add(reader);
@@ -130,6 +131,7 @@ class SharedSuite extends StoreSuite {
           .submit(new Request.Acquire(LOCK, reader, SH, true, Terms.NONE, 1, 0, null), replies);
     }
     assertThat(replies.await(200)).allMatch(Reply.Queued.class::isInstance);
+    assertThat(waiters(LOCK)).containsExactlyElementsOf(readers);
 
     Reply.Ended ended = (Reply.Ended) a.ask(new Request.Abandon(LOCK, writer));
     assertThat(ended.more()).as("the first step is bounded").isEqualTo(proofs());

@@ -20,6 +20,7 @@ import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.launcher.Launcher;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.PostDiscoveryFilter;
 import org.junit.platform.launcher.TagFilter;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
@@ -96,15 +97,17 @@ public final class MutantHunt {
 
   /**
    * Runs the tests on a mutant; blocks until one has failed, all have passed, or the time is over.
-   * One that failed beside others has to fail by itself too, for a busy machine kills no mutant.
+   * One that failed beside others has to fail by itself too, and to pass where nothing is changed,
+   * for a busy machine kills no mutant.
    *
    * @param mutant null for the module as it is, to see that its tests pass
    */
   public Outcome run(@Nullable ScriptMutant mutant, List<Step> steps, Duration limit) {
     long began = System.nanoTime();
-    try (MutantLoader loader = new MutantLoader(places, parent, prefix, shared, mutant)) {
-      Watch watch = new Watch();
-      Thread runner = new Thread(() -> execute(loader, steps, watch), "mutant");
+    try (MutantLoader loader = loader(mutant);
+        MutantLoader unchanged = loader(null)) {
+      Watch watch = new Watch(loader, mutant == null ? null : unchanged);
+      Thread runner = new Thread(() -> execute(steps, watch), "mutant");
       runner.setDaemon(true);
       runner.setContextClassLoader(loader);
       runner.start();
@@ -124,12 +127,16 @@ public final class MutantHunt {
     }
   }
 
-  private static void execute(MutantLoader loader, List<Step> steps, Watch watch) {
+  private MutantLoader loader(@Nullable ScriptMutant mutant) {
+    return new MutantLoader(places, parent, prefix, shared, mutant);
+  }
+
+  private static void execute(List<Step> steps, Watch watch) {
     try {
       for (Step step : steps) {
         List<DiscoverySelector> tests = new ArrayList<>();
         for (String test : step.tests()) {
-          tests.add(DiscoverySelectors.selectClass(loader.loadClass(test)));
+          tests.add(DiscoverySelectors.selectClass(watch.loader.loadClass(test)));
         }
         if (step.atOnce() == 1) {
           execute(tests, 1, List.of(), watch);
@@ -149,10 +156,7 @@ public final class MutantHunt {
   }
 
   private static void execute(
-      List<DiscoverySelector> tests,
-      int atOnce,
-      List<org.junit.platform.launcher.PostDiscoveryFilter> filters,
-      Watch watch) {
+      List<DiscoverySelector> tests, int atOnce, List<PostDiscoveryFilter> filters, Watch watch) {
     while (watch.killer.get() == null) {
       Failed failed = new Failed(watch);
       execute(tests, atOnce, filters, failed);
@@ -160,26 +164,30 @@ public final class MutantHunt {
       if (test == null) {
         return;
       }
-      if (atOnce > 1) {
-        Failed alone = new Failed(watch);
-        execute(
-            List.of(DiscoverySelectors.selectUniqueId(test.getUniqueIdObject())),
-            1,
-            List.of(),
-            alone);
-        if (alone.first.get() == null) {
-          System.out.println("failed by chance: " + failed.why);
-          continue;
-        }
+      if (atOnce == 1 || (fails(test, watch.loader, watch) && !fails(test, watch.unchanged, watch))) {
+        watch.stop(failed.why);
+      } else {
+        System.out.println("failed by chance: " + failed.why);
       }
-      watch.stop(failed.why);
     }
+  }
+
+  private static boolean fails(TestIdentifier test, @Nullable MutantLoader with, Watch watch) {
+    if (with == null) {
+      return false;
+    }
+    Thread.currentThread().setContextClassLoader(with);
+    Failed alone = new Failed(watch);
+    execute(
+        List.of(DiscoverySelectors.selectUniqueId(test.getUniqueIdObject())), 1, List.of(), alone);
+    Thread.currentThread().setContextClassLoader(watch.loader);
+    return alone.first.get() != null;
   }
 
   private static void execute(
       List<DiscoverySelector> tests,
       int atOnce,
-      List<org.junit.platform.launcher.PostDiscoveryFilter> filters,
+      List<PostDiscoveryFilter> filters,
       Failed failed) {
     LauncherDiscoveryRequestBuilder request =
         LauncherDiscoveryRequestBuilder.request()
@@ -206,10 +214,17 @@ public final class MutantHunt {
 
   /** What has become of a mutant. */
   private static final class Watch {
+    final MutantLoader loader;
+    final @Nullable MutantLoader unchanged;
     final CountDownLatch ended = new CountDownLatch(1);
     final AtomicReference<@Nullable String> killer = new AtomicReference<>();
     final AtomicInteger count = new AtomicInteger();
     final AtomicReference<@Nullable Failed> running = new AtomicReference<>();
+
+    Watch(MutantLoader loader, @Nullable MutantLoader unchanged) {
+      this.loader = loader;
+      this.unchanged = unchanged;
+    }
 
     void stop(String why) {
       killer.compareAndSet(null, why);

@@ -9,33 +9,35 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 
 /**
  * What has become of which mutant, in a file with one line each, so that a long hunt can be
  * interrupted and taken up again. Of several lines about one mutant, the last counts. For one
  * thread.
+ *
+ * <p>{@code -Dmortise.mutants.parts=N -Dmortise.mutants.part=K} hunts every N-th only, from the K-th
+ * on, counted from 0: several processes share a hunt, or it is a sample.
  */
 @Beta
 public final class MutantLog {
-  private static final String SURVIVED = "survived";
+  private static final String SURVIVED = "survived ";
+
+  private static final int PARTS = Integer.getInteger("mortise.mutants.parts", 1);
+  private static final int PART = Integer.getInteger("mortise.mutants.part", 0);
 
   private final Path file;
-  private final boolean again;
-  private final Set<String> done = new HashSet<>();
 
-  /**
-   * Reads what the file has, if it is there.
-   *
-   * @param again whether those that have survived are hunted once more
-   */
-  public MutantLog(Path file, boolean again) {
+  /** How many steps each mutant has survived; all of them if it was killed. */
+  private final Map<String, Integer> done = new HashMap<>();
+
+  /** Reads what the file has, if it is there. */
+  public MutantLog(Path file) {
     this.file = file;
-    this.again = again;
     try {
       Files.createDirectories(file.toAbsolutePath().getParent());
       if (Files.exists(file)) {
@@ -48,31 +50,29 @@ public final class MutantLog {
 
   private void read(String line) {
     String[] fields = line.split("\t", 4);
-    if (fields.length < 4) {
-      return;
-    }
-    if (again && fields[0].equals(SURVIVED)) {
-      done.remove(fields[3]);
-    } else {
-      done.add(fields[3]);
+    if (fields.length == 4) {
+      String word = fields[0];
+      done.put(
+          fields[3],
+          word.startsWith(SURVIVED)
+              ? Integer.parseInt(word.substring(SURVIVED.length()))
+              : Integer.MAX_VALUE);
     }
   }
 
-  /** Those that are to be hunted yet, in an order that is mixed but always the same. */
-  public List<ScriptMutant> open(List<ScriptMutant> mutants) {
-    List<ScriptMutant> open = new ArrayList<>(mutants);
-    open.removeIf(mutant -> done.contains(mutant.key()));
-    Collections.shuffle(open, new Random(1));
-    return open;
+  private int survived(ScriptMutant mutant) {
+    return done.getOrDefault(mutant.key(), 0);
   }
 
   /**
-   * Hunts until the time is over. Each line says {@code killed}, {@code hung}, {@code survived} or,
-   * the second time, {@code survived all}; after how many seconds; by which test; which mutant.
+   * Hunts those that are neither killed nor have survived all these steps, in an order that is
+   * mixed but always the same, until the time is over. Each line says {@code killed}, {@code hung}
+   * or {@code survived} and how many steps; after how many seconds; by which test; which mutant.
    *
-   * @param steps by which a mutant may be killed
+   * @param steps by which a mutant may be killed; those that it has survived are not run again
    * @param tidy what to do after each, which may have left a server stuck
    * @return how many there are yet
+   * @throws IllegalStateException if a test fails though nothing is changed
    */
   public int hunt(
       MutantHunt hunt,
@@ -82,27 +82,42 @@ public final class MutantLog {
       Duration time,
       Runnable tidy) {
     long end = System.nanoTime() + time.toNanos();
-    int left = mutants.size();
-    for (ScriptMutant mutant : mutants) {
+    List<ScriptMutant> open = new ArrayList<>(mutants);
+    open.removeIf(
+        mutant -> mutant.number() % PARTS != PART || survived(mutant) >= steps.size());
+    if (open.isEmpty()) {
+      return 0;
+    }
+    int least = open.stream().mapToInt(this::survived).min().orElse(0);
+    MutantHunt.Outcome unchanged = hunt.run(null, steps.subList(least, steps.size()), each);
+    if (!unchanged.survived()) {
+      throw new IllegalStateException("Nothing is changed, and yet: " + unchanged);
+    }
+    System.out.println("unchanged: " + unchanged);
+    Collections.shuffle(open, new Random(1));
+    int left = open.size();
+    for (ScriptMutant mutant : open) {
       if (System.nanoTime() > end) {
         break;
       }
-      MutantHunt.Outcome outcome = hunt.run(mutant, steps, each);
       tidy.run();
-      String survived = again ? "survived all" : SURVIVED;
-      String word = outcome.survived() ? survived : outcome.hung() ? "hung" : "killed";
+      MutantHunt.Outcome outcome =
+          hunt.run(mutant, steps.subList(survived(mutant), steps.size()), each);
+      String word =
+          outcome.survived() ? SURVIVED + steps.size() : outcome.hung() ? "hung" : "killed";
       String killer = outcome.killer() == null ? "-" : outcome.killer().replace('\t', ' ');
       String seconds = String.format(Locale.ROOT, "%.1f", outcome.took().toMillis() / 1000.0);
-      note(String.join("\t", word, seconds, killer, mutant.key()), mutant);
+      note(String.join("\t", word, seconds, killer, mutant.key()));
       left--;
       System.out.printf(
           "%s after %d tests, %s s, by %s: %s%n", word, outcome.tests(), seconds, killer, mutant);
     }
+    tidy.run();
     return left;
   }
 
-  private void note(String line, ScriptMutant mutant) {
-    done.add(mutant.key());
+  private void note(String line) {
+    read(line);
     try {
       Files.writeString(file, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     } catch (IOException e) {
