@@ -34,7 +34,9 @@ class ScriptMutantsTest {
   private static final List<Step> STORE =
       List.of(
           Step.oneByOne(in("Redis7DifferentialTest")), Step.together(in("Redis7ContractTest")));
-  private static final List<Step> STRICT = List.of(Step.oneByOne(in("StrictExpiryTest")));
+  private static final Step SCRIPTS = Step.oneByOne(in("SessionScriptsTest"));
+  private static final List<Step> SESSION = List.of(SCRIPTS, STORE.get(0), STORE.get(1));
+  private static final List<Step> STRICT = List.of(SCRIPTS);
   private static final List<Step> PLAIN =
       List.of(Step.oneByOne(in("PlainDifferentialTest")), Step.together(in("Plain6ContractTest")));
   private static final List<Step> HASH =
@@ -92,17 +94,17 @@ class ScriptMutantsTest {
   private enum Hunted {
     RENEW(
         "renew.lua",
-        STORE,
+        SESSION,
         "StrictExpiryTest",
         "ForgettingTest",
         "FaultTest",
         "SentinelTest",
         CLIENT),
-    JUDGE("judge.lua", STORE, "StrictExpiryTest", "SentinelTest", CLIENT),
-    CLOSE("close.lua", STORE, "FootprintTest"),
-    STRICT_END("strict_end.lua", STRICT),
-    STRICT_REVIVE("strict_revive.lua", STRICT),
-    STRICT_MODE("strict_mode.lua", STRICT),
+    JUDGE("judge.lua", SESSION, "StrictExpiryTest", "SentinelTest", CLIENT),
+    CLOSE("close.lua", SESSION, "FootprintTest"),
+    STRICT_END("strict_end.lua", STRICT, "StrictExpiryTest"),
+    STRICT_REVIVE("strict_revive.lua", STRICT, "StrictExpiryTest"),
+    STRICT_MODE("strict_mode.lua", STRICT, "StrictExpiryTest"),
     FENCE("fence.lua", List.of(Step.oneByOne(in("RedisFenceTest")))),
     RELEASE("plain/release.lua", PLAIN, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
     EXTEND("plain/extend.lua", PLAIN, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
@@ -111,7 +113,7 @@ class ScriptMutantsTest {
         "plain/hash_release.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
     HASH_EXTEND("plain/hash_extend.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
     INSPECT("inspect.lua", STORE, "FaultTest", CLIENT),
-    SHARDS("sharded/shards.lua", List.of(Step.oneByOne(in("ShardedTest")))),
+    SHARDS("sharded/shards.lua", List.of(SCRIPTS), "ShardedTest"),
     LOCK(
         "lock.lua",
         STORE,

@@ -20,7 +20,7 @@ public final class Waits {
   public static final String FACTOR = "mortise.wait.factor";
 
   private static final Duration BETWEEN =
-      Duration.ofNanos(1000 * Long.getLong("mortise.wait.micros", 5000));
+      Duration.ofNanos(1000L * Integer.getInteger("mortise.wait.micros", 5000));
 
   private Waits() {}
 
