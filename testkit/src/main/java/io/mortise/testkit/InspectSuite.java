@@ -33,30 +33,33 @@ class InspectSuite extends StoreSuite {
   }
 
   @Test
-  void givenHolder_thenWhoItIsAndSinceWhenIsShown() {
+  void givenHolder_thenWhoItIsAndSinceWhenIsShown_alsoOfALockThatWasHeldBefore() {
     needs(Capability.SESSION);
-    SessionDriver a = session("the \"client\" é");
-    Reply.Granted hold = a.hold(LOCK, EX, new Terms(null, null, "nightly report — ü"));
-    under.pass(Duration.ofMillis(20));
-    LockView view = look(LOCK).orElseThrow();
-    assertThat(view.name()).isEqualTo(LOCK);
-    assertThat(view.capacity()).isEqualTo(Mode.SHARERS);
-    assertThat(view.closedFor()).isZero();
-    assertThat(view.waiters()).isEmpty();
-    LockView.Party holder = view.holders().get(0);
-    assertThat(view.holders()).hasSize(1);
-    assertThat(holder.attempt()).isEqualTo(hold.attempt());
-    assertThat(client(holder).host()).isEqualTo("testhost");
-    assertThat(client(holder).pid()).isEqualTo(4711);
-    assertThat(client(holder).name()).isEqualTo("the \"client\" é");
-    assertThat(holder.label()).isEqualTo("nightly report — ü");
-    assertThat(holder.weight()).isEqualTo(Mode.SHARERS);
-    assertThat(holder.since()).isBetween(Duration.ofMillis(15), Duration.ofSeconds(30));
-    assertThat(holder.sessionLeft()).isBetween(Duration.ofMinutes(4), LONG);
-    assertThat(holder.atMostLeft()).isNull();
-    if (under.capabilities().contains(Capability.TOKEN)) {
-      assertThat(holder.token()).isEqualTo(hold.token());
-      assertThat(view.lastToken()).isEqualTo(hold.token() + hold.tokens() - 1);
+    for (String each : List.of("é", "the \"client\" ü")) {
+      SessionDriver a = session(each);
+      Reply.Granted hold = a.hold(LOCK, EX, new Terms(null, null, "nightly report — " + each));
+      under.pass(Duration.ofMillis(20));
+      LockView view = look(LOCK).orElseThrow();
+      assertThat(view.name()).isEqualTo(LOCK);
+      assertThat(view.capacity()).isEqualTo(Mode.SHARERS);
+      assertThat(view.closedFor()).isZero();
+      assertThat(view.waiters()).isEmpty();
+      LockView.Party holder = view.holders().get(0);
+      assertThat(view.holders()).hasSize(1);
+      assertThat(holder.attempt()).isEqualTo(hold.attempt());
+      assertThat(client(holder).host()).isEqualTo("testhost");
+      assertThat(client(holder).pid()).isEqualTo(4711);
+      assertThat(client(holder).name()).isEqualTo(each);
+      assertThat(holder.label()).isEqualTo("nightly report — " + each);
+      assertThat(holder.weight()).isEqualTo(Mode.SHARERS);
+      assertThat(holder.since()).isBetween(Duration.ofMillis(15), Duration.ofSeconds(30));
+      assertThat(holder.sessionLeft()).isBetween(Duration.ofMinutes(4), LONG);
+      assertThat(holder.atMostLeft()).isNull();
+      if (under.capabilities().contains(Capability.TOKEN)) {
+        assertThat(holder.token()).isEqualTo(hold.token());
+        assertThat(view.lastToken()).isEqualTo(hold.token() + hold.tokens() - 1);
+      }
+      a.end(LOCK, hold.attempt());
     }
   }
 
