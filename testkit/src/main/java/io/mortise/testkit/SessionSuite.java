@@ -54,9 +54,11 @@ class SessionSuite extends StoreSuite {
   @Test
   void givenExpiredSession_thenItIsJudgedEnded_andItsAcquireAndRenewalAreRefused() {
     SessionDriver a = shortSession("a");
+    SessionDriver unjudged = shortSession("b");
     outliveSession();
     assertRefused(a.acquire(LOCK, a.attempt(), EX), Why.SESSION_GONE);
     assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+    assertThat(unjudged.renew()).isInstanceOf(Renewal.Lost.class);
     assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
     assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
     assertThat(look(LOCK)).isEmpty();
