@@ -27,7 +27,8 @@ class SqlMutantsTest {
   private static final Duration EACH = Duration.ofMinutes(4);
 
   private final MutantHunt hunt =
-      new MutantHunt(SqlMutantsTest.class, JdbcStore.class, Set.of(PostgresServers.class.getName()));
+      new MutantHunt(
+          SqlMutantsTest.class, JdbcStore.class, Set.of(PostgresServers.class.getName()));
 
   /** A run of the differential test that fails is all that is wanted, not the shortest. */
   @BeforeAll
@@ -67,7 +68,8 @@ class SqlMutantsTest {
       this.folder = folder;
       this.steps =
           List.of(
-              Step.oneByOne(in(name + "DifferentialTest")), Step.together(in(name + "ContractTest")),
+              Step.oneByOne(in(name + "DifferentialTest")),
+              Step.together(in(name + "ContractTest")),
               Step.oneByOne(in(more)));
     }
 
@@ -79,7 +81,8 @@ class SqlMutantsTest {
       for (String from : List.of(folder, "shared")) {
         try (Stream<Path> files = Files.list(classes.resolve(FOLDER + from))) {
           for (Path each : files.sorted().toList()) {
-            boolean own = Files.exists(classes.resolve(FOLDER + folder).resolve(each.getFileName()));
+            boolean own =
+                Files.exists(classes.resolve(FOLDER + folder).resolve(each.getFileName()));
             String name = from + "/" + each.getFileName();
             if (own == from.equals(folder) && (folder + ":" + name).matches(file)) {
               mutants.addAll(MutantOperators.SQL.mutants(FOLDER + name, Files.readString(each)));

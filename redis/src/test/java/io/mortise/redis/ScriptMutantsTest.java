@@ -32,8 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ScriptMutantsTest {
   private static final String FOLDER = "io/mortise/redis/";
   private static final List<Step> STORE =
-      List.of(
-          Step.oneByOne(in("Redis7DifferentialTest")), Step.together(in("Redis7ContractTest")));
+      List.of(Step.oneByOne(in("Redis7DifferentialTest")), Step.together(in("Redis7ContractTest")));
   private static final Step SCRIPTS = Step.oneByOne(in("SessionScriptsTest"));
   private static final List<Step> SESSION = List.of(SCRIPTS, STORE.get(0), STORE.get(1));
   private static final List<Step> STRICT = List.of(SCRIPTS);
@@ -164,8 +163,7 @@ class ScriptMutantsTest {
       if (hunted.file.matches(wanted)) {
         List<Step> steps = hunted.steps.subList(0, Math.min(most, hunted.steps.size()));
         Duration left = Duration.ofNanos(end - System.nanoTime());
-        int yet =
-            log.hunt(hunt, mutants(hunted.file), steps, EACH, left, ScriptMutantsTest::tidy);
+        int yet = log.hunt(hunt, mutants(hunted.file), steps, EACH, left, ScriptMutantsTest::tidy);
         System.out.println(hunted.file + ": " + yet + " not looked at yet");
       }
     }

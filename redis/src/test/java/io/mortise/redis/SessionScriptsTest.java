@@ -53,8 +53,7 @@ class SessionScriptsTest {
     try (InputStream in = SessionScriptsTest.class.getResourceAsStream(script)) {
       List<String> words = new ArrayList<>();
       words.add("EVAL");
-      words.add(
-          new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8));
+      words.add(new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8));
       words.add(Integer.toString(keys.size()));
       words.addAll(keys);
       words.addAll(List.of(arguments));

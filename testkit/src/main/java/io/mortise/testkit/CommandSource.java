@@ -57,8 +57,7 @@ final class CommandSource {
 
   /** Every second seed is of a calm run. */
   static List<Command> draw(Seed seed, int steps, Set<Capability> capabilities) {
-    CommandSource source =
-        new CommandSource(seed.random(), seed.value() % 2 == 0, capabilities);
+    CommandSource source = new CommandSource(seed.random(), seed.value() % 2 == 0, capabilities);
     List<Command> commands = new ArrayList<>();
     while (commands.size() < steps) {
       source.next(commands);

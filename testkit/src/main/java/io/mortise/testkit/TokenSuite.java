@@ -71,7 +71,9 @@ class TokenSuite extends StoreSuite {
       // Below, tokens do not come from a clock: a transaction number, a revision.
       if (now > 0 && grant.token() > 1_000_000_000_000_000L) {
         assertThat(last(grant)).isLessThanOrEqualTo(now + 1_000_000);
-        assertThat(grant.token()).as("of the clock that a renewal tells").isGreaterThan(now - 60_000_000);
+        assertThat(grant.token())
+            .as("of the clock that a renewal tells")
+            .isGreaterThan(now - 60_000_000);
       }
     }
   }

@@ -164,7 +164,8 @@ public final class MutantHunt {
       if (test == null) {
         return;
       }
-      if (atOnce == 1 || (fails(test, watch.loader, watch) && !fails(test, watch.unchanged, watch))) {
+      if (atOnce == 1
+          || (fails(test, watch.loader, watch) && !fails(test, watch.unchanged, watch))) {
         watch.stop(failed.why);
       } else {
         System.out.println("failed by chance: " + failed.why);
@@ -185,10 +186,7 @@ public final class MutantHunt {
   }
 
   private static void execute(
-      List<DiscoverySelector> tests,
-      int atOnce,
-      List<PostDiscoveryFilter> filters,
-      Failed failed) {
+      List<DiscoverySelector> tests, int atOnce, List<PostDiscoveryFilter> filters, Failed failed) {
     LauncherDiscoveryRequestBuilder request =
         LauncherDiscoveryRequestBuilder.request()
             .selectors(tests)
@@ -260,10 +258,10 @@ public final class MutantHunt {
       if (test.isTest()) {
         watch.count.incrementAndGet();
       }
-      if (result.getStatus() == TestExecutionResult.Status.FAILED && any.compareAndSet(false, true)) {
+      if (result.getStatus() == TestExecutionResult.Status.FAILED
+          && any.compareAndSet(false, true)) {
         why =
-            test.getDisplayName()
-                + result.getThrowable().map(e -> ": " + firstLine(e)).orElse("");
+            test.getDisplayName() + result.getThrowable().map(e -> ": " + firstLine(e)).orElse("");
         first.set(test);
         token.cancel();
       }

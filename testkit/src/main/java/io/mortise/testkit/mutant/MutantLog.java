@@ -20,8 +20,8 @@ import java.util.Random;
  * interrupted and taken up again. Of several lines about one mutant, the last counts. For one
  * thread.
  *
- * <p>{@code -Dmortise.mutants.parts=N -Dmortise.mutants.part=K} hunts every N-th only, from the K-th
- * on, counted from 0: several processes share a hunt, or it is a sample.
+ * <p>{@code -Dmortise.mutants.parts=N -Dmortise.mutants.part=K} hunts every N-th only, from the
+ * K-th on, counted from 0: several processes share a hunt, or it is a sample.
  */
 @Beta
 public final class MutantLog {
@@ -66,7 +66,7 @@ public final class MutantLog {
 
   /**
    * Hunts those that are neither killed nor have survived all these steps, in an order that is
-   * mixed but always the same, until the time is over. Each line says {@code killed}, {@code hung}
+   * mixed but always the same, until the time is over. Each line says {@code killed}, hung
    * or {@code survived} and how many steps; after how many seconds; by which test; which mutant.
    *
    * @param steps by which a mutant may be killed; those that it has survived are not run again
@@ -83,8 +83,7 @@ public final class MutantLog {
       Runnable tidy) {
     long end = System.nanoTime() + time.toNanos();
     List<ScriptMutant> open = new ArrayList<>(mutants);
-    open.removeIf(
-        mutant -> mutant.number() % PARTS != PART || survived(mutant) >= steps.size());
+    open.removeIf(mutant -> mutant.number() % PARTS != PART || survived(mutant) >= steps.size());
     if (open.isEmpty()) {
       return 0;
     }
