@@ -115,8 +115,7 @@ class LockKeysTest {
       while (!open.isEmpty()) {
         AttemptId attempt = open.remove();
         Reply ended =
-            (attempt.session().equals(a.spec.id()) ? a : b)
-                .ask(new Request.Abandon(LOCK, attempt));
+            (attempt.session().equals(a.spec.id()) ? a : b).ask(new Request.Abandon(LOCK, attempt));
         assertThat(((Reply.Ended) ended).was()).isEqualTo(Reply.Was.HELD);
         assertThat((Long) admin.call("ZCARD", "m::q:k"))
             .as("nobody is there twice")

@@ -66,8 +66,8 @@ public final class MutantLog {
 
   /**
    * Hunts those that are neither killed nor have survived all these steps, in an order that is
-   * mixed but always the same, until the time is over. Each line says {@code killed}, hung
-   * or {@code survived} and how many steps; after how many seconds; by which test; which mutant.
+   * mixed but always the same, until the time is over. Each line says {@code killed}, hung or
+   * {@code survived} and how many steps; after how many seconds; by which test; which mutant.
    *
    * @param steps by which a mutant may be killed; those that it has survived are not run again
    * @param tidy what to do after each, which may have left a server stuck
