@@ -11,7 +11,9 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Shows locks; runs in a transaction that changes nothing. */
@@ -21,6 +23,8 @@ final class Inspector {
 
   private final Rows rows;
   private final long now;
+
+  private final Map<String, SessionRows.@Nullable Session> sessions = new HashMap<>();
 
   Inspector(Rows rows, long now) {
     this.rows = rows;
@@ -84,7 +88,7 @@ final class Inspector {
       @Nullable Duration atMostLeft)
       throws SQLException {
     AttemptId id = AttemptId.parse(attempt);
-    SessionRows.Session session = rows.session(id.session().value());
+    SessionRows.Session session = session(id.session().value());
     if (session != null && session.expiresAt() <= now) {
       session = null;
     }
@@ -97,6 +101,14 @@ final class Inspector {
         between(began, now),
         session == null ? Duration.ZERO : between(now, session.expiresAt()),
         atMostLeft);
+  }
+
+  /** Most locks of a page are held by few: each session is read once. */
+  private SessionRows.@Nullable Session session(String id) throws SQLException {
+    if (!sessions.containsKey(id)) {
+      sessions.put(id, rows.session(id));
+    }
+    return sessions.get(id);
   }
 
   private static Duration between(long from, long to) {

@@ -1,0 +1,52 @@
+package io.mortise.jdbc;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.sql.DataSource;
+
+/** Counts the statements that are run over the connections of a data source. */
+final class CountingSource {
+  private final AtomicLong count = new AtomicLong();
+  private final DataSource source;
+
+  CountingSource(DataSource source) {
+    this.source = counted(DataSource.class, source);
+  }
+
+  DataSource source() {
+    return source;
+  }
+
+  long count() {
+    return count.get();
+  }
+
+  private <T> T counted(Class<T> type, T target) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            CountingSource.class.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) -> {
+              if (target instanceof Statement && method.getName().startsWith("execute")) {
+                count.incrementAndGet();
+              }
+              try {
+                Object result = method.invoke(target, arguments);
+                if (result instanceof Connection connection && target instanceof DataSource) {
+                  return counted(Connection.class, connection);
+                } else if (result instanceof PreparedStatement prepared) {
+                  return counted(PreparedStatement.class, prepared);
+                } else if (result instanceof Statement statement) {
+                  return counted(Statement.class, statement);
+                }
+                return result;
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            }));
+  }
+}
