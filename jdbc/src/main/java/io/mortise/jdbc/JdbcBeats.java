@@ -4,12 +4,16 @@ import io.mortise.internal.judge.Beats;
 import io.mortise.spi.SessionId;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /** The beats of sessions, on the lane of renewals. Each step is a transaction of its own. */
 final class JdbcBeats implements Beats {
   private final JdbcLockStore store;
+
+  /** Where the next look at some sessions goes on. */
+  private volatile String lookedAt = "";
 
   JdbcBeats(JdbcLockStore store) {
     this.store = store;
@@ -21,6 +25,16 @@ final class JdbcBeats implements Beats {
         link ->
             Optional.ofNullable(link.rows.session(session.value()))
                 .map(found -> new Beat(found.beat(), Duration.of(found.ttl(), ChronoUnit.MICROS))));
+  }
+
+  @Override
+  public CompletionStage<List<SessionId>> some(int limit) {
+    return store.renewal(
+        link -> {
+          List<String> found = link.rows.sessionsAfter(lookedAt, limit);
+          lookedAt = found.size() < limit ? "" : found.get(limit - 1);
+          return found.stream().map(SessionId::new).toList();
+        });
   }
 
   @Override

@@ -30,6 +30,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  * each with its connection, and a watch that looks for news.
  */
 final class JdbcLockStore implements LockStore {
-  /** The most that one sweep does, since it holds up the requests behind it. */
-  private static final int SWEEP = 256;
+  /** So many locks are looked at by one sweep, of which most are in order. */
+  private static final int SWEPT_AT_ONCE = 1_000;
 
   /** How often to look while somebody waits, though the server pushes. */
   private static final Duration BACKSTOP = Duration.ofMillis(500);
@@ -50,9 +51,11 @@ final class JdbcLockStore implements LockStore {
   private final Lane renewals;
   private final NewsWatch watch;
   private final @Nullable Bells bells;
+  private final Sweeper sweeper;
   private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
   private volatile @Nullable Push push;
   private volatile String sweptTo = "";
+  private volatile IntFunction<CompletionStage<Integer>> sweeping = this::sweep;
 
   /** Whether sessions end by their beats, and the database's clock decides on none. */
   private volatile boolean strict;
@@ -69,6 +72,7 @@ final class JdbcLockStore implements LockStore {
     String name = "mortise-" + profile.display();
     this.requests = new Lane(name, database, turn, this::tell);
     this.renewals = new Lane(name + "-renewals", database, other, this::tell);
+    this.sweeper = new Sweeper(name + "-sweep", Duration.ofMinutes(1));
     NewsWatch.Reader reader =
         oneWriter ? new NewsWatch.OwnLink(database) : (id, after) -> readNews(renewals, id, after);
     this.watch = new NewsWatch(name + "-news", bells, reader, () -> pushes() ? BACKSTOP : poll);
@@ -112,7 +116,12 @@ final class JdbcLockStore implements LockStore {
           : e;
     }
     strict = strictly;
-    return strictly ? new StrictStore(this, new JdbcBeats(this), Ticker.SYSTEM) : this;
+    if (!strictly) {
+      return this;
+    }
+    StrictStore store = new StrictStore(this, new JdbcBeats(this), Ticker.SYSTEM);
+    sweeping = store::sweep;
+    return store;
   }
 
   boolean isStrict() {
@@ -128,6 +137,7 @@ final class JdbcLockStore implements LockStore {
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
     JdbcSession session = new JdbcSession(this, spec, hints, !rings);
     sessions.put(spec.id(), session);
+    sweeper.start(sweeping);
     return session;
   }
 
@@ -166,14 +176,31 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public CompletionStage<Integer> sweep(int budget) {
-    int bounded = Math.min(budget, SWEEP);
-    return call(renewals, link -> link.sessions.sweep(bounded, link.now()))
+    int bounded = Math.min(budget, Sweeper.BUDGET);
+    // With strict expiry sessions are ended by those who watch their beats.
+    return (strict
+            ? CompletableFuture.completedFuture(0)
+            : call(renewals, link -> link.sessions.sweep(bounded, link.now())))
         .thenCompose(
             ended ->
                 ended == bounded
                     ? CompletableFuture.completedFuture(ended)
-                    : call(requests, link -> sweepLocks(link, bounded - ended))
+                    : call(requests, link -> leftBehind(link, bounded - ended))
+                        .thenCompose(this::sweepOneByOne)
                         .thenApply(removed -> ended + removed));
+  }
+
+  /** Each in a step of its own, so that it keeps nobody else waiting. */
+  private CompletionStage<Integer> sweepOneByOne(List<String> names) {
+    CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
+    for (String name : names) {
+      sum =
+          sum.thenCompose(
+              before ->
+                  call(requests, link -> link.locks.sweep(name, link.now()))
+                      .thenApply(removed -> before + removed));
+    }
+    return sum;
   }
 
   @Override
@@ -237,13 +264,21 @@ final class JdbcLockStore implements LockStore {
     watch.remove(session.id());
   }
 
-  private int sweepLocks(Link link, int budget) throws SQLException {
-    int removed = 0;
-    List<String> names = link.rows.namesAfter(sweptTo, budget);
-    for (String name : names) {
-      removed += link.locks.sweep(name, link.now());
+  /** The next locks that have to be swept. */
+  private List<String> leftBehind(Link link, int budget) throws SQLException {
+    List<String> window = link.rows.namesAfter(sweptTo, SWEPT_AT_ONCE);
+    List<String> found = List.of();
+    if (!window.isEmpty()) {
+      String last = window.get(window.size() - 1);
+      long now = link.now();
+      found =
+          link.rows.leftBehind(
+              sweptTo, last, now - HoldRow.micros(LockSteps.RETENTION), now, budget);
+      sweptTo = found.size() == budget ? found.get(budget - 1) : last;
     }
-    sweptTo = names.size() < budget ? "" : names.get(names.size() - 1);
+    if (window.size() < SWEPT_AT_ONCE && found.size() < budget) {
+      sweptTo = "";
+    }
     if (bells != null) {
       List<SessionId> gone = new ArrayList<>();
       for (SessionId id : bells.listening()) {
@@ -253,7 +288,7 @@ final class JdbcLockStore implements LockStore {
       }
       gone.forEach(bells::forget);
     }
-    return removed;
+    return found;
   }
 
   private static List<Renewal.Item> readNews(Lane lane, SessionId id, long after)
@@ -289,6 +324,7 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public void close() {
+    sweeper.close();
     watch.close();
     Push current = push;
     if (current != null) {

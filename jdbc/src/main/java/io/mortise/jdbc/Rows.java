@@ -141,6 +141,21 @@ class Rows extends SessionRows {
     return strings(of("lock_names").set("after_name", name).set("row_limit", limit));
   }
 
+  /**
+   * Of the names behind the one and up to the other, those of locks that a session which has ended
+   * holds or waits for, and those that nobody has used since a time.
+   */
+  List<String> leftBehind(String after, String upTo, long idleSince, long now, int limit)
+      throws SQLException {
+    return strings(
+        of("lock_left_behind")
+            .set("after_name", after)
+            .set("last_name", upTo)
+            .set("idle_us", idleSince)
+            .set("now_us", now)
+            .set("row_limit", limit));
+  }
+
   @Nullable HoldRow hold(String name, String attempt) throws SQLException {
     try (ResultSet row = of("hold_select", name).set("attempt", attempt).query()) {
       return row.next() ? HoldRow.read(row) : null;

@@ -102,6 +102,10 @@ abstract class SessionRows extends Statements {
     return strings(of("session_expired").set("now_us", now).set("row_limit", limit));
   }
 
+  List<String> sessionsAfter(String id, int limit) throws SQLException {
+    return strings(of("session_ids").set("after_id", id).set("row_limit", limit));
+  }
+
   /** Leaves news, unless the session has ended. */
   boolean tell(News news, long now) throws SQLException {
     Sql sql = of("news_insert", news.name().value());

@@ -3,6 +3,7 @@ package io.mortise.redis;
 import io.mortise.spi.LockName;
 import io.mortise.spi.SessionId;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Names of keys; the head of lock.lua says what they hold.
@@ -33,6 +34,19 @@ record KeySpace(String prefix, List<String> guards) {
   /** What decides whether the session lives, with strict expiry. */
   String beat(SessionId session) {
     return prefix + "b:" + session.value();
+  }
+
+  String everyBeat() {
+    return prefix + "b:*";
+  }
+
+  /** Empty if somebody else wrote the key. */
+  Optional<SessionId> sessionOf(String beatKey) {
+    try {
+      return Optional.of(new SessionId(beatKey.substring(prefix.length() + 2)));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
   }
 
   /** Says that sessions end by their beats, if they do. */

@@ -33,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -102,7 +103,7 @@ final class RedisLockStore implements LockStore {
       RedisLockStore store = new RedisLockStore(wires, options, display, replication, keys, clock);
       store.memory = check.memory();
       if (!options.strictExpiry()) {
-        store.keepSwept();
+        store.keepSwept(store::sweep);
       }
       return store;
     } catch (RuntimeException e) {
@@ -253,13 +254,14 @@ final class RedisLockStore implements LockStore {
     return scan.sweep(budget);
   }
 
-  private void keepSwept() {
-    wires.control().schedule(this::sweepInTurn, SWEEP_EVERY);
+  /** Has that done once a minute, with how much it may do, for as long as this is open. */
+  void keepSwept(IntFunction<CompletionStage<Integer>> sweeping) {
+    wires.control().schedule(() -> sweepInTurn(sweeping), SWEEP_EVERY);
   }
 
-  private void sweepInTurn() {
+  private void sweepInTurn(IntFunction<CompletionStage<Integer>> sweeping) {
     if (!closed) {
-      var unused = sweepIfDue().whenComplete((removed, failure) -> keepSwept());
+      var unused = sweepIfDue(sweeping).whenComplete((removed, failure) -> keepSwept(sweeping));
     }
   }
 
@@ -267,16 +269,16 @@ final class RedisLockStore implements LockStore {
    * What a process that died had held is found by whoever wants it next; what nobody wants any
    * more, by this. One process of all does it, once a minute.
    *
-   * @return how many holds of dead sessions were ended
+   * @return how much was removed
    */
-  CompletionStage<Integer> sweepIfDue() {
+  CompletionStage<Integer> sweepIfDue(IntFunction<CompletionStage<Integer>> sweeping) {
     String pause = Long.toString(SWEEP_EVERY.toMillis() - 1_000);
     return bounded(
             () -> wires.control().call("SET", keys.prefix() + "sweep", "", "NX", "PX", pause))
         .thenCompose(
             answer ->
                 "OK".equals(answer)
-                    ? scan.sweep(SWEEP_BUDGET)
+                    ? sweeping.apply(SWEEP_BUDGET)
                     : CompletableFuture.completedFuture(0));
   }
 
@@ -284,7 +286,8 @@ final class RedisLockStore implements LockStore {
   CompletionStage<Integer> sweep(List<String> records) {
     CompletableFuture<Integer> sum = CompletableFuture.completedFuture(0);
     for (String record : records) {
-      CompletableFuture<Integer> one = count(record, "s").exceptionally(this::passOver);
+      CompletableFuture<Integer> one =
+          count(record, isStrict() ? "sb" : "s").exceptionally(this::passOver);
       sum = sum.thenCombine(one, Integer::sum);
     }
     return sum;

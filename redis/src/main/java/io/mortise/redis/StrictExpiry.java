@@ -19,6 +19,9 @@ import java.util.concurrent.CompletionStage;
 final class StrictExpiry implements Beats {
   private final RedisLockStore store;
 
+  /** Where the next look at some sessions goes on. */
+  private volatile String cursor = "0";
+
   private StrictExpiry(RedisLockStore store) {
     this.store = store;
   }
@@ -51,9 +54,12 @@ final class StrictExpiry implements Beats {
           ? cause
           : e;
     }
-    return store.isStrict()
-        ? new StrictStore(store, new StrictExpiry(store), Ticker.SYSTEM)
-        : store;
+    if (!store.isStrict()) {
+      return store;
+    }
+    StrictStore strictly = new StrictStore(store, new StrictExpiry(store), Ticker.SYSTEM);
+    store.keepSwept(strictly::sweep);
+    return strictly;
   }
 
   private static boolean isOne(Object answer) {
@@ -72,6 +78,19 @@ final class StrictExpiry implements Beats {
                             LockCodec.number(text, 0, 16),
                             Duration.ofMillis(LockCodec.number(text, 16, 32))))
                     : Optional.empty());
+  }
+
+  @Override
+  public CompletionStage<List<SessionId>> some(int limit) {
+    return store
+        .scanKeys(cursor, store.keys().everyBeat(), limit)
+        .thenApply(
+            found -> {
+              cursor = found.cursor();
+              return found.keys().stream()
+                  .flatMap(key -> store.keys().sessionOf(key).stream())
+                  .toList();
+            });
   }
 
   @Override

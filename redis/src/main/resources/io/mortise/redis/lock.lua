@@ -12,7 +12,8 @@
 --   j<attempt 22><tokens 4><weight 7><capacity 7><at most 16><at least 16><floor 16>   adjust a hold
 --   v<attempt 22><C|B>                                                             evict: close or break
 --   o                                                                              open a lock that is closed
---   s                                                                              sweep: end holds of dead sessions
+--   s[b]                                                                           sweep: end holds of dead sessions; b:
+--                                                    with strict expiry, of those that have no beat either
 --
 -- Returns one text for each operation:
 --   G<token 16><tokens 4><wanted 0|1>[<at most left 16>]                           holds
@@ -751,12 +752,13 @@ local function machine()
     return '#0000001'
   end
 
-  local function sweep(key)
+  local function sweep(key, strictly)
     local lock = load(key)
     local removed = 0
     if lock.text then
       for _, hold in ipairs(window(lock)) do
-        if life(sub(hold.attempt, 1, 12)) == 0 then
+        local session = sub(hold.attempt, 1, 12)
+        if life(session) == 0 and not (strictly and try('EXISTS', PREFIX .. 'b:' .. session) ~= 0) then
           finish(lock, hold, 'T')
           removed = removed + 1
         end
@@ -790,7 +792,7 @@ local function machine()
     elseif op == 111 then
       return reopen(key)
     end
-    return sweep(key)
+    return sweep(key, sub(arg, 2) == 'b')
   end
 
   return function(key, arg, text)

@@ -131,8 +131,10 @@ class FootprintTest {
       }
       Waits.until(
           TTL, "its session ended", () -> ((List<?>) admin.call("KEYS", "m::s:*")).size() == 1);
-      assertThat(Party.join(other.sweepIfDue())).isEqualTo(30);
-      assertThat(Party.join(other.sweepIfDue())).as("one process, once a minute").isZero();
+      assertThat(Party.join(other.sweepIfDue(other::sweep))).isEqualTo(30);
+      assertThat(Party.join(other.sweepIfDue(other::sweep)))
+          .as("one process, once a minute")
+          .isZero();
       assertThat(Party.join(other.inspect(LockQuery.all())).locks())
           .extracting(view -> view.name().value())
           .containsExactly("kept");

@@ -2,6 +2,7 @@ package io.mortise.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
@@ -9,6 +10,7 @@ import io.mortise.LockOptions;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.LockName;
+import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -117,6 +119,39 @@ class StrictExpiryTest {
         }
         assertThat(dead.renew()).isInstanceOf(Renewal.Lost.class);
       }
+    }
+  }
+
+  @Test
+  void givenStrictExpiry_whenWhatADeadProcessLeftIsSwept_thenNothingIsLeft_andTheLivingKeepAll()
+      throws Exception {
+    String url = server.url() + "?namespace=rubbish&strict-expiry=true";
+    Duration ttl = Duration.ofSeconds(1);
+    try (OtherClient admin = new OtherClient(server.port());
+        LockStore crashed = RedisStore.open(url);
+        LockStore sweeping = RedisStore.open(url);
+        LockClient living = LockClient.builder().url(url).ttl(Duration.ofSeconds(30)).build();
+        Lease lease = living.lock("kept").acquire()) {
+      Party dead = new Party(crashed, ttl);
+      for (String name : List.of("x", "y")) {
+        assertThat(dead.acquire(LockName.of(name), dead.attempt(), false))
+            .isInstanceOf(Reply.Granted.class);
+      }
+      assertThat((List<?>) admin.call("KEYS", "m:rubbish:b:*")).hasSize(2);
+      // By this clock all sessions are over.
+      clock.set(HOUR);
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () -> {
+                Party.join(sweeping.sweep(100));
+                return Party.join(sweeping.inspect(LockQuery.all())).locks().size() == 1;
+              });
+      assertThat((List<?>) admin.call("KEYS", "m:rubbish:b:*")).hasSize(1);
+      assertThat(sweeping.inspect(LockQuery.of(LockName.of("kept"))))
+          .succeedsWithin(Duration.ofSeconds(20))
+          .satisfies(page -> assertThat(page.locks().get(0).holders()).hasSize(1));
+      lease.ensureValid();
     }
   }
 

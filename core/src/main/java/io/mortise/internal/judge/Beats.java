@@ -2,6 +2,7 @@ package io.mortise.internal.judge;
 
 import io.mortise.spi.SessionId;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
@@ -17,6 +18,12 @@ public interface Beats {
 
   /** Reads a session; empty if it has ended, for ever. */
   CompletionStage<Optional<Beat>> read(SessionId session);
+
+  /**
+   * Some of the sessions that stand in the store, others at the next call, so that in the end all
+   * were told.
+   */
+  CompletionStage<List<SessionId>> some(int limit);
 
   /**
    * Ends the session if this is still its beat; tells whether it has ended now. One atomic step.

@@ -1,0 +1,113 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.LockClient;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.testkit.SessionDriver;
+import io.mortise.testkit.Waits;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What dead processes and idle locks left is removed, by itself. */
+class SweeperTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  @TempDir private Path folder;
+
+  private String url() {
+    return "jdbc:sqlite:" + folder.resolve("locks.db");
+  }
+
+  /** Of others in this JVM it does not matter. */
+  private static boolean isSweeping(String store) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .map(Thread::getName)
+        .anyMatch(name -> name.contains(store) && name.endsWith("-sweep"));
+  }
+
+  @Test
+  void givenSweepThatFails_thenItIsDoneAgain_untilItIsClosed() {
+    AtomicInteger turns = new AtomicInteger();
+    try (Sweeper sweeper = new Sweeper("by itself-sweep", Duration.ofMillis(10))) {
+      for (int i = 0; i < 2; i++) {
+        sweeper.start(
+            budget ->
+                turns.incrementAndGet() % 2 == 0
+                    ? CompletableFuture.completedFuture(budget)
+                    : CompletableFuture.failedFuture(new IllegalStateException("on purpose")));
+      }
+      await().atMost(LONG).until(() -> turns.get() > 5);
+    }
+    await().atMost(LONG).until(() -> !isSweeping("by itself"));
+  }
+
+  @Test
+  void givenClient_thenItSweepsForAsLongAsItIsOpen() throws Exception {
+    try (LockClient client = LockClient.connect(url())) {
+      client.lock("x").acquire().close();
+      assertThat(isSweeping(folder.getFileName().toString())).isTrue();
+    }
+    await().atMost(LONG).until(() -> !isSweeping(folder.getFileName().toString()));
+  }
+
+  @Test
+  void givenLockThatNobodyUsedForLong_whenSwept_thenItsRowIsGone_andItsNextTokenIsGreater()
+      throws Exception {
+    try (LockStore store = JdbcStore.open(url())) {
+      SessionDriver session = SessionDriver.open(store, LONG, "client");
+      LockName used = LockName.of("used");
+      LockName once = LockName.of("once");
+      session.end(used, session.hold(used, Mode.EXCLUSIVE).attempt());
+      var last = session.hold(once, Mode.EXCLUSIVE);
+      session.end(once, last.attempt());
+      try (Connection connection = DriverManager.getConnection(url());
+          Statement statement = connection.createStatement()) {
+        statement.executeUpdate(
+            "UPDATE mortise_lock SET touched_us = touched_us - 601000000 WHERE name = 'once'");
+        assertThat(Waits.join(store.sweep(100))).isEqualTo(1);
+        try (ResultSet rows = statement.executeQuery("SELECT name FROM mortise_lock")) {
+          assertThat(rows.next()).isTrue();
+          assertThat(rows.getString(1)).isEqualTo("used");
+          assertThat(rows.next()).isFalse();
+        }
+      }
+      assertThat(session.hold(once, Mode.EXCLUSIVE).token()).isGreaterThan(last.token());
+    }
+  }
+
+  @Test
+  void
+      givenStrictExpiry_whenADeadProcessIsSwept_thenItsSessionAndItsLocksAreGone_notThoseOfOthers() {
+    try (LockStore store = JdbcStore.open(url() + "?strict-expiry=true")) {
+      assertThat(store.profile().can(Capability.AT_MOST)).isFalse();
+      SessionDriver living = SessionDriver.open(store, LONG, "living");
+      SessionDriver dead = SessionDriver.open(store, Duration.ofMillis(500), "dead");
+      living.hold(LockName.of("kept"), Mode.EXCLUSIVE);
+      dead.hold(LockName.of("left"), Mode.EXCLUSIVE);
+      await()
+          .atMost(LONG)
+          .until(
+              () -> {
+                Waits.join(store.sweep(100));
+                return Waits.join(store.inspect(LockQuery.all())).locks().size() == 1;
+              });
+      assertThat(Waits.join(store.inspect(LockQuery.of(LockName.of("kept")))).locks()).hasSize(1);
+      assertThat(Waits.join(store.judge(dead.id())))
+          .isInstanceOf(io.mortise.spi.Verdict.SessionEnded.class);
+    }
+  }
+}
