@@ -33,6 +33,9 @@ interface Database extends AutoCloseable {
     return NEVER;
   }
 
+  /** Gains room after a {@link Trouble#FULL}, where that is possible without removing anything. */
+  default void makeRoom(Connection connection) throws SQLException {}
+
   /** Whether the thread that asks may do the work. */
   boolean callerRuns();
 

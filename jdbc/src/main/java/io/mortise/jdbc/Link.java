@@ -72,6 +72,11 @@ final class Link implements AutoCloseable {
     return transactions.now();
   }
 
+  /** See {@link Database#makeRoom}. */
+  void makeRoom(Database database) throws SQLException {
+    database.makeRoom(connection);
+  }
+
   /** See {@link Database#examine}. */
   StoreReport examine(Database database) throws SQLException {
     return database.examine(connection);

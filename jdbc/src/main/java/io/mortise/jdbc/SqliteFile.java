@@ -366,6 +366,17 @@ final class SqliteFile implements Database {
     return error.getErrorCode() & 0xff;
   }
 
+  /**
+   * The log begins again where it has room already, if all that is in it fits into the file. Then
+   * what only changes rows may go on while the disk is full.
+   */
+  @Override
+  public void makeRoom(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("PRAGMA wal_checkpoint(RESTART)");
+    }
+  }
+
   @Override
   public StoreProfile profile() {
     return profile;

@@ -142,8 +142,21 @@ final class Transactor {
     rollBack();
     if (failure.trouble() == Trouble.BROKEN) {
       drop();
+    } else if (failure.trouble() == Trouble.FULL) {
+      makeRoom();
     }
     return failure;
+  }
+
+  private void makeRoom() {
+    Link current = link;
+    if (current != null) {
+      try {
+        current.makeRoom(database);
+      } catch (SQLException e) {
+        LOG.debug("{} gains no room", database.profile().display(), e);
+      }
+    }
   }
 
   private void rollBack() {
