@@ -66,8 +66,10 @@ final class Nemesis {
       if (left.isEmpty()) {
         plan.faults().stream().filter(arena.faults()::contains).sorted().forEach(left::add);
         Collections.shuffle(left, random);
-        // A while in which what is judged only while nothing is wrong can be seen.
-        rest(plan.patience().multipliedBy(2));
+        if (done > 2) {
+          // A while in which what is judged only while nothing is wrong can be seen.
+          rest(plan.patience().multipliedBy(2));
+        }
       }
       strike(left.remove(0));
       rest(plan.ttl().multipliedBy(2));
