@@ -171,12 +171,22 @@ final class SimStore implements LockStore {
           () -> server.renew(spec, previous, next, seen),
           renewal -> {
             life.heard(renewal);
-            boolean soon = world.now() - sentAt < life.ttl / 6;
-            tries = soon ? 0 : Integer.MAX_VALUE;
+            if (!tellsWhatHasGoneFirst(renewal)) {
+              boolean soon = world.now() - sentAt < life.ttl / 6;
+              tries = soon ? 0 : Integer.MAX_VALUE;
+            }
             future.complete(renewal);
           },
           failure -> future.complete(new Renewal.Unknown(failure.cause())));
       return future;
+    }
+
+    /** Such an answer gives no time yet, so the tries before it were in vain all the same. */
+    private static boolean tellsWhatHasGoneFirst(Renewal renewal) {
+      return renewal instanceof Renewal.Renewed renewed
+          && renewed.more()
+          && !renewed.news().isEmpty()
+          && renewed.news().get(renewed.news().size() - 1).news() instanceof News.Gone;
     }
 
     @Override
