@@ -108,7 +108,7 @@ public final class Report {
             List.of(
                 row("faults", result.faults()),
                 row("holds written down", verdict.count(Kind.HOLDS)),
-                row("  and those that were only counted", result.remote()),
+                row("  with those that were only counted", result.remote()),
                 row("passes within a process, counted", result.local()),
                 row("holds that were over before the worker knew", verdict.count(Kind.STALE)),
                 row(
