@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.jr.ob.JSON;
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.server.RedisServer;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
@@ -12,8 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,12 +42,8 @@ class DoctorTest {
   }
 
   private static RedisServer redis(String... arguments) {
-    Optional<Path> binary = RedisServer.bundled();
-    if (binary.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      throw new IllegalStateException("There is no Redis server for this machine.");
-    }
-    Assumptions.assumeTrue(binary.isPresent(), "no Redis server for this machine");
-    return RedisServer.start(binary.get(), arguments);
+    return RedisServer.start(
+        Machine.required(RedisServer.bundled(), "The Redis server"), arguments);
   }
 
   @Test

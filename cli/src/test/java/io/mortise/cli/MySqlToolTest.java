@@ -2,13 +2,12 @@ package io.mortise.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.server.MySqlServer;
 import java.io.File;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,12 +17,8 @@ class MySqlToolTest {
 
   @Test
   void givenMySqlAndNoDriverOfItsOwn_whenCommandIsRun_thenItGetsTheLock() throws Exception {
-    Optional<Path> home = MySqlServer.bundled();
-    if (home.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      throw new IllegalStateException("There is no MySQL server for this machine.");
-    }
-    Assumptions.assumeTrue(home.isPresent(), "no MySQL server for this machine");
-    try (MySqlServer server = MySqlServer.start(home.get());
+    try (MySqlServer server =
+            MySqlServer.start(Machine.required(MySqlServer.bundled(), "The MySQL server"));
         ToolProcess tool =
             ToolProcess.start(
                 folder,

@@ -1,10 +1,8 @@
 package io.mortise.cli;
 
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.server.RedisServer;
-import java.nio.file.Path;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
@@ -17,12 +15,7 @@ class RedisEndToEndTest extends EndToEnd {
 
   @BeforeAll
   static void start() {
-    Optional<Path> binary = RedisServer.bundled();
-    if (binary.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      throw new IllegalStateException("There is no Redis server for this machine.");
-    }
-    Assumptions.assumeTrue(binary.isPresent(), "no Redis server for this machine");
-    server = RedisServer.start(binary.get());
+    server = RedisServer.start(Machine.required(RedisServer.bundled(), "The Redis server"));
   }
 
   @BeforeEach

@@ -149,50 +149,37 @@ final class Transactor {
   }
 
   private void makeRoom() {
-    Link current = link;
-    if (current != null) {
-      try {
-        current.makeRoom(database);
-      } catch (SQLException e) {
-        LOG.debug("{} gains no room", database.profile().display(), e);
-      }
-    }
+    tried("making room", current -> current.makeRoom(database));
   }
 
   private void rollBack() {
-    Link current = link;
-    if (current != null) {
-      try {
-        current.rollback();
-      } catch (SQLException e) {
-        LOG.debug("Roll-back on {} failed", database.profile().display(), e);
-        drop();
-      }
+    if (!tried("a roll-back", Link::rollback)) {
+      drop();
     }
   }
 
   private void drop() {
-    Link current = link;
+    tried("closing a connection", Link::close);
     link = null;
-    if (current != null) {
-      try {
-        current.close();
-      } catch (SQLException e) {
-        LOG.debug("Closing a connection to {} failed", database.profile().display(), e);
-      }
-    }
   }
 
   /** Gives the connection back, as it was where that matters. */
   void leave() {
+    tried("undoing the settings of a connection", Link::leave);
+    drop();
+  }
+
+  /** Does something to the connection, if there is one; false if that fails, which is logged. */
+  private boolean tried(String what, Doing doing) {
     Link current = link;
     if (current != null) {
       try {
-        current.leave();
+        doing.on(current);
       } catch (SQLException e) {
-        LOG.debug("A connection to {} keeps its settings", database.profile().display(), e);
+        LOG.debug("On {}, {} failed", database.profile().display(), what, e);
+        return false;
       }
     }
-    drop();
+    return true;
   }
 }

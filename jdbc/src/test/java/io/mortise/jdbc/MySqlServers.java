@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.MariaDbServer;
 import io.mortise.testkit.server.MySqlServer;
@@ -11,8 +12,6 @@ import java.sql.Statement;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.Assertions;
-import org.junit.jupiter.api.Assumptions;
 
 /** One server of each product serves all tests of the JVM. */
 final class MySqlServers {
@@ -47,13 +46,8 @@ final class MySqlServers {
    * skipped, or on CI fails.
    */
   String url() {
-    Optional<Path> program = find.get();
-    if (program.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      Assertions.fail("There is no server " + name + "; on CI that is a failure.");
-    }
-    Assumptions.assumeTrue(program.isPresent(), "no server " + name + " on this machine");
     if (server == null) {
-      server = start.apply(program.orElseThrow());
+      server = start.apply(Machine.required(find.get(), "The server " + name));
     }
     return server.url();
   }

@@ -8,6 +8,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.PostgresServer;
@@ -20,7 +21,6 @@ import java.util.List;
 import java.util.Optional;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,12 +38,7 @@ class PostgresClockTest implements Unpaused.Aware {
 
   @BeforeAll
   static void start() {
-    Optional<FakeClock> installed = FakeClock.installed();
-    if (installed.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      throw new AssertionError("libfaketime is missing, and CI may not skip it.");
-    }
-    Assumptions.assumeTrue(installed.isPresent(), "SKIPPED: libfaketime is not installed.");
-    clock = installed.orElseThrow();
+    clock = Machine.required(FakeClock.installed(), "libfaketime");
     server = PostgresServers.V18.start(clock);
   }
 

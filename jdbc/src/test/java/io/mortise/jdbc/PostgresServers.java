@@ -1,13 +1,12 @@
 package io.mortise.jdbc;
 
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.PostgresServer;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Assumptions;
 
 /** The versions that the tests run against. Public, for the loaders of mutants. */
 public enum PostgresServers {
@@ -45,13 +44,8 @@ public enum PostgresServers {
 
   /** Its programs. */
   public Path binaries() {
-    Optional<Path> binaries =
-        PostgresServer.unpacked(Path.of(System.getProperty("mortise.servers", "target"), folder));
-    if (binaries.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      throw new AssertionError("PostgreSQL " + this + " is missing, and CI may not skip it.");
-    }
-    Assumptions.assumeTrue(
-        binaries.isPresent(), () -> "SKIPPED: no PostgreSQL " + this + " for this machine.");
-    return binaries.orElseThrow();
+    return Machine.required(
+        PostgresServer.unpacked(Path.of(System.getProperty("mortise.servers", "target"), folder)),
+        "PostgreSQL " + this);
   }
 }

@@ -1,6 +1,7 @@
 package io.mortise.quorum;
 
 import io.mortise.spi.LockStore;
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.RedisServer;
 import io.mortise.testkit.server.Relay;
@@ -8,10 +9,7 @@ import io.mortise.testkit.server.Relay.Weather;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.Assertions;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * Real Redis servers that know nothing of each other; and before each a line that can be cut, for
@@ -31,7 +29,8 @@ final class RedisMembers implements AutoCloseable {
   static RedisMembers withClock(FakeClock clock, int count) {
     RedisMembers members = new RedisMembers(count - 1);
     // The one without jemalloc, which reads the clock before libfaketime is ready.
-    members.add(RedisServer.start(clock, required(RedisServer.bundled(), "Redis server")));
+    members.add(
+        RedisServer.start(clock, Machine.required(RedisServer.bundled(), "The Redis server")));
     return members;
   }
 
@@ -42,16 +41,7 @@ final class RedisMembers implements AutoCloseable {
 
   /** The best that this machine has. */
   static Path binary() {
-    return required(RedisServer.installed(7).or(RedisServer::bundled), "Redis server");
-  }
-
-  /** Where it is missing the test is skipped, or on CI fails. */
-  static <T> T required(Optional<T> found, String what) {
-    if (found.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      Assertions.fail("There is no " + what + "; on CI that is a failure.");
-    }
-    Assumptions.assumeTrue(found.isPresent(), "SKIPPED: no " + what + " on this machine");
-    return found.orElseThrow();
+    return Machine.required(RedisServer.installed(7).or(RedisServer::bundled), "The Redis server");
   }
 
   RedisServer server(int index) {

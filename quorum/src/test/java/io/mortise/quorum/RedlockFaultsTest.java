@@ -8,6 +8,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.Relay.Weather;
@@ -40,7 +41,7 @@ class RedlockFaultsTest {
   }
 
   private FakeClock fiveWithClock() {
-    FakeClock clock = opened(RedisMembers.required(FakeClock.installed(), "libfaketime"));
+    FakeClock clock = opened(Machine.required(FakeClock.installed(), "libfaketime"));
     members = opened(RedisMembers.withClock(clock, 5));
     return clock;
   }

@@ -13,6 +13,7 @@ import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.FakeClock;
@@ -20,9 +21,7 @@ import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,12 +85,8 @@ class FootprintTest {
   @Timeout(900)
   void givenNamesUsedOnce_thenNothingIsLeftInTheClientAtOnce_norInTheServerAfterTheRetention()
       throws Exception {
-    Optional<FakeClock> installed = FakeClock.installed();
-    Assumptions.assumeTrue(
-        installed.isPresent() || Boolean.getBoolean("mortise.ci"),
-        "SKIPPED: libfaketime is not installed.");
     int names = Integer.getInteger("mortise.names", 20_000);
-    try (FakeClock clock = installed.orElseThrow();
+    try (FakeClock clock = Machine.required(FakeClock.installed(), "libfaketime");
         RedisServer server = RedisServer.start(clock, Servers.REDIS_6.binary());
         OtherClient admin = new OtherClient(server.port())) {
       LockOptions quietly = LockOptions.DEFAULTS.withReleaseAsync(true);

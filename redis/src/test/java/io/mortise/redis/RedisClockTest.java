@@ -12,6 +12,7 @@ import io.mortise.spi.News;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.RedisServer;
@@ -19,7 +20,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,18 +38,11 @@ class RedisClockTest {
 
   @BeforeEach
   void start() {
-    Optional<FakeClock> installed = FakeClock.installed();
+    clock = Machine.required(FakeClock.installed(), "libfaketime");
     // The one without jemalloc, which reads the clock before libfaketime is ready.
-    Optional<Path> binary = RedisServer.bundled();
-    if ((installed.isEmpty() || binary.isEmpty()) && Boolean.getBoolean("mortise.ci")) {
-      throw new AssertionError(
-          "libfaketime or the Redis server is missing, and CI may not skip it.");
-    }
-    Assumptions.assumeTrue(installed.isPresent(), "SKIPPED: libfaketime is not installed.");
-    clock = installed.orElseThrow();
-    Assumptions.assumeTrue(binary.isPresent(), "SKIPPED: no Redis server for this machine.");
-    server = RedisServer.start(clock, binary.orElseThrow());
-    neighbour = RedisServer.start(clock, binary.orElseThrow());
+    Path binary = Machine.required(RedisServer.bundled(), "The Redis server");
+    server = RedisServer.start(clock, binary);
+    neighbour = RedisServer.start(clock, binary);
   }
 
   @AfterEach

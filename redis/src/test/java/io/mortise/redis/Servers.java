@@ -1,5 +1,6 @@
 package io.mortise.redis;
 
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.server.RedisServer;
 import java.nio.file.Path;
 import java.util.Map;
@@ -7,8 +8,6 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Assertions;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * The servers that tests run against: 6.2 from a Maven artifact, a later one from the PATH. Public,
@@ -51,12 +50,7 @@ public enum Servers {
 
   /** Its program; where there is none, the test is skipped, or on CI fails. */
   public Path binary() {
-    Optional<Path> binary = find();
-    if (binary.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      Assertions.fail("There is no server for " + this + "; on CI that is a failure.");
-    }
-    Assumptions.assumeTrue(binary.isPresent(), "no server for " + this + " on this machine");
-    return binary.orElseThrow();
+    return Machine.required(find(), "The server for " + this);
   }
 
   /** The best that this machine has, for tests that do not depend on the version. */

@@ -14,14 +14,13 @@ import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,12 +36,7 @@ class StrictExpiryTest {
 
   @BeforeAll
   static void start() {
-    Optional<FakeClock> installed = FakeClock.installed();
-    if (installed.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      throw new AssertionError("libfaketime is missing, and CI may not skip it.");
-    }
-    Assumptions.assumeTrue(installed.isPresent(), "SKIPPED: libfaketime is not installed.");
-    clock = installed.orElseThrow();
+    clock = Machine.required(FakeClock.installed(), "libfaketime");
     // Of Debian's own, the allocator asks for the time before the library is ready.
     server = RedisServer.start(clock, Servers.REDIS_6.binary());
   }

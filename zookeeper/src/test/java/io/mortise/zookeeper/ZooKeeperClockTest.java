@@ -4,15 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.Relay;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,12 +29,7 @@ class ZooKeeperClockTest {
 
   @BeforeAll
   static void start() {
-    Optional<FakeClock> installed = FakeClock.installed();
-    if (installed.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      throw new AssertionError("libfaketime is missing, and CI may not skip it.");
-    }
-    Assumptions.assumeTrue(installed.isPresent(), "SKIPPED: libfaketime is not installed.");
-    clock = installed.orElseThrow();
+    clock = Machine.required(FakeClock.installed(), "libfaketime");
     server = ZooKeeperServer.start(TestServer.setup(), clock);
   }
 

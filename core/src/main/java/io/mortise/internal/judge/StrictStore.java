@@ -144,7 +144,7 @@ public final class StrictStore extends ForwardingStore {
             ended ->
                 ended >= budget
                     ? CompletableFuture.completedFuture(ended)
-                    : sweepLocks(budget - ended).thenApply(removed -> ended + removed));
+                    : super.sweep(budget - ended).thenApply(removed -> ended + removed));
   }
 
   private CompletionStage<Integer> endThoseThatStoodStill(List<SessionId> sessions) {
@@ -159,10 +159,6 @@ public final class StrictStore extends ForwardingStore {
                               verdict instanceof Verdict.SessionEnded ? before + 1 : before));
     }
     return ended;
-  }
-
-  private CompletionStage<Integer> sweepLocks(int budget) {
-    return super.sweep(budget);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.mortise.jdbc.sql;
 
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.server.MariaDbServer;
 import io.mortise.testkit.server.MySqlServer;
 import io.mortise.testkit.server.PostgresServer;
@@ -8,7 +9,6 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import org.junit.jupiter.api.Assumptions;
 
 /** One server of each product serves all tests of the JVM, and ends with it. */
 final class TestServers {
@@ -36,11 +36,6 @@ final class TestServers {
 
   private static String start(
       TestDatabase.Kind kind, Optional<Path> program, Function<Path, String> starter) {
-    if (program.isEmpty() && Boolean.getBoolean("mortise.ci")) {
-      throw new AssertionError("There is no server for " + kind + "; on CI that is a failure.");
-    }
-    Assumptions.assumeTrue(
-        program.isPresent(), () -> "SKIPPED: no server for " + kind + " on this machine");
-    return starter.apply(program.orElseThrow());
+    return starter.apply(Machine.required(program, "A server for " + kind));
   }
 }
