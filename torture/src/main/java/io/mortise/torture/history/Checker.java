@@ -216,7 +216,8 @@ public final class Checker {
   /**
    * A lock that was handed on more than a thousand times a second has tokens ahead of the store's
    * clock, by a second at most; if it is then forgotten, they may repeat within that second, and
-   * are seen a moment later.
+   * are seen a moment later. And a process that does not know yet what was forgotten goes on with
+   * the tokens that it had, which others see to be old.
    */
   private Trouble.@Nullable Span ahead(Finding finding) {
     Trouble.Span lost = trouble.excuse(Rule.EXCLUSION, finding.nanos());
@@ -224,7 +225,9 @@ public final class Checker {
       return null;
     }
     LockHistory lock = locks.get(finding.lock());
-    return lock == null || lock.holdsBetween(lost.from() - SECOND, lost.until()) > 1_000
+    return lock == null
+            || lock.holdsBetween(lost.from() - SECOND, lost.until()) > 1_000
+            || lock.grantedBefore(finding.worker(), finding.token(), lost.until())
         ? lost
         : null;
   }

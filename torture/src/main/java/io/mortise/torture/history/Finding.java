@@ -7,8 +7,15 @@ package io.mortise.torture.history;
  * @param lock of which lock
  * @param nanos when it could be seen first
  * @param text what happened, for people
+ * @param worker whose hold it is; 0 if it is of nobody alone
+ * @param token of that hold; 0 if there is none
  */
-public record Finding(Rule rule, String lock, long nanos, String text) {
+public record Finding(Rule rule, String lock, long nanos, String text, int worker, long token) {
+  /** Of nobody alone. */
+  public Finding(Rule rule, String lock, long nanos, String text) {
+    this(rule, lock, nanos, text, 0, 0);
+  }
+
   /** What is promised. */
   public enum Rule {
     /** Two at a time never both see their leases valid. */

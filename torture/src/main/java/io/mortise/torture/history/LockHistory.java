@@ -142,7 +142,9 @@ final class LockHistory {
                 Rule.RISING_TOKENS,
                 name,
                 hold.from,
-                hold + " asked when " + greatest + " had held"));
+                hold + " asked when " + greatest + " had held",
+                hold.worker,
+                hold.token));
       }
     }
   }
@@ -155,7 +157,9 @@ final class LockHistory {
                 Rule.NO_RIGHTFUL_REFUSAL,
                 name,
                 refused.nanos(),
-                "worker " + refused.worker() + ", token " + refused.token() + ", was refused"));
+                "worker " + refused.worker() + ", token " + refused.token() + ", was refused",
+                refused.worker(),
+                refused.token()));
       }
     }
     if (lostUpdates() > 0) {
@@ -230,6 +234,25 @@ final class LockHistory {
   /** How often it was held first in this time. */
   long holdsBetween(long from, long until) {
     return holds.stream().filter(hold -> from <= hold.from && hold.from < until).count();
+  }
+
+  /**
+   * Whether a hold was granted to its process before this moment, or was passed on within it from
+   * one that was: each has the token after the one before.
+   */
+  boolean grantedBefore(int worker, long token, long moment) {
+    Map<Long, Hold> ofProcess = new HashMap<>();
+    for (Hold hold : holds) {
+      if (hold.token != 0 && hold.worker / Event.PROCESS == worker / Event.PROCESS) {
+        ofProcess.put(hold.token, hold);
+      }
+    }
+    long first = token;
+    Hold hold = ofProcess.get(first);
+    while (hold != null && hold.asked >= moment) {
+      hold = ofProcess.get(--first);
+    }
+    return hold != null;
   }
 
   /** Whether somebody has held since. */

@@ -83,6 +83,34 @@ class CheckerTest {
     assertThat(verdict.foretold()).isEqualTo(Map.of("forget", 1L));
   }
 
+  /** One passes a lock on within its process after another process was granted it anew. */
+  private Verdict checkPassAfterTheStoreForgot(long token) {
+    return check(
+        "10 A 1001 hot-0 1 0 0",
+        "20 G 1001 hot-0 1 7 0",
+        "50 F 0 forget 0 0 0",
+        "51 H 0 forget 0 0 0",
+        "52 A 2001 hot-0 1 0 0",
+        "55 G 2001 hot-0 1 100 0",
+        "58 A 1002 hot-0 1 0 0",
+        "60 R 1001 hot-0 1 0 0",
+        "61 G 1002 hot-0 1 " + token + " 0",
+        "62 X 1002 hot-0 1 " + token + " 1");
+  }
+
+  @Test
+  void givenProcessThatDoesNotKnowYetThatTheStoreForgot_thenItsOldTokensWereForetold() {
+    Verdict verdict = checkPassAfterTheStoreForgot(8);
+    assertThat(verdict.findings()).isEmpty();
+    assertThat(verdict.foretold()).isEqualTo(Map.of("forget", 2L));
+  }
+
+  @Test
+  void givenTokenThatWasNotPassedOn_whenItIsSmallAfterTheStoreForgot_thenTokensDoNotRise() {
+    assertThat(rules(checkPassAfterTheStoreForgot(9)))
+        .containsExactly(Rule.RISING_TOKENS, Rule.NO_RIGHTFUL_REFUSAL);
+  }
+
   @Test
   void givenTwoHoldsWithOneToken_thenTheyAreNotUnique() {
     Verdict verdict =
