@@ -129,6 +129,15 @@ public interface LockStore extends AutoCloseable {
   CompletionStage<Integer> sweep(int budget);
 
   /**
+   * Whether this process is to {@link #sweep} now. Each client that has asked for a lock asks this
+   * about once a minute. Where a sweep means a walk over all that is there, one process does it for
+   * all: who is told so should sweep. The default has every process do it.
+   */
+  default CompletionStage<Boolean> claimSweep() {
+    return CompletableFuture.completedFuture(true);
+  }
+
+  /**
    * Looks at the server's own settings, as far as they change what its locks guarantee. Changes
    * nothing, and shows no secret; what may not be read is {@link StoreReport.Grade#UNKNOWN}. The
    * default knows nothing.

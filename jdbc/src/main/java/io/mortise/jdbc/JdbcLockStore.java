@@ -30,7 +30,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * each with its connection, and a watch that looks for news.
  */
 final class JdbcLockStore implements LockStore {
+  /** Sessions and locks that one sweep removes, whatever it might. */
+  private static final int MOST_SWEPT = 256;
+
   /** So many locks are looked at by one sweep, of which most are in order. */
   private static final int SWEPT_AT_ONCE = 1_000;
 
@@ -51,11 +53,9 @@ final class JdbcLockStore implements LockStore {
   private final Lane renewals;
   private final NewsWatch watch;
   private final @Nullable Bells bells;
-  private final Sweeper sweeper;
   private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
   private volatile @Nullable Push push;
   private volatile String sweptTo = "";
-  private volatile IntFunction<CompletionStage<Integer>> sweeping = this::sweep;
 
   /** Whether sessions end by their beats, and the database's clock decides on none. */
   private volatile boolean strict;
@@ -72,7 +72,6 @@ final class JdbcLockStore implements LockStore {
     String name = "mortise-" + profile.display();
     this.requests = new Lane(name, database, turn, this::tell);
     this.renewals = new Lane(name + "-renewals", database, other, this::tell);
-    this.sweeper = new Sweeper(name + "-sweep", Duration.ofMinutes(1));
     NewsWatch.Reader reader =
         oneWriter ? new NewsWatch.OwnLink(database) : (id, after) -> readNews(renewals, id, after);
     this.watch = new NewsWatch(name + "-news", bells, reader, () -> pushes() ? BACKSTOP : poll);
@@ -119,9 +118,7 @@ final class JdbcLockStore implements LockStore {
     if (!strictly) {
       return this;
     }
-    StrictStore store = new StrictStore(this, new JdbcBeats(this), Ticker.SYSTEM);
-    sweeping = store::sweep;
-    return store;
+    return new StrictStore(this, new JdbcBeats(this), Ticker.SYSTEM);
   }
 
   boolean isStrict() {
@@ -137,7 +134,6 @@ final class JdbcLockStore implements LockStore {
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
     JdbcSession session = new JdbcSession(this, spec, hints, !rings);
     sessions.put(spec.id(), session);
-    sweeper.start(sweeping);
     return session;
   }
 
@@ -176,7 +172,7 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public CompletionStage<Integer> sweep(int budget) {
-    int bounded = Math.min(budget, Sweeper.BUDGET);
+    int bounded = Math.min(budget, MOST_SWEPT);
     // With strict expiry sessions are ended by those who watch their beats.
     return (strict
             ? CompletableFuture.completedFuture(0)
@@ -324,7 +320,6 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public void close() {
-    sweeper.close();
     watch.close();
     Push current = push;
     if (current != null) {

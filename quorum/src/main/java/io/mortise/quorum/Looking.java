@@ -345,8 +345,24 @@ final class Looking {
 
   /** One member at a time, in turn. */
   CompletionStage<Integer> sweep(int budget) {
-    int index = Math.floorMod(sweepNext.getAndIncrement(), store.members().size());
-    LockStore member = store.members().get(index).store();
+    LockStore member = toSweep(sweepNext.getAndIncrement());
     return member == null ? CompletableFuture.completedFuture(0) : member.sweep(budget);
+  }
+
+  /** At the member whose turn it is; where that one is not to be swept now, the next one has it. */
+  CompletionStage<Boolean> claimSweep() {
+    LockStore member = toSweep(sweepNext.get());
+    CompletionStage<Boolean> claim =
+        member == null ? CompletableFuture.completedFuture(false) : member.claimSweep();
+    return claim.whenComplete(
+        (ours, failure) -> {
+          if (!Boolean.TRUE.equals(ours)) {
+            sweepNext.incrementAndGet();
+          }
+        });
+  }
+
+  private @Nullable LockStore toSweep(int turn) {
+    return store.members().get(Math.floorMod(turn, store.members().size())).store();
   }
 }

@@ -284,6 +284,11 @@ final class QuorumLockStore implements LockStore {
   }
 
   @Override
+  public CompletionStage<Boolean> claimSweep() {
+    return looking.claimSweep();
+  }
+
+  @Override
   public CompletionStage<StoreReport> examine() {
     return looking.examine(options.quarantine());
   }

@@ -33,7 +33,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -48,10 +47,8 @@ final class RedisLockStore implements LockStore {
   /** A key whose time has come is gone from the next millisecond on. */
   static final Duration EXPIRY_LAG = Duration.ofMillis(2);
 
-  private static final Duration SWEEP_EVERY = Duration.ofMinutes(1);
-
-  /** Records that are looked at in one go: some ten milliseconds of the server, in small steps. */
-  private static final int SWEEP_BUDGET = 1_000;
+  /** A little less than clients let pass before they ask again. */
+  private static final Duration SWEEP_PAUSE = Duration.ofSeconds(50);
 
   private final Wires wires;
   private final boolean replicated;
@@ -63,7 +60,6 @@ final class RedisLockStore implements LockStore {
   private final LockScan scan;
   private final Shedding shedding = new Shedding(this);
   private volatile @Nullable Memory memory;
-  private volatile boolean closed;
 
   /** Over servers that were looked at, see {@link ServerCheck}. */
   RedisLockStore(
@@ -102,9 +98,6 @@ final class RedisLockStore implements LockStore {
       KeySpace keys = new KeySpace(options.prefix());
       RedisLockStore store = new RedisLockStore(wires, options, display, replication, keys, clock);
       store.memory = check.memory();
-      if (!options.strictExpiry()) {
-        store.keepSwept(store::sweep);
-      }
       return store;
     } catch (RuntimeException e) {
       wires.ops().close();
@@ -254,32 +247,13 @@ final class RedisLockStore implements LockStore {
     return scan.sweep(budget);
   }
 
-  /** Has that done once a minute, with how much it may do, for as long as this is open. */
-  void keepSwept(IntFunction<CompletionStage<Integer>> sweeping) {
-    wires.control().schedule(() -> sweepInTurn(sweeping), SWEEP_EVERY);
-  }
-
-  private void sweepInTurn(IntFunction<CompletionStage<Integer>> sweeping) {
-    if (!closed) {
-      var unused = sweepIfDue(sweeping).whenComplete((removed, failure) -> keepSwept(sweeping));
-    }
-  }
-
-  /**
-   * What a process that died had held is found by whoever wants it next; what nobody wants any
-   * more, by this. One process of all does it, once a minute.
-   *
-   * @return how much was removed
-   */
-  CompletionStage<Integer> sweepIfDue(IntFunction<CompletionStage<Integer>> sweeping) {
-    String pause = Long.toString(SWEEP_EVERY.toMillis() - 1_000);
+  /** One process of all: a sweep walks over all keys, those of others too. */
+  @Override
+  public CompletionStage<Boolean> claimSweep() {
+    String pause = Long.toString(SWEEP_PAUSE.toMillis());
     return bounded(
             () -> wires.control().call("SET", keys.prefix() + "sweep", "", "NX", "PX", pause))
-        .thenCompose(
-            answer ->
-                "OK".equals(answer)
-                    ? sweeping.apply(SWEEP_BUDGET)
-                    : CompletableFuture.completedFuture(0));
+        .thenApply("OK"::equals);
   }
 
   /** Ends what dead sessions hold on the locks, each in a step of its own. */
@@ -453,7 +427,6 @@ final class RedisLockStore implements LockStore {
 
   @Override
   public void close() {
-    closed = true;
     wires.ops().close();
     lane.close();
     wires.control().close();

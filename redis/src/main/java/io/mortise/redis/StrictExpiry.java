@@ -57,9 +57,7 @@ final class StrictExpiry implements Beats {
     if (!store.isStrict()) {
       return store;
     }
-    StrictStore strictly = new StrictStore(store, new StrictExpiry(store), Ticker.SYSTEM);
-    store.keepSwept(strictly::sweep);
-    return strictly;
+    return new StrictStore(store, new StrictExpiry(store), Ticker.SYSTEM);
   }
 
   private static boolean isOne(Object answer) {

@@ -126,10 +126,9 @@ class FootprintTest {
       }
       Waits.until(
           TTL, "its session ended", () -> ((List<?>) admin.call("KEYS", "m::s:*")).size() == 1);
-      assertThat(Party.join(other.sweepIfDue(other::sweep))).isEqualTo(30);
-      assertThat(Party.join(other.sweepIfDue(other::sweep)))
-          .as("one process, once a minute")
-          .isZero();
+      assertThat(Party.join(other.claimSweep())).isTrue();
+      assertThat(Party.join(other.claimSweep())).as("one process, once a minute").isFalse();
+      assertThat(Party.join(other.sweep(100))).isEqualTo(30);
       assertThat(Party.join(other.inspect(LockQuery.all())).locks())
           .extracting(view -> view.name().value())
           .containsExactly("kept");

@@ -51,6 +51,7 @@ public final class EngineClient implements LockClient {
   private final EngineEnv env;
   private final AtomicReferenceArray<@Nullable Engine> engines;
   private final LeakWatch leaks = new LeakWatch();
+  private final Sweeping sweeping;
   private final Runnable afterClose;
 
   /** Held while an engine is made, and while the client begins to close. */
@@ -70,6 +71,7 @@ public final class EngineClient implements LockClient {
     this.engines =
         new AtomicReferenceArray<>(
             store instanceof PartitionedStore parts ? parts.partitions() : 1);
+    this.sweeping = new Sweeping(store, env);
     this.afterClose = afterClose;
   }
 
@@ -96,6 +98,7 @@ public final class EngineClient implements LockClient {
         LockStore home = store instanceof PartitionedStore parts ? parts.partition(part) : store;
         engine = new Engine(home, env, engines.length());
         engines.set(part, engine);
+        sweeping.start();
       }
       return engine;
     } finally {
@@ -268,6 +271,7 @@ public final class EngineClient implements LockClient {
 
   /** Gives all up, then waits for the store's answers, then ends the sessions. */
   private void close(List<Engine> opened, long deadline) {
+    sweeping.stop();
     opened.forEach(Engine::giveAllUp);
     while (opened.stream().anyMatch(Engine::isEnding) && deadline - System.nanoTime() > 0) {
       LockSupport.parkNanos(200_000);

@@ -78,6 +78,11 @@ public abstract class ForwardingStore implements LockStore {
   }
 
   @Override
+  public CompletionStage<Boolean> claimSweep() {
+    return store.claimSweep();
+  }
+
+  @Override
   public CompletionStage<StoreReport> examine() {
     return store.examine();
   }

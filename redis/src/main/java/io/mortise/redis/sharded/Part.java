@@ -176,6 +176,11 @@ final class Part implements LockStore {
   }
 
   @Override
+  public CompletionStage<Boolean> claimSweep() {
+    return ask(LockStore::claimSweep);
+  }
+
+  @Override
   public CompletionStage<StoreReport> examine() {
     return ask(LockStore::examine);
   }

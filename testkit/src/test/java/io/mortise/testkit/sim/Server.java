@@ -246,7 +246,9 @@ final class Server {
   int sweep() {
     int removed = table.sweep(1000, micros());
     judge.forgetEnds();
+    locks().forEach(view -> checkHolders(view.name()));
     pushHints();
+    world.trace(() -> "  store: swept: " + removed);
     return removed;
   }
 

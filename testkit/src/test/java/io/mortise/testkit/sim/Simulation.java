@@ -214,8 +214,7 @@ final class Simulation {
    */
   private void checkNothingIsLeft() {
     for (int i = 0; i < 20; i++) {
-      int removed = server.sweep();
-      world.trace(() -> "swept: " + removed);
+      server.sweep();
     }
     if (!scenario.has(Fault.DUPLICATE)) {
       checkTable();

@@ -3,7 +3,6 @@ package io.mortise.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.mortise.LockClient;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
@@ -17,51 +16,17 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What dead processes and idle locks left is removed, by itself. */
-class SweeperTest {
+/** What dead processes and idle locks left is removed by a sweep. */
+class SweepTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 
   @TempDir private Path folder;
 
   private String url() {
     return "jdbc:sqlite:" + folder.resolve("locks.db");
-  }
-
-  /** Of others in this JVM it does not matter. */
-  private static boolean isSweeping(String store) {
-    return Thread.getAllStackTraces().keySet().stream()
-        .map(Thread::getName)
-        .anyMatch(name -> name.contains(store) && name.endsWith("-sweep"));
-  }
-
-  @Test
-  void givenSweepThatFails_thenItIsDoneAgain_untilItIsClosed() {
-    AtomicInteger turns = new AtomicInteger();
-    try (Sweeper sweeper = new Sweeper("by itself-sweep", Duration.ofMillis(10))) {
-      for (int i = 0; i < 2; i++) {
-        sweeper.start(
-            budget ->
-                turns.incrementAndGet() % 2 == 0
-                    ? CompletableFuture.completedFuture(budget)
-                    : CompletableFuture.failedFuture(new IllegalStateException("on purpose")));
-      }
-      await().atMost(LONG).until(() -> turns.get() > 5);
-    }
-    await().atMost(LONG).until(() -> !isSweeping("by itself"));
-  }
-
-  @Test
-  void givenClient_thenItSweepsForAsLongAsItIsOpen() throws Exception {
-    try (LockClient client = LockClient.connect(url())) {
-      client.lock("x").acquire().close();
-      assertThat(isSweeping(folder.getFileName().toString())).isTrue();
-    }
-    await().atMost(LONG).until(() -> !isSweeping(folder.getFileName().toString()));
   }
 
   @Test

@@ -1,0 +1,113 @@
+package io.mortise.internal.engine;
+
+import io.mortise.internal.engine.EngineScheduler.Timer;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.PartitionedStore;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has the store remove, for as long as the client is open, what dead processes and idle locks left:
+ * once a minute, or where there are many parts one part after the other, so that each has its turn
+ * within ten minutes. Whoever wants a lock finds what is in its way by itself; this is for what
+ * nobody wants any more.
+ */
+final class Sweeping {
+  private static final Logger log = LoggerFactory.getLogger(Sweeping.class);
+
+  /** Sessions and locks that are removed in one go, so that others get their turn in between. */
+  static final int BUDGET = 256;
+
+  private static final long EVERY = TimeUnit.MINUTES.toNanos(1);
+  private static final long ROUND = TimeUnit.MINUTES.toNanos(10);
+
+  /** After a sweep that had more to remove than it might. */
+  private static final long SOON = Duration.ofSeconds(2).toNanos();
+
+  private final LockStore store;
+  private final EngineEnv env;
+  private final int parts;
+  private final long pause;
+  private final ReentrantLock guard = new ReentrantLock();
+  private @Nullable Timer timer;
+  private boolean stopped;
+  private int next;
+
+  Sweeping(LockStore store, EngineEnv env) {
+    this.store = store;
+    this.env = env;
+    this.parts = store instanceof PartitionedStore several ? several.partitions() : 1;
+    this.pause = Math.min(EVERY, ROUND / parts);
+  }
+
+  /** Begins, unless it has begun already. */
+  void start() {
+    guard.lock();
+    try {
+      if (timer == null) {
+        next = env.random().nextInt(parts);
+        // Processes that were started together do not sweep together.
+        schedule(pause / 2 + (long) (pause * env.random().nextDouble()), this::ask);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Ends; a sweep under way is answered to nobody. */
+  void stop() {
+    guard.lock();
+    try {
+      stopped = true;
+      if (timer != null) {
+        timer.cancel();
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void schedule(long delay, Runnable task) {
+    guard.lock();
+    try {
+      if (!stopped) {
+        timer = env.timers().schedule(delay, task);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void ask() {
+    LockStore part = store instanceof PartitionedStore several ? several.partition(next) : store;
+    next = (next + 1) % parts;
+    Asking.stage(part::claimSweep)
+        .thenCompose(ours -> ours ? swept(part) : CompletableFuture.completedFuture(0))
+        .whenComplete((removed, failure) -> goOn(part, removed, failure));
+  }
+
+  private void again(LockStore part) {
+    swept(part).whenComplete((removed, failure) -> goOn(part, removed, failure));
+  }
+
+  private static CompletionStage<Integer> swept(LockStore part) {
+    return Asking.stage(() -> part.sweep(BUDGET));
+  }
+
+  private void goOn(LockStore part, @Nullable Integer removed, @Nullable Throwable failure) {
+    if (failure != null) {
+      log.debug("Store {} was not swept, and will be asked again.", part, failure);
+    }
+    if (removed != null && removed >= BUDGET) {
+      schedule(SOON, () -> again(part));
+    } else {
+      schedule(env.jittered(pause), this::ask);
+    }
+  }
+}
