@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,6 +88,19 @@ public final class FakeClock implements AutoCloseable {
         "FAKETIME_NO_CACHE=1",
         // Only what the clock shows: how long something takes stays as it is.
         "FAKETIME_DONT_FAKE_MONOTONIC=1");
+  }
+
+  /** The same program, as one that sees this clock; there until {@link #close()}. */
+  public Path over(Path program) {
+    Path made = folder.resolve(program.getFileName());
+    try {
+      String command = String.join(" ", prefix()) + " " + program;
+      Files.writeString(made, "#!/bin/sh\nexec " + command + " \"$@\"\n");
+      Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rwxr-xr-x"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return made;
   }
 
   @Override

@@ -153,11 +153,21 @@ public final class RedisSentinels implements AutoCloseable {
 
   /** {@code redis-sentinel://127.0.0.1:port,…/mymaster}; without passwords, if it has any. */
   public String url() {
+    return url(entries);
+  }
+
+  /** The same, where the Sentinels are found at these ports. */
+  public String url(List<Integer> entries) {
     return (access == null ? "redis" : "rediss")
         + "-sentinel://"
         + String.join(",", entries.stream().map(port -> "127.0.0.1:" + port).toList())
         + "/"
         + NAME;
+  }
+
+  /** The ports at which clients find the Sentinels. */
+  public List<Integer> entries() {
+    return List.copyOf(entries);
   }
 
   /** Whom the first Sentinel names the master now. */
@@ -179,6 +189,16 @@ public final class RedisSentinels implements AutoCloseable {
   /** Has a Sentinel make a replica the master, without waiting for a failure. Returns at once. */
   public void failOver() {
     ask(ports.get(0), "SENTINEL", "FAILOVER", NAME);
+  }
+
+  /** Stops the Sentinels from running: they find out about nothing, and nobody hears of them. */
+  public void pauseSentinels() {
+    sentinels.forEach(ServerProcess::pause);
+  }
+
+  /** Lets them run on. */
+  public void resumeSentinels() {
+    sentinels.forEach(ServerProcess::resume);
   }
 
   /** Waits until somebody else is master, and says so himself. Looks every few milliseconds. */

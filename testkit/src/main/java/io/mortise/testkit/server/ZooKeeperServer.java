@@ -23,8 +23,11 @@ import java.util.Map;
 public final class ZooKeeperServer extends LocalServer {
   private static final String MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
-  private ZooKeeperServer(ServerProcess process, int port) {
+  private final Path data;
+
+  private ZooKeeperServer(ServerProcess process, int port, Path data) {
     super(process, port);
+    this.data = data;
   }
 
   /**
@@ -132,7 +135,8 @@ public final class ZooKeeperServer extends LocalServer {
                   alone
                       ? ask(setup.port(), "srvr").contains("Mode:")
                       : ask(setup.port(), "ruok").equals("imok")),
-          setup.port());
+          setup.port(),
+          data);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -185,6 +189,13 @@ public final class ZooKeeperServer extends LocalServer {
     } catch (IOException e) {
       return "";
     }
+  }
+
+  /** Kills it, removes all that it has written, and starts it again. */
+  public void restartEmpty() {
+    process.kill();
+    ServerProcess.deleteTree(data.resolve("version-2"));
+    process.restart();
   }
 
   /** {@code 127.0.0.1:port}, as clients are given it. */
