@@ -35,7 +35,13 @@ final class Party {
   private long attempts;
 
   Party(LockStore store, Duration ttl) {
-    spec = new SessionSpec(SessionId.random(RANDOM), ttl, new ClientLabel("host", 7, "party"));
+    this(
+        store, new SessionSpec(SessionId.random(RANDOM), ttl, new ClientLabel("host", 7, "party")));
+  }
+
+  /** One that may be another's clone. */
+  Party(LockStore store, SessionSpec spec) {
+    this.spec = spec;
     session = store.open(spec, hints::add);
     if (!(renew() instanceof Renewal.Renewed)) {
       throw new AssertionError("The session was not created.");

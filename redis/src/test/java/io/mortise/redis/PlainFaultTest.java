@@ -141,6 +141,25 @@ class PlainFaultTest {
   }
 
   @Test
+  void givenMachineThatWasCloned_thenBothRenewTheSameLock_andNeitherIsTold() {
+    for (String layout : List.of("string", "hash")) {
+      try (RedisServer server = Servers.any();
+          LockStore store = open(server, "layout=" + layout);
+          LockStore copied = open(server, "layout=" + layout)) {
+        Party party = new Party(store);
+        Party clone = new Party(copied, party.spec);
+        var attempt = party.attempt();
+        assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+        assertThat(clone.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+        for (int i = 0; i < 3; i++) {
+          assertThat(party.news()).isEmpty();
+          assertThat(clone.news()).isEmpty();
+        }
+      }
+    }
+  }
+
+  @Test
   void givenServerThatForgotTheScripts_thenAllGoesOn() {
     for (String layout : List.of("string", "hash")) {
       try (RedisServer server = Servers.any();

@@ -12,11 +12,15 @@ import io.mortise.spi.LockView;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.RedisServer;
+import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.Relay.Weather;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -43,9 +47,13 @@ class ShardedTest {
   }
 
   private String url(List<String> ids, String more) {
+    return url(ids, id -> servers.get(IDS.indexOf(id)).port(), more);
+  }
+
+  private static String url(List<String> ids, ToIntFunction<String> port, String more) {
     return "redis-sharded://"
         + ids.stream()
-            .map(id -> "127.0.0.1:" + servers.get(IDS.indexOf(id)).port())
+            .map(id -> "127.0.0.1:" + port.applyAsInt(id))
             .collect(Collectors.joining(","))
         + "?ids="
         + String.join(",", ids)
@@ -123,6 +131,40 @@ class ShardedTest {
       two.lock(nameOn("c")).acquireWithin(WAIT).close();
       servers.get(1).restart();
       two.lock(nameOn("b")).acquireWithin(WAIT).close();
+      kept.close();
+    }
+  }
+
+  @Test
+  @Unpaused
+  void givenHolderThatIsCutOffFromAServer_whenAnotherIsGrantedThere_thenItHadStoppedToBelieve()
+      throws Exception {
+    try (Relay line = Relay.to(servers.get(1).port());
+        LockClient one =
+            LockClient.builder()
+                .url(
+                    url(
+                        IDS,
+                        id -> id.equals("b") ? line.port() : servers.get(IDS.indexOf(id)).port(),
+                        "&timeout=1s"))
+                .ttl(Duration.ofSeconds(3))
+                .build();
+        LockClient two = client(IDS, "")) {
+      Lease lost = one.lock(nameOn("b")).acquireWithin(WAIT);
+      Lease kept = one.lock(nameOn("a")).acquireWithin(WAIT);
+      long token = lost.token();
+      CompletableFuture<Lease> waiting = two.lock(nameOn("b")).acquireAsync(WAIT);
+      line.weather(Weather.FROZEN);
+      assertThatThrownBy(() -> one.lock("nightly-report").tryAcquire())
+          .as("never busy")
+          .isInstanceOf(StoreUnavailableException.class);
+      try (Lease next = waiting.get()) {
+        assertThat(lost.isValid()).isFalse();
+        assertThat(next.token()).isGreaterThan(token);
+      }
+      kept.ensureValid();
+      line.weather(Weather.FAIR);
+      one.lock(nameOn("b")).acquireWithin(WAIT).close();
       kept.close();
     }
   }

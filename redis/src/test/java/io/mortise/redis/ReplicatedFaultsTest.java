@@ -1,0 +1,316 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.testkit.server.RedisCluster;
+import io.mortise.testkit.server.RedisSentinels;
+import io.mortise.testkit.server.RedisServer;
+import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.Relay.Weather;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Faults of a master and of what lies between it and its replicas, by Sentinel and by Cluster. */
+@Timeout(240)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class ReplicatedFaultsTest {
+  private static final Duration LONG = Duration.ofSeconds(40);
+  private static final String LOCK = "invoice/42";
+  private static final Map<Kind, Replicated> RUNNING = new EnumMap<>(Kind.class);
+
+  /** Servers of which replicas take over; for all tests of their kind. */
+  private interface Replicated extends AutoCloseable {
+    /** As seen from beside the master. */
+    String near();
+
+    /** As seen from beside the others. */
+    String far();
+
+    /** The one that keeps {@link #LOCK}. */
+    RedisServer master();
+
+    /** Whether what is near still hears what the others say of the master. */
+    void hears(boolean others);
+
+    void pauseOthers();
+
+    void resumeOthers();
+
+    /** Waits until a replica keeps {@link #LOCK}. */
+    void awaitPromotion();
+
+    /** Waits until all servers follow one that keeps {@link #LOCK}. */
+    void awaitWhole();
+
+    @Override
+    void close();
+  }
+
+  private enum Kind {
+    SENTINEL {
+      @Override
+      Replicated start(Path program) {
+        return new BySentinel(RedisSentinels.start(program, Duration.ofSeconds(2)));
+      }
+    },
+    CLUSTER {
+      @Override
+      Replicated start(Path program) {
+        return new ByCluster(RedisCluster.start(program, 3, true, Duration.ofSeconds(2)));
+      }
+    };
+
+    abstract Replicated start(Path program);
+
+    Replicated servers() {
+      return RUNNING.computeIfAbsent(this, missing -> start(Servers.REDIS_7.binary()));
+    }
+  }
+
+  private static final class BySentinel implements Replicated {
+    private final RedisSentinels set;
+    private final List<Relay> lines;
+    private RedisServer master;
+    private List<RedisServer> replicas;
+
+    BySentinel(RedisSentinels set) {
+      this.set = set;
+      this.lines = set.entries().stream().map(Relay::to).toList();
+      this.master = set.master();
+      this.replicas = set.replicas();
+    }
+
+    @Override
+    public String near() {
+      return set.url(lines.stream().map(Relay::port).toList());
+    }
+
+    @Override
+    public String far() {
+      return set.url();
+    }
+
+    @Override
+    public RedisServer master() {
+      return master;
+    }
+
+    @Override
+    public void hears(boolean others) {
+      lines.forEach(line -> line.weather(others ? Weather.FAIR : Weather.FROZEN));
+    }
+
+    @Override
+    public void pauseOthers() {
+      set.pauseSentinels();
+      replicas.forEach(RedisServer::pause);
+    }
+
+    @Override
+    public void resumeOthers() {
+      replicas.forEach(RedisServer::resume);
+      set.resumeSentinels();
+    }
+
+    @Override
+    public void awaitPromotion() {
+      await().atMost(LONG).until(() -> set.master() != master && isMaster(set.master()));
+    }
+
+    @Override
+    public void awaitWhole() {
+      await().atMost(LONG).until(() -> set.replicas().stream().allMatch(this::followsMaster));
+      master = set.master();
+      replicas = set.replicas();
+    }
+
+    private boolean followsMaster(RedisServer replica) {
+      return follows(replica, set.master());
+    }
+
+    @Override
+    public void close() {
+      lines.forEach(Relay::close);
+      set.close();
+    }
+  }
+
+  private static final class ByCluster implements Replicated {
+    private final RedisCluster cluster;
+    private RedisServer master;
+    private RedisServer replica;
+
+    ByCluster(RedisCluster cluster) {
+      this.cluster = cluster;
+      // "{b25}", the bucket of LOCK, of 64.
+      int slot = cluster.slotOf("m::{b%02d}:".formatted(cluster.slotOf(LOCK) % 64));
+      this.master = cluster.masterOf(slot);
+      this.replica = cluster.nodes().get(cluster.nodes().indexOf(master) + 3);
+    }
+
+    @Override
+    public String near() {
+      return cluster.url();
+    }
+
+    @Override
+    public String far() {
+      return cluster.url();
+    }
+
+    @Override
+    public RedisServer master() {
+      return master;
+    }
+
+    @Override
+    public void hears(boolean others) {
+      // The nodes are the others.
+    }
+
+    private List<RedisServer> others() {
+      return cluster.nodes().stream().filter(node -> node != master).toList();
+    }
+
+    @Override
+    public void pauseOthers() {
+      others().forEach(RedisServer::pause);
+    }
+
+    @Override
+    public void resumeOthers() {
+      others().forEach(RedisServer::resume);
+    }
+
+    @Override
+    public void awaitPromotion() {
+      await().atMost(LONG).until(() -> isMaster(replica));
+    }
+
+    @Override
+    public void awaitWhole() {
+      if (isMaster(replica)) {
+        RedisServer promoted = replica;
+        replica = master;
+        master = promoted;
+      }
+      await().atMost(LONG).until(() -> follows(replica, master));
+      cluster.awaitWhole();
+    }
+
+    @Override
+    public void close() {
+      cluster.close();
+    }
+  }
+
+  private static boolean isMaster(RedisServer server) {
+    return server.info("role").equals("master");
+  }
+
+  private static boolean follows(RedisServer replica, RedisServer master) {
+    return replica.info("master_link_status").equals("up")
+        && replica.info("master_port").equals(Integer.toString(master.port()));
+  }
+
+  @AfterAll
+  static void stop() {
+    RUNNING.values().forEach(Replicated::close);
+    RUNNING.clear();
+  }
+
+  private static LockClient client(String url) {
+    return LockClient.builder().url(url).ttl(LONG).build();
+  }
+
+  /** As soon as that, nobody takes over, and the replicas forget with it. */
+  @Order(1)
+  @ParameterizedTest
+  @EnumSource
+  void givenMasterWithoutADisk_whenItIsBackBeforeItIsMissed_thenItHasForgotten_andHoldersAreTold(
+      Kind kind) throws Exception {
+    Replicated servers = kind.servers();
+    try (LockClient holder = client(servers.near());
+        LockClient other = client(servers.far())) {
+      Lease lease = holder.lock(LOCK).acquireWithin(LONG);
+      long token = lease.token();
+      assertThat(servers.master().ask("WAIT", "1", "10000")).isNotEqualTo(List.of("0"));
+
+      servers.master().restart();
+
+      try (Lease next = acquire(other)) {
+        assertThat(next.token()).isGreaterThan(token);
+        await().atMost(LONG).until(() -> lease.state() == Lease.State.LOST);
+      }
+      assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    }
+    servers.awaitWhole();
+  }
+
+  /**
+   * The two sides of the partition run one after the other: neither hears of what the other does
+   * meanwhile. The last, as afterwards a server is master that would not be one again if it was
+   * restarted.
+   */
+  @Order(2)
+  @ParameterizedTest
+  @EnumSource
+  void givenMasterThatIsCutOff_whenItGrants_andAReplicaIsPromoted_thenTheNextTokenIsGreater(
+      Kind kind) throws Exception {
+    Replicated servers = kind.servers();
+    RedisServer master = servers.master();
+    try (LockClient holder = client(servers.near())) {
+      holder.lock("warm").acquireWithin(LONG).close();
+
+      servers.pauseOthers();
+      servers.hears(false);
+      master.ask("CLIENT", "KILL", "TYPE", "replica");
+      Lease lease = holder.lock(LOCK).acquireWithin(LONG);
+      long token = lease.token();
+      master.pause();
+
+      servers.resumeOthers();
+      servers.awaitPromotion();
+      try (LockClient other = client(servers.far());
+          Lease next = acquire(other)) {
+        assertThat(next.token()).isGreaterThan(token);
+        if (kind == Kind.SENTINEL) {
+          assertThat(lease.isValid()).as("who hears of nothing believes on").isTrue();
+        }
+
+        master.resume();
+        servers.hears(true);
+        await().atMost(LONG).until(() -> lease.state() == Lease.State.LOST);
+        next.ensureValid();
+      }
+      assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    }
+    servers.awaitWhole();
+  }
+
+  /** From a server that may be not quite ready. */
+  private static Lease acquire(LockClient client) {
+    return await()
+        .atMost(LONG)
+        .ignoreExceptionsInstanceOf(LockException.class)
+        .until(() -> client.lock(LOCK).tryAcquire(), Optional::isPresent)
+        .orElseThrow();
+  }
+}
