@@ -149,6 +149,24 @@ class RedlockFaultsTest {
     }
   }
 
+  @Test
+  void givenMemberWhoseClockIsSetBack_thenAHolderKeepsTheLock_andWhenItDiesTheOthersAreEnough()
+      throws Exception {
+    FakeClock clock = fiveWithClock();
+    LockClient a = far(SHORT, PATIENT);
+    Lease first = a.lock("x").acquireWithin(LONG);
+    long token = first.token();
+    clock.set(HOUR.negated());
+    LockClient late = near(LONG, PATIENT);
+    assertThat(late.lock("x").tryAcquire(SHORT.plusSeconds(1))).isEmpty();
+    first.ensureValid();
+    members.weatherFrom(0, Weather.FROZEN);
+    try (Lease next = late.lock("x").acquireWithin(LONG)) {
+      assertThat(first.isValid()).isFalse();
+      assertThat(next.token()).isGreaterThan(token);
+    }
+  }
+
   // ---- A client that reaches one member only ----
 
   @Test
