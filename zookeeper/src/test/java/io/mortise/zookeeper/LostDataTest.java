@@ -1,0 +1,113 @@
+package io.mortise.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.StoreUnavailableException;
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.LossyDisk;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What the servers lose: what was not forced to the disk, nodes that somebody deletes, all. */
+@SuppressWarnings("try") // closing may be interrupted
+class LostDataTest {
+  private static final Duration LONG = Duration.ofSeconds(40);
+
+  private static LockClient client(ZooKeeperServer server, Scheme scheme) {
+    return LockClient.builder().url(scheme.url(server.address(), "/lost")).ttl(LONG).build();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenHolderAndWaiter_whenThePowerFails_thenTheHolderHolds_andTheWaiterKeepsItsPlace(
+      Scheme scheme) throws Exception {
+    Optional<LossyDisk> mounted = LossyDisk.mount();
+    Assumptions.assumeTrue(mounted.isPresent(), "SKIPPED: it needs root that may mount a disk.");
+    try (LossyDisk disk = mounted.orElseThrow();
+        ZooKeeperServer server =
+            ZooKeeperServer.start(
+                ZooKeeperServer.Setup.single()
+                    .with("tickTime", "100")
+                    .with("dataLogDir", disk.folder().toString()));
+        LockClient a = client(server, scheme);
+        LockClient b = client(server, scheme)) {
+      disk.settle();
+      Lease held = a.lock("x").acquireWithin(LONG);
+      long token = held.token();
+      CompletableFuture<Lease> waiting = b.lock("x").acquireAsync(LONG);
+      Waits.until(LONG, "b waits", () -> waiters(a) == 1);
+
+      disk.cutPower(server, () -> {});
+
+      Waits.until(LONG, "the server answers", () -> waiters(a) == 1);
+      held.ensureValid();
+      assertThat(waiting).isNotDone();
+      held.close();
+      try (Lease next = waiting.get()) {
+        assertThat(next.token()).isGreaterThan(token);
+      }
+    }
+  }
+
+  private static int waiters(LockClient client) {
+    try {
+      return client.inspect("x").map(view -> view.waiters().size()).orElse(0);
+    } catch (StoreUnavailableException e) {
+      return -1;
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenHolder_whenItsNodeIsDeleted_thenTwoBelieve_andTheNextTokenIsGreater(Scheme scheme)
+      throws Exception {
+    ZooKeeperServer server = TestServer.shared();
+    try (ZooKeeper admin = TestServer.connect(server.address(), LONG);
+        LockClient holder = client(server, scheme);
+        LockClient other = client(server, scheme)) {
+      Lease lease = holder.lock("x").acquireWithin(LONG);
+      long token = lease.token();
+      for (String node : scheme.nodes(admin, "/lost", "x")) {
+        admin.delete(node, -1);
+      }
+      try (Lease next = other.lock("x").acquireWithin(LONG)) {
+        assertThat(next.token()).isGreaterThan(token);
+        assertThat(lease.isValid()).as("its holder is not told").isTrue();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenHolder_whenTheServersDataIsRemoved_thenTwoBelieve_andTheNextTokenIsLower(Scheme scheme)
+      throws Exception {
+    try (ZooKeeperServer server = ZooKeeperServer.start(TestServer.setup());
+        LockClient holder = client(server, scheme)) {
+      try (ZooKeeper admin = TestServer.connect(server.address(), LONG)) {
+        for (int i = 0; i < 200; i++) {
+          admin.create("/past" + i, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        }
+      }
+      Lease lease = holder.lock("x").acquireWithin(LONG);
+      long token = lease.token();
+
+      server.restartEmpty();
+
+      try (LockClient other = client(server, scheme);
+          Lease next = other.lock("x").acquireWithin(LONG)) {
+        assertThat(lease.isValid()).isTrue();
+        assertThat(next.token()).isLessThan(token);
+      }
+    }
+  }
+}
