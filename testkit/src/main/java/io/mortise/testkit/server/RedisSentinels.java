@@ -191,16 +191,6 @@ public final class RedisSentinels implements AutoCloseable {
     ask(ports.get(0), "SENTINEL", "FAILOVER", NAME);
   }
 
-  /** Stops the Sentinels from running: they find out about nothing, and nobody hears of them. */
-  public void pauseSentinels() {
-    sentinels.forEach(ServerProcess::pause);
-  }
-
-  /** Lets them run on. */
-  public void resumeSentinels() {
-    sentinels.forEach(ServerProcess::resume);
-  }
-
   /** Waits until somebody else is master, and says so himself. Looks every few milliseconds. */
   public RedisServer awaitMasterOtherThan(RedisServer before) {
     Waits.until(
