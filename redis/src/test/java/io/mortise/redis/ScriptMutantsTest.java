@@ -32,9 +32,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ScriptMutantsTest {
   private static final String FOLDER = "io/mortise/redis/";
   private static final List<Step> STORE =
-      List.of(Step.oneByOne(in("Redis7DifferentialTest")), Step.together(in("Redis7ContractTest")));
+      List.of(
+          Step.oneByOne(in("Redis7DifferentialTest")),
+          Step.oneByOne(in("RedisTimeDifferentialTest")),
+          Step.together(in("Redis7ContractTest")));
   private static final Step SCRIPTS = Step.oneByOne(in("SessionScriptsTest"));
-  private static final List<Step> SESSION = List.of(SCRIPTS, STORE.get(0), STORE.get(1));
+  private static final List<Step> SESSION =
+      List.of(SCRIPTS, STORE.get(0), STORE.get(1), STORE.get(2));
   private static final List<Step> STRICT = List.of(SCRIPTS);
   private static final List<Step> PLAIN =
       List.of(Step.oneByOne(in("PlainDifferentialTest")), Step.together(in("Plain6ContractTest")));
@@ -48,7 +52,10 @@ class ScriptMutantsTest {
   private static final Duration EACH = Duration.ofMinutes(4);
 
   private final MutantHunt hunt =
-      new MutantHunt(ScriptMutantsTest.class, RedisStore.class, Set.of(Servers.class.getName()));
+      new MutantHunt(
+          ScriptMutantsTest.class,
+          RedisStore.class,
+          Set.of(Servers.class.getName(), MovedServer.class.getName()));
 
   private static List<ScriptMutant> mutants(String file) throws IOException {
     try (InputStream in = RedisStore.class.getResourceAsStream(file)) {
@@ -154,7 +161,7 @@ class ScriptMutantsTest {
   @EnabledIfSystemProperty(named = "mortise.mutants", matches = ".+")
   void givenAllChanges_thenWhatBecomesOfEachIsWrittenDown() throws IOException {
     String wanted = System.getProperty("mortise.mutants");
-    int most = Integer.getInteger("mortise.mutants.steps", 2);
+    int most = Integer.getInteger("mortise.mutants.steps", 3);
     MutantLog log =
         new MutantLog(Path.of(System.getProperty("mortise.mutants.log", "target/mutants.tsv")));
     Duration time = Duration.ofSeconds(Long.getLong("mortise.mutants.seconds", 7_200));
@@ -171,8 +178,11 @@ class ScriptMutantsTest {
 
   /** What a mutant has left behind, a script without end too. */
   private static void tidy() {
-    for (Servers version : Servers.values()) {
-      RedisServer server = version.shared();
+    List<RedisServer> servers =
+        Stream.concat(
+                Stream.of(Servers.values()).map(Servers::shared), MovedServer.started().stream())
+            .toList();
+    for (RedisServer server : servers) {
       try {
         server.ask("FLUSHALL");
         server.ask("SCRIPT", "FLUSH");

@@ -28,6 +28,10 @@ final class AnswerComparison {
   /** Between the same command on one store and on the other, on a busy machine. */
   private static final Duration TOLERANCE = Waits.scaled(Duration.ofSeconds(20));
 
+  /** Less than by what a wrong time would differ. */
+  private static final Duration TOLERANCE_BY_HAND = Duration.ofSeconds(4);
+
+  private final Duration tolerance;
   private final boolean tokens;
   private final boolean allTokens;
   private final boolean records;
@@ -41,13 +45,11 @@ final class AnswerComparison {
   private final Map<LockName, TreeMap<Long, Long>> pairs = new HashMap<>();
   private final List<String> differences = new ArrayList<>();
 
-  /**
-   * For a store that can do this.
-   *
-   * @param allTokens whether it gives as many tokens as the reference, or may give fewer
-   */
-  AnswerComparison(Set<Capability> capabilities, boolean allTokens) {
-    this.allTokens = allTokens;
+  /** For a store and its reference. */
+  AnswerComparison(StoreUnderTest under) {
+    Set<Capability> capabilities = under.capabilities();
+    this.tolerance = under.isTimeByHand() ? TOLERANCE_BY_HAND : TOLERANCE;
+    this.allTokens = under.givesAllTokens();
     this.tokens = capabilities.contains(Capability.TOKEN);
     this.records =
         capabilities.contains(Capability.RECORD) || !capabilities.contains(Capability.SESSION);
@@ -171,7 +173,7 @@ final class AnswerComparison {
     Duration latest =
         expected.compareTo(Duration.ofSeconds(1)) < 0
             ? Duration.ofSeconds(1)
-            : expected.plus(TOLERANCE);
+            : expected.plus(tolerance);
     if (actual.compareTo(latest) > 0) {
       differences.add("ask again: in " + actual + ", not in " + expected);
     }
@@ -331,7 +333,7 @@ final class AnswerComparison {
     if (expected == null || actual == null) {
       same(what, expected, actual);
     } else if ((zeroCounts && expected.isZero() != actual.isZero())
-        || expected.minus(actual).abs().compareTo(TOLERANCE) > 0) {
+        || expected.minus(actual).abs().compareTo(tolerance) > 0) {
       differences.add(what + ": expected about " + expected + ", got " + actual);
     }
   }

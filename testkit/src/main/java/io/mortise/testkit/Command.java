@@ -6,6 +6,7 @@ import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.Terms;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,6 +124,14 @@ sealed interface Command {
     @Override
     public String toString() {
       return "evict '" + name + "' " + attempt + " " + how;
+    }
+  }
+
+  /** Time passes, where it moves by hand. */
+  record Pass(Duration time) implements Command {
+    @Override
+    public String toString() {
+      return "pass " + time;
     }
   }
 

@@ -11,7 +11,9 @@ import io.mortise.spi.StoreProfile;
 import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
@@ -32,6 +34,18 @@ final class CommandSource {
   /** Above every clock of the next hundred years, below 2^53. */
   private static final long FLOOR = 8_000_000_000_000_000L;
 
+  /**
+   * Where time moves by hand it moves by this, and all lasts a multiple of it: what real time adds
+   * in a run makes no difference.
+   */
+  private static final Duration UNIT = Duration.ofSeconds(10);
+
+  /** As far from a multiple as can be. */
+  static final Duration TTL_BY_HAND = UNIT.multipliedBy(6).plus(UNIT.dividedBy(2));
+
+  /** Idle records are forgotten later than that by all stores. */
+  private static final Duration LONGEST_RUN = UNIT.multipliedBy(54);
+
   private static final List<LockName> MANY_NAMES =
       Stream.concat(
               NAMES.stream(),
@@ -40,24 +54,31 @@ final class CommandSource {
 
   private final RandomGenerator random;
   private final boolean calm;
+  private final boolean timeByHand;
   private final List<LockName> names;
   private final StoreProfile store;
   private final List<SessionId> live = new ArrayList<>();
   private final List<SessionId> dead = new ArrayList<>();
   private final List<Request.Acquire> asked = new ArrayList<>();
+  private final Map<SessionId, Duration> renewedAt = new HashMap<>();
+  private Duration passed = Duration.ZERO;
   private long numbers;
 
-  private CommandSource(RandomGenerator random, boolean calm, Set<Capability> capabilities) {
+  private CommandSource(
+      RandomGenerator random, boolean calm, Set<Capability> capabilities, boolean timeByHand) {
     this.random = random;
     this.calm = calm;
+    this.timeByHand = timeByHand;
     this.names = calm ? MANY_NAMES : NAMES;
     this.store =
         new StoreProfile("drawn for", capabilities, Duration.ZERO, Duration.ZERO, Duration.ZERO);
   }
 
   /** Every second seed is of a calm run. */
-  static List<Command> draw(Seed seed, int steps, Set<Capability> capabilities) {
-    CommandSource source = new CommandSource(seed.random(), seed.value() % 2 == 0, capabilities);
+  static List<Command> draw(
+      Seed seed, int steps, Set<Capability> capabilities, boolean timeByHand) {
+    CommandSource source =
+        new CommandSource(seed.random(), seed.value() % 2 == 0, capabilities, timeByHand);
     List<Command> commands = new ArrayList<>();
     while (commands.size() < steps) {
       source.next(commands);
@@ -69,7 +90,11 @@ final class CommandSource {
     if (live.size() < 2 || (live.size() < 4 && chance(5))) {
       SessionId opened = SessionId.random(random);
       live.add(opened);
-      commands.add(new Command.Renew(opened));
+      commands.add(renew(opened));
+      return;
+    }
+    if (timeByHand && chance(8)) {
+      pass(commands);
       return;
     }
     int dice = random.nextInt(100);
@@ -96,7 +121,7 @@ final class CommandSource {
     } else if (dice < 75 && !asked.isEmpty()) {
       commands.add(new Command.Adjust(adjust(recent())));
     } else if (dice < 86) {
-      commands.add(new Command.Renew(chance(10) && !dead.isEmpty() ? pick(dead) : pick(live)));
+      commands.add(renew(chance(10) && !dead.isEmpty() ? pick(dead) : pick(live)));
     } else if (dice < 88) {
       commands.add(new Command.RenewAgain(pick(live)));
     } else if (dice < 89) {
@@ -119,6 +144,42 @@ final class CommandSource {
     }
   }
 
+  private Command.Renew renew(SessionId session) {
+    renewedAt.put(session, passed);
+    return new Command.Renew(session);
+  }
+
+  /** Most live on; those that were not renewed in time are judged. */
+  private void pass(List<Command> commands) {
+    Duration time = units(chance(15) ? 5 : 2);
+    if (passed.plus(time).compareTo(LONGEST_RUN) > 0) {
+      return;
+    }
+    passed = passed.plus(time);
+    commands.add(new Command.Pass(time));
+    for (SessionId session : List.copyOf(live)) {
+      if (passed.minus(renewedAt.get(session)).compareTo(TTL_BY_HAND) > 0) {
+        live.remove(session);
+        dead.add(session);
+        commands.add(new Command.Judge(session));
+      } else if (chance(40)) {
+        commands.add(renew(session));
+      }
+    }
+  }
+
+  private Duration units(int most) {
+    return UNIT.multipliedBy(1 + random.nextInt(most));
+  }
+
+  private Duration atMost(Duration elsewhere) {
+    return timeByHand ? units(4).plus(UNIT) : elsewhere;
+  }
+
+  private Duration atLeast() {
+    return timeByHand ? units(2) : Duration.ofMinutes(20);
+  }
+
   /** Plain keys would refuse nearly all that is drawn, and little would be compared. */
   private Request.Acquire suiting(SessionId session, List<LockName> among) {
     Request.Acquire drawn = fresh(session, pick(among));
@@ -135,8 +196,8 @@ final class CommandSource {
         mode(name),
         chance(60),
         new Terms(
-            chance(10) ? Duration.ofMinutes(30) : null,
-            chance(4) ? Duration.ofMinutes(20) : null,
+            chance(timeByHand ? 25 : 10) ? atMost(Duration.ofMinutes(30)) : null,
+            chance(timeByHand ? 12 : 4) ? atLeast() : null,
             chance(30) ? "label " + numbers : ""),
         chance(70) ? 1 : 1 + random.nextInt(Request.MAX_TOKENS),
         chance(2) ? FLOOR + random.nextInt(1000) : 0,
@@ -166,7 +227,7 @@ final class CommandSource {
         held.attempt(),
         mode,
         chance(20)
-            ? new Terms(Duration.ofMinutes(40), chance(10) ? Duration.ofMinutes(20) : null, "")
+            ? new Terms(atMost(Duration.ofMinutes(40)), chance(10) ? atLeast() : null, "")
             : Terms.NONE,
         chance(50) ? 0 : 1 + random.nextInt(100),
         held.attempt().number() % 16 == 5 ? FLOOR : 0);

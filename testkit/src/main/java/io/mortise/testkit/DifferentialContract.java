@@ -1,6 +1,5 @@
 package io.mortise.testkit;
 
-import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
@@ -8,7 +7,6 @@ import io.mortise.spi.LockView;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -24,8 +22,9 @@ import org.junit.jupiter.api.Timeout;
  * set; {@code -Dmortise.diff.runs=…} how many runs, 5 if it is not set; {@code
  * -Dmortise.diff.shrinking=…} for how many seconds a failing run is shortened, 40 if it is not set.
  *
- * <p>Sessions end by being closed only and times are minutes: what ends by a clock is left to
- * {@link LockStoreContract}.
+ * <p>Where {@linkplain StoreUnderTest#isTimeByHand time moves by hand}, sessions and times end in a
+ * run too. Elsewhere sessions end by being closed only and times are minutes: what ends by a clock
+ * is left to {@link LockStoreContract}.
  */
 public abstract class DifferentialContract {
   private static final int SHRINKING_SECONDS = 40;
@@ -67,7 +66,7 @@ public abstract class DifferentialContract {
    * @throws AssertionError if the store answers otherwise than the reference
    */
   protected final void check(Seed seed, int steps) {
-    List<Command> commands = CommandSource.draw(seed, steps, capabilities());
+    List<Command> commands = draw(seed, steps);
     Mismatch first = run(commands);
     if (first == null) {
       return;
@@ -93,9 +92,9 @@ public abstract class DifferentialContract {
     throw new AssertionError(message(seed, steps, shortest, last));
   }
 
-  private Set<Capability> capabilities() {
+  private List<Command> draw(Seed seed, int steps) {
     try (StoreUnderTest under = stores.get()) {
-      return under.capabilities();
+      return CommandSource.draw(seed, steps, under.capabilities(), under.isTimeByHand());
     }
   }
 
@@ -125,15 +124,10 @@ public abstract class DifferentialContract {
     try (StoreUnderTest under = stores.get();
         LockStore store = under.open();
         LockStore reference = under.reference()) {
-      CommandRunner expected = new CommandRunner(reference);
-      CommandRunner actual = new CommandRunner(store);
+      CommandRunner expected = new CommandRunner(reference, under);
+      CommandRunner actual = new CommandRunner(store, under);
       try {
-        return run(
-            commands,
-            reference,
-            expected,
-            actual,
-            new AnswerComparison(under.capabilities(), under.givesAllTokens()));
+        return run(commands, under, reference, expected, actual, new AnswerComparison(under));
       } finally {
         actual.close();
       }
@@ -142,6 +136,7 @@ public abstract class DifferentialContract {
 
   private static @Nullable Mismatch run(
       List<Command> commands,
+      StoreUnderTest under,
       LockStore reference,
       CommandRunner expected,
       CommandRunner actual,
@@ -149,6 +144,11 @@ public abstract class DifferentialContract {
     List<Object> answers = new ArrayList<>();
     for (int i = 0; i < commands.size(); i++) {
       Command command = commands.get(i);
+      if (command instanceof Command.Pass pass) {
+        under.pass(pass.time());
+        answers.add("passed");
+        continue;
+      }
       Object left = expected.run(command);
       answers.add(left);
       Object right = actual.run(command);

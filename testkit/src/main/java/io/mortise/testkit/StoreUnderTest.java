@@ -58,6 +58,14 @@ public interface StoreUnderTest extends AutoCloseable {
     return true;
   }
 
+  /**
+   * Whether {@link #pass} moves time by hand, for the store and for its {@link #reference} alike.
+   * Differential runs then let sessions and times end.
+   */
+  default boolean isTimeByHand() {
+    return false;
+  }
+
   /** Lets time pass for the store. Blocks, unless time moves by hand. */
   default void pass(Duration time) {
     Waits.pass(time);

@@ -11,6 +11,8 @@ import java.util.Set;
 
 /** The store in memory, on time that moves by hand. */
 final class MemUnderTest implements StoreUnderTest {
+  private static final long START = 1_700_000_000_000_000L;
+
   private final ManualTime time = new ManualTime();
   private final Set<Capability> capabilities;
   private final TableRules rules;
@@ -46,12 +48,22 @@ final class MemUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
-    return new MemStore(capabilities, time, 1_700_000_000_000_000L, rules);
+    return new MemStore(capabilities, time, START, rules);
   }
 
   @Override
   public Set<Capability> capabilities() {
     return capabilities;
+  }
+
+  @Override
+  public LockStore reference() {
+    return new MemStore(capabilities, time, START, TableRules.ALL);
+  }
+
+  @Override
+  public boolean isTimeByHand() {
+    return true;
   }
 
   @Override

@@ -1,0 +1,53 @@
+package io.mortise.redis;
+
+import io.mortise.internal.table.MemStore;
+import io.mortise.internal.table.TableRules;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Ticker;
+import io.mortise.testkit.DifferentialContract;
+import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** What ends by the server's clock ends as in the reference. */
+class RedisTimeDifferentialTest extends DifferentialContract {
+  RedisTimeDifferentialTest() {
+    super(Moved::new, 4);
+  }
+
+  private static final class Moved implements StoreUnderTest {
+    private final MovedServer moved = MovedServer.shared();
+
+    @Override
+    public LockStore open() {
+      return RedisStore.open(
+          moved.server().url() + "?wire=direct&namespace=" + Servers.namespace());
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+      return EnumSet.allOf(Capability.class);
+    }
+
+    @Override
+    public LockStore reference() {
+      return new MemStore(
+          capabilities(),
+          () -> Ticker.SYSTEM.nanos() + moved.passed().toNanos(),
+          System.currentTimeMillis() * 1000 + moved.passed().toNanos() / 1000,
+          TableRules.ALL);
+    }
+
+    @Override
+    public boolean isTimeByHand() {
+      return true;
+    }
+
+    @Override
+    public void pass(Duration time) {
+      moved.pass(time);
+    }
+  }
+}
