@@ -25,7 +25,7 @@ public final class MovedServer {
   }
 
   /** Where there is none, the test is skipped, or on CI fails. */
-  static synchronized MovedServer shared() {
+  public static synchronized MovedServer shared() {
     if (shared == null) {
       Optional<FakeClock> installed = FakeClock.installed();
       // The one without jemalloc, which reads the clock before libfaketime is ready.
@@ -42,20 +42,22 @@ public final class MovedServer {
   }
 
   /** Empty if no test has needed it yet. */
-  static synchronized Optional<RedisServer> started() {
+  public static synchronized Optional<RedisServer> started() {
     return Optional.ofNullable(shared).map(MovedServer::server);
   }
 
-  RedisServer server() {
+  /** Sees that clock. */
+  public RedisServer server() {
     return server;
   }
 
   /** How far its clock was moved. */
-  Duration passed() {
+  public Duration passed() {
     return passed;
   }
 
-  void pass(Duration time) {
+  /** Moves it on. */
+  public void pass(Duration time) {
     passed = passed.plus(time);
     clock.set(passed);
   }

@@ -9,6 +9,7 @@ import io.mortise.testkit.DifferentialContract;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 
 /** What ends by the server's clock ends as in the reference. */
@@ -19,11 +20,25 @@ class RedisTimeDifferentialTest extends DifferentialContract {
 
   private static final class Moved implements StoreUnderTest {
     private final MovedServer moved = MovedServer.shared();
+    private WrittenKeys keys;
 
     @Override
     public LockStore open() {
-      return RedisStore.open(
-          moved.server().url() + "?wire=direct&namespace=" + Servers.namespace());
+      String namespace = Servers.namespace();
+      keys = new WrittenKeys(moved.server().port(), namespace);
+      return RedisStore.open(moved.server().url() + "?wire=direct&namespace=" + namespace);
+    }
+
+    @Override
+    public List<String> faults() {
+      return keys.faults();
+    }
+
+    @Override
+    public void close() {
+      if (keys != null) {
+        keys.close();
+      }
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ final class RedisUnderTest implements StoreUnderTest {
   private String namespace = "";
   private final String parameters;
   private @Nullable LockStore store;
+  private @Nullable WrittenKeys keys;
 
   RedisUnderTest(Servers version) {
     this(version, "wire=direct");
@@ -63,9 +65,20 @@ final class RedisUnderTest implements StoreUnderTest {
   }
 
   @Override
+  public List<String> faults() {
+    if (keys == null) {
+      keys = new WrittenKeys(server().port(), namespace);
+    }
+    return keys.faults();
+  }
+
+  @Override
   public void close() {
     if (store != null) {
       store.close();
+    }
+    if (keys != null) {
+      keys.close();
     }
   }
 }

@@ -27,8 +27,16 @@ import org.jspecify.annotations.Nullable;
  * life: stores have shorter ways for that, and give them up for a name that was contended.
  */
 final class CommandSource {
+  /** How locks are named that are acquired exclusively and without terms: most are, in life. */
+  private static final String PLAIN = "plain";
+
   private static final List<LockName> NAMES =
-      List.of(LockName.of("a/b"), LockName.of("{é}"), LockName.of("permits"), LockName.of("x'y"));
+      List.of(
+          LockName.of("a/b"),
+          LockName.of("{é}"),
+          LockName.of("permits"),
+          LockName.of("x'y"),
+          LockName.of(PLAIN));
   private static final int PERMITS = 3;
 
   /** Above every clock of the next hundred years, below 2^53. */
@@ -49,7 +57,8 @@ final class CommandSource {
   private static final List<LockName> MANY_NAMES =
       Stream.concat(
               NAMES.stream(),
-              IntStream.range(0, 24).mapToObj(number -> LockName.of("calm/" + number)))
+              IntStream.range(0, 24)
+                  .mapToObj(number -> LockName.of((number < 8 ? PLAIN : "calm") + "/" + number)))
           .toList();
 
   private final RandomGenerator random;
@@ -190,6 +199,17 @@ final class CommandSource {
   }
 
   private Request.Acquire fresh(SessionId session, LockName name) {
+    if (name.value().startsWith(PLAIN)) {
+      return new Request.Acquire(
+          name,
+          new AttemptId(session, ++numbers),
+          Mode.EXCLUSIVE,
+          chance(80),
+          Terms.NONE,
+          chance(70) ? 1 : 1 + random.nextInt(Request.MAX_TOKENS),
+          0,
+          null);
+    }
     return new Request.Acquire(
         name,
         new AttemptId(session, ++numbers),

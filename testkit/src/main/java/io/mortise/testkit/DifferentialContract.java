@@ -154,7 +154,8 @@ public abstract class DifferentialContract {
       Object right = actual.run(command);
       LockName name = name(command);
       LockView view = name == null ? null : view(reference, name);
-      List<String> differences = comparison.compare(name, view, left, right);
+      List<String> differences = new ArrayList<>(comparison.compare(name, view, left, right));
+      differences.addAll(under.faults());
       if (!differences.isEmpty()) {
         return new Mismatch(i, answers, right, differences);
       }

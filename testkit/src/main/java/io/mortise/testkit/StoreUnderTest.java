@@ -7,6 +7,7 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Ticker;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -69,6 +70,14 @@ public interface StoreUnderTest extends AutoCloseable {
   /** Lets time pass for the store. Blocks, unless time moves by hand. */
   default void pass(Duration time) {
     Waits.pass(time);
+  }
+
+  /**
+   * What is wrong with what the store has written, whatever it answers; asked after each command of
+   * a differential run.
+   */
+  default List<String> faults() {
+    return List.of();
   }
 
   /**
