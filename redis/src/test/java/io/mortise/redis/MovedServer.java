@@ -1,12 +1,12 @@
 package io.mortise.redis;
 
+import io.mortise.testkit.Machine;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * A server whose clock a test moves on, shared by all tests of the JVM. Public, for the loaders of
@@ -19,24 +19,18 @@ public final class MovedServer {
   private final RedisServer server;
   private volatile Duration passed = Duration.ZERO;
 
-  private MovedServer(FakeClock clock, Path binary) {
+  private MovedServer(FakeClock clock, Path program) {
     this.clock = clock;
-    this.server = RedisServer.start(clock, binary);
+    this.server = RedisServer.start(clock.over(program));
+    Runtime.getRuntime().addShutdownHook(new Thread(clock::close));
   }
 
   /** Where there is none, the test is skipped, or on CI fails. */
   public static synchronized MovedServer shared() {
     if (shared == null) {
-      Optional<FakeClock> installed = FakeClock.installed();
       // The one without jemalloc, which reads the clock before libfaketime is ready.
-      Optional<Path> binary = RedisServer.bundled();
-      if ((installed.isEmpty() || binary.isEmpty()) && Boolean.getBoolean("mortise.ci")) {
-        throw new AssertionError(
-            "libfaketime or the Redis server is missing, and CI may not skip it.");
-      }
-      Assumptions.assumeTrue(installed.isPresent(), "SKIPPED: libfaketime is not installed.");
-      Assumptions.assumeTrue(binary.isPresent(), "SKIPPED: no Redis server for this machine.");
-      shared = new MovedServer(installed.orElseThrow(), binary.orElseThrow());
+      Path program = Machine.required(RedisServer.bundled(), "The Redis server");
+      shared = new MovedServer(Machine.required(FakeClock.installed(), "libfaketime"), program);
     }
     return shared;
   }

@@ -37,8 +37,7 @@ class ScriptMutantsTest {
           Step.oneByOne(in("RedisTimeDifferentialTest")),
           Step.together(in("Redis7ContractTest")));
   private static final Step SCRIPTS = Step.oneByOne(in("SessionScriptsTest"));
-  private static final List<Step> SESSION =
-      List.of(SCRIPTS, STORE.get(0), STORE.get(1), STORE.get(2));
+  private static final List<Step> SESSION = List.of(SCRIPTS, STORE.get(0), STORE.get(2));
   private static final List<Step> STRICT = List.of(SCRIPTS);
   private static final List<Step> PLAIN =
       List.of(Step.oneByOne(in("PlainDifferentialTest")), Step.together(in("Plain6ContractTest")));
@@ -119,6 +118,7 @@ class ScriptMutantsTest {
         "plain/hash_release.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
     HASH_EXTEND("plain/hash_extend.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
     INSPECT("inspect.lua", STORE, "FaultTest", CLIENT),
+    SHORTEN("shorten.lua", List.of(SCRIPTS)),
     SHARDS("sharded/shards.lua", List.of(SCRIPTS), "ShardedTest"),
     LOCK(
         "lock.lua",

@@ -17,8 +17,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the scripts about sessions, and the one about a list of servers, do to their keys: that
- * which takes a clock that jumps, a server that takes over or a full one to be seen from outside.
+ * What the scripts about sessions, about a list of servers, and about idle records do to their
+ * keys: that which takes a clock that jumps, a server that takes over or a full one to be seen from
+ * outside.
  */
 class SessionScriptsTest {
   private static final String SESSION = "m:s:1";
@@ -269,5 +270,26 @@ class SessionScriptsTest {
 
   private static List<?> shards(List<String> keys, String list, String millis) {
     return (List<?>) run("sharded/shards.lua", keys, list, millis);
+  }
+
+  @Test
+  void givenRecords_whenShortened_thenThoseOfIdleLocksThatAreKeptForLonger_andNoOthers() {
+    client.call("SET", "m:l:idle", "-1", "PX", "600000");
+    client.call("SET", "m:l:too", "-1", "PX", "600000");
+    client.call("SET", "m:l:soon", "-1", "PX", "30000");
+    client.call("SET", "m:l:shut", "=1", "PX", "600000");
+    client.call("SET", "m:l:held", "h1");
+    client.call("HSET", "m:l:foreign", "a", "b");
+    List<String> keys =
+        List.of("m:l:foreign", "m:l:idle", "m:l:soon", "m:l:shut", "m:l:held", "m:l:too");
+
+    assertThat(run("shorten.lua", keys, "60000")).isEqualTo(2L);
+
+    assertThat((Long) client.call("PTTL", "m:l:idle")).isBetween(40_000L, 60_000L);
+    assertThat((Long) client.call("PTTL", "m:l:too")).isBetween(40_000L, 60_000L);
+    assertThat((Long) client.call("PTTL", "m:l:soon")).isLessThanOrEqualTo(30_000);
+    assertThat((Long) client.call("PTTL", "m:l:shut")).isGreaterThan(500_000);
+    assertThat(client.call("PTTL", "m:l:held")).isEqualTo(-1L);
+    assertThat(client.call("PTTL", "m:l:foreign")).isEqualTo(-1L);
   }
 }
