@@ -63,9 +63,44 @@ final class Arrivals {
       turns.add(attempt);
       turn.current = job;
       String data = NodeData.attempt(job.attempt(), core.spec().ttl(), request.terms().label());
-      boolean reads = !regulars.expects(turn.path, attempt);
-      lane.create(turn.path, attempt, data, reads, made -> created(turn, job, attempt, made));
+      Attempt last = before(turn, attempt);
+      if (last == null) {
+        boolean reads = !regulars.expects(turn.path, attempt);
+        lane.create(turn.path, attempt, data, reads, made -> created(turn, job, attempt, made));
+      } else {
+        // Also if it is found again later, by its node: that is as old as the tokens before.
+        attempt.offset = last.offset + last.tokens;
+        lane.follow(turn.path, attempt, data, made -> followed(turn, job, attempt, last, made));
+      }
     }
+  }
+
+  /**
+   * The hold that this attempt follows as if it had been passed on: nobody else is known to want
+   * the lock, and its removal has not been sent yet.
+   */
+  private @Nullable Attempt before(Turn turn, Attempt attempt) {
+    Attempt last = lane.leaving(turn.path);
+    return last != null
+            && !last.told
+            && turn.waiting.isEmpty()
+            && attempt.isExclusive()
+            && attempt.capacity() == last.capacity()
+            && last.offset + last.tokens + attempt.tokens <= TOKENS
+        ? last
+        : null;
+  }
+
+  private void followed(Turn turn, Job job, Attempt attempt, Attempt last, Work.Created made) {
+    if (made.children() != Work.Created.FOLLOWED) {
+      created(turn, job, attempt, made);
+      return;
+    }
+    attempt.seq = last.seq;
+    // Word may have come for the one before, meanwhile.
+    turns.grantAfter(turn, attempt, last.token, attempt.offset, last.told);
+    turns.answer(job, turns.granted(attempt));
+    turns.finish(turn);
   }
 
   private void created(Turn turn, Job job, Attempt attempt, Work.Created made) {
@@ -108,7 +143,7 @@ final class Arrivals {
     if (made.czxid() != 0) {
       turns.grant(turn, attempt, made.czxid(), false);
     } else {
-      turns.grantAfter(turn, attempt, last);
+      turns.grantAfter(turn, attempt, last.token(), last.next(), false);
     }
     turns.answer(job, turns.granted(attempt));
     turns.finish(turn);

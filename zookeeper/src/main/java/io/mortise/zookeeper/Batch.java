@@ -73,6 +73,8 @@ final class Batch {
                 NodeData.bytes(create.data()),
                 core.acl(),
                 CreateMode.EPHEMERAL_SEQUENTIAL));
+      } else if (work instanceof Work.Release release) {
+        writes.add(release.operation());
       } else if (work instanceof Work.Delete delete) {
         writes.addAll(delete.operations());
       }
@@ -118,8 +120,8 @@ final class Batch {
     works.forEach(work -> work.failed(code));
   }
 
-  /** Tells each what was done. */
-  void deliver() {
+  /** Tells each what was done. Returns those that it turned out to make nodes for besides. */
+  List<Work.Create> deliver() {
     Map<String, OpResult> containers = new LinkedHashMap<>();
     int read = 0;
     for (String lock : creations.keySet()) {
@@ -128,15 +130,27 @@ final class Batch {
       }
       read++;
     }
+    List<Work.Create> missing = new ArrayList<>();
+    long session = core.handle().client().getSessionId();
     int at = 0;
     for (Work work : works) {
       if (work instanceof Work.Create create) {
         create.then().accept(created(create, results.get(at++), containers.get(create.lock())));
+      } else if (work instanceof Work.Release release) {
+        if (results.get(at++) instanceof OpResult.SetDataResult given) {
+          Work.Create own = release.followed(given.getStat().getEphemeralOwner() == session);
+          if (own != null) {
+            missing.add(own);
+          }
+        } else {
+          release.ended(Code.OK);
+        }
       } else if (work instanceof Work.Delete delete) {
         at += delete.marked() ? 2 : 1;
         delete.then().accept(Code.OK);
       }
     }
+    return missing;
   }
 
   /**

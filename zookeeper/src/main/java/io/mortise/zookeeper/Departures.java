@@ -56,21 +56,25 @@ final class Departures {
     turn.waiting.remove(attempt.number);
     leaving.add(job);
     boolean marked = attempt.held && attempt.told && attempt.isExclusive();
-    lane.delete(
-        turn.node(attempt),
-        marked,
-        job.later,
-        code -> {
+    Work.Ended then =
+        (code, followed) -> {
           leaving.remove(job);
-          left(turn, job, attempt, code);
-        });
+          left(turn, job, attempt, code, followed);
+        };
+    if (job.later && !marked && attempt.state == State.HELD && attempt.isExclusive()) {
+      lane.release(turn.path, turn.node(attempt), attempt, then);
+    } else {
+      lane.delete(turn.node(attempt), marked, job.later, code -> then.accept(code, false));
+    }
   }
 
-  private void left(Turn turn, Job job, Attempt attempt, Code code) {
+  private void left(Turn turn, Job job, Attempt attempt, Code code, boolean followed) {
     switch (code) {
       case OK -> {
         turns.ended(attempt, attempt.held ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
-        regulars.left(turn.path, attempt);
+        if (!followed) {
+          regulars.left(turn.path, attempt);
+        }
       }
       case NONODE -> turns.ended(attempt, attempt.held ? Ends.End.HOLD_GONE : Ends.End.WAIT_GONE);
       case SESSIONEXPIRED -> {

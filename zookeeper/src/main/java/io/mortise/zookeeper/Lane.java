@@ -2,7 +2,10 @@ package io.mortise.zookeeper;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -41,6 +44,9 @@ final class Lane {
   private final SessionCore core;
   private final Containers containers;
   private final ArrayDeque<Work> waiting = new ArrayDeque<>();
+
+  /** Removals that somebody may follow, by the lock's path. */
+  private final Map<String, Work.Release> unsent = new HashMap<>();
 
   /** How many transactions are on their way. */
   private int underWay;
@@ -85,9 +91,48 @@ final class Lane {
     add(work);
     if (!later || marked) {
       pump();
-    } else if (underWay == 0 && !lingering) {
+    } else {
+      linger();
+    }
+  }
+
+  /** Removes the node of an exclusive hold, a little later, unless somebody follows. */
+  void release(String lock, String path, Attempt attempt, Work.Ended then) {
+    Work.Release work = new Work.Release(lock, path, attempt, then);
+    if (!over) {
+      unsent.put(lock, work);
+    }
+    add(work);
+    linger();
+  }
+
+  /** The exclusive hold on a lock whose node an attempt may take over, if there is one. */
+  @Nullable Attempt leaving(String lock) {
+    Work.Release work = unsent.get(lock);
+    return work == null ? null : work.attempt();
+  }
+
+  /** Gives it the node of the {@link #leaving} hold; of one more node if that has gone. */
+  void follow(String lock, Attempt attempt, String data, Consumer<Work.Created> then) {
+    Work.Release before = Objects.requireNonNull(unsent.remove(lock));
+    before.follow(new Work.Create(lock, attempt, data, true, then));
+    pump();
+  }
+
+  private void linger() {
+    if (underWay == 0 && !lingering) {
       lingering = true;
-      core.store().timer().in(LINGER_NANOS, () -> core.guard().run(this::linger));
+      core.store()
+          .timer()
+          .in(
+              LINGER_NANOS,
+              () ->
+                  core.guard()
+                      .run(
+                          () -> {
+                            lingering = false;
+                            pump();
+                          }));
     }
   }
 
@@ -99,24 +144,27 @@ final class Lane {
     }
   }
 
-  private void linger() {
-    lingering = false;
-    pump();
-  }
-
   private void pump() {
     while (!waiting.isEmpty() && (underWay == 0 || (underWay < MOST && waiting.size() >= ENOUGH))) {
       underWay++;
       if (waiting.size() == 1) {
-        single(waiting.remove(), 0, this::next);
+        single(take(), 0, this::next);
         return;
       }
       List<Work> batch = new ArrayList<>();
       while (batch.size() < BATCH && !waiting.isEmpty()) {
-        batch.add(waiting.remove());
+        batch.add(take());
       }
       send(batch);
     }
+  }
+
+  private Work take() {
+    Work work = waiting.remove();
+    if (work instanceof Work.Release release) {
+      unsent.remove(release.lock(), release);
+    }
+    return work;
   }
 
   private void next() {
@@ -133,6 +181,8 @@ final class Lane {
   private void single(Work work, int tries, Runnable then) {
     if (work instanceof Work.Create create) {
       create(create, tries, then);
+    } else if (work instanceof Work.Release release) {
+      release(release, then);
     } else if (work instanceof Work.Delete delete && delete.marked()) {
       client()
           .multi(
@@ -149,13 +199,71 @@ final class Lane {
     }
   }
 
+  private void release(Work.Release work, Runnable then) {
+    Work.Create next = work.next();
+    if (next == null) {
+      client()
+          .delete(
+              work.path(),
+              -1,
+              (rc, path, context) -> step(() -> work.ended(Code.get(rc)), then),
+              null);
+      return;
+    }
+    client()
+        .setData(
+            work.path(),
+            NodeData.bytes(next.data()),
+            -1,
+            (rc, path, context, stat) -> step(() -> followed(work, next, Code.get(rc), stat, then)),
+            null);
+  }
+
+  private void followed(
+      Work.Release work, Work.Create next, Code code, @Nullable Stat stat, Runnable then) {
+    switch (code) {
+      case OK -> {
+        boolean ours = stat != null && stat.getEphemeralOwner() == client().getSessionId();
+        if (work.followed(ours) == null) {
+          then.run();
+        } else {
+          create(next, 0, then);
+        }
+      }
+      case CONNECTIONLOSS, OPERATIONTIMEOUT, SESSIONMOVED, SESSIONEXPIRED -> {
+        work.failed(code);
+        then.run();
+      }
+      default ->
+          // It has gone, or may not be written to.
+          client()
+              .delete(
+                  work.path(),
+                  -1,
+                  (rc, path, context) ->
+                      step(
+                          () -> {
+                            work.ended(Code.get(rc));
+                            create(next, 0, then);
+                          }),
+                  null);
+    }
+  }
+
   private void step(Runnable result, Runnable then) {
+    step(
+        () -> {
+          result.run();
+          then.run();
+        });
+  }
+
+  private void step(Runnable step) {
     core.guard()
         .run(
             () -> {
               if (!over) {
-                result.run();
-                then.run();
+                step.run();
               }
             });
   }
@@ -237,7 +345,7 @@ final class Lane {
     }
     switch (batch.outcome()) {
       case DONE -> {
-        batch.deliver();
+        waiting.addAll(batch.deliver());
         // Whoever is answered now wants something again at once: those go together, where the
         // first of them would go alone, and all others wait for it.
         core.guard().later(() -> core.guard().run(this::next));
@@ -269,5 +377,6 @@ final class Lane {
   void over() {
     over = true;
     waiting.clear();
+    unsent.clear();
   }
 }

@@ -129,14 +129,29 @@ final class Observer {
       AttemptId attempt,
       Was was,
       CompletableFuture<Reply.Ended> answer) {
-    client.delete(
+    Reply.Ended absent = new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false);
+    client.getData(
         node,
-        -1,
-        (rc, path, context) -> {
-          if (rc == 0) {
-            answer.complete(new Reply.Ended(attempt, was, How.RELEASED, false));
-          } else if (rc == Code.NONODE.intValue()) {
-            answer.complete(new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false));
+        false,
+        (rc, path, context, data, stat) -> {
+          NodeData.Entry entry = NodeData.attempt(data);
+          if (rc == 0 && entry != null && entry.attempt().equals(attempt)) {
+            // Of that very version: its session may give the node to the next attempt.
+            client.delete(
+                node,
+                stat.getVersion(),
+                (code, given, ignored) -> {
+                  if (code == 0) {
+                    answer.complete(new Reply.Ended(attempt, was, How.RELEASED, false));
+                  } else if (code == Code.NONODE.intValue()) {
+                    answer.complete(absent);
+                  } else {
+                    answer.completeExceptionally(silent());
+                  }
+                },
+                null);
+          } else if (rc == 0 || rc == Code.NONODE.intValue()) {
+            answer.complete(absent);
           } else {
             answer.completeExceptionally(silent());
           }
@@ -310,7 +325,7 @@ final class Observer {
     private LockView.Party party(NodeData.Entry entry, int weight, long token, Stat stat) {
       AttemptId attempt = entry.attempt();
       NodeData.Member process = processes.get(attempt.session());
-      long since = Math.max(0, System.currentTimeMillis() - stat.getCtime());
+      long since = Math.max(0, System.currentTimeMillis() - stat.getMtime());
       return new LockView.Party(
           attempt,
           process == null ? null : process.client(),

@@ -231,11 +231,11 @@ final class Turns {
     attempt.token = czxid << 16;
   }
 
-  /** As {@link #grant}, of the node that came next after the last hold's. */
-  void grantAfter(Turn turn, Attempt attempt, Regulars.Last last) {
-    grant(turn, attempt, 0, false);
-    attempt.token = last.token();
-    attempt.offset = last.next();
+  /** As {@link #grant}, with the tokens of this session's last hold, from that number on. */
+  void grantAfter(Turn turn, Attempt attempt, long token, int next, boolean wanted) {
+    grant(turn, attempt, 0, wanted);
+    attempt.token = token;
+    attempt.offset = next;
   }
 
   Reply.Granted granted(Attempt attempt) {
