@@ -10,9 +10,9 @@ final class Containers {
   private final SessionCore core;
 
   /**
-   * Hashes of containers that were there, each in the slot of its lower bits. They may be gone when
-   * nobody has used them for long, and two may have the same hash: then a creation fails, and is
-   * sent again together with that of the container.
+   * Hashes of containers that were there, each in its slot. They may be gone when nobody has used
+   * them for long, and two may have the same hash: then a creation fails, and is sent again together
+   * with that of the container.
    */
   private final int[] known = new int[KNOWN];
 
@@ -26,7 +26,7 @@ final class Containers {
    * @param again whether an earlier attempt may have found nothing to stand on
    */
   void ensure(Work.Create work, boolean again) {
-    int hash = work.lock().hashCode() | 1;
+    int hash = hash(work.lock());
     if (known[slot(hash)] != hash) {
       known[slot(hash)] = hash;
       if (again) {
@@ -38,10 +38,17 @@ final class Containers {
 
   /** It is gone. */
   void forget(String lock) {
-    known[slot(lock.hashCode() | 1)] = 0;
+    known[slot(hash(lock))] = 0;
   }
 
+  /** Never that of an empty slot. */
+  private static int hash(String lock) {
+    int hash = lock.hashCode();
+    return hash == 0 ? 1 : hash;
+  }
+
+  /** Names that are numbered have hashes close to each other. */
   private static int slot(int hash) {
-    return (hash >>> 1) & (KNOWN - 1);
+    return (hash * 0x9E3779B9) >>> 20;
   }
 }

@@ -146,7 +146,10 @@ class FollowingTest {
 
   @Test
   void givenAnswerThatIsLost_thenTheNodeIsFoundAgain_andTokensRise() throws Exception {
-    line.weather(Weather.MUTE);
+    line.weather(Weather.FAIR);
+    assertThat(busy).succeedsWithin(LONG);
+    line.weather(Weather.ANSWERS_HELD);
+    busy = acquire(LockName.of("busy"), 98);
     CompletableFuture<Reply> release = release(1);
     CompletableFuture<Reply> next = acquire(NAME, 2);
     // So many do not wait for what was asked before.
@@ -155,6 +158,7 @@ class FollowingTest {
       others.add(acquire(LockName.of("other" + i), 10 + i));
     }
     Waits.until(LONG, "the node was given to the next", () -> holder() == 2);
+    line.reset();
     line.weather(Weather.FAIR);
     assertThat(release).succeedsWithin(LONG).isInstanceOf(Reply.Failed.class);
     assertThat(next).succeedsWithin(LONG).isInstanceOf(Reply.Failed.class);
