@@ -11,8 +11,8 @@ final class Containers {
 
   /**
    * Hashes of containers that were there, each in its slot. They may be gone when nobody has used
-   * them for long, and two may have the same hash: then a creation fails, and is sent again together
-   * with that of the container.
+   * them for long, and two may have the same hash: then a creation fails, and is sent again
+   * together with that of the container.
    */
   private final int[] known = new int[KNOWN];
 
