@@ -88,6 +88,23 @@ class OutageSuite extends ClientSuite {
 
   @Test
   @Unpaused
+  void givenReleaseThatWasLost_whenItsProcessTriesAgain_thenItIsNotInItsOwnWay() throws Exception {
+    Peer a = peer("a");
+    Lease lease = a.lock().acquire();
+    a.link().set(StoreLink.State.REFUSING);
+    lease.close();
+    long before = a.link().requests();
+    // By now it waits for half a second and more before it asks again.
+    Waits.until(LONG, "it had asked again", () -> a.link().requests() > before + 5);
+    a.link().set(StoreLink.State.UP);
+    try (Lease again = a.lock().tryAcquire().orElseThrow()) {
+      again.ensureValid();
+    }
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  @Unpaused
   @Tag("stale-holder-changes-nothing")
   void givenLostHold_whenItsOwnerComesBackAndCloses_thenTheSuccessorKeepsTheLock()
       throws Exception {

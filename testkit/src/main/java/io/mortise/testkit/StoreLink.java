@@ -161,6 +161,11 @@ public final class StoreLink implements PartitionedStore {
   }
 
   @Override
+  public CompletionStage<Boolean> claimSweep() {
+    return stage(store::claimSweep, CompletableFuture::failedFuture);
+  }
+
+  @Override
   public CompletionStage<StoreReport> examine() {
     return stage(store::examine, CompletableFuture::failedFuture);
   }

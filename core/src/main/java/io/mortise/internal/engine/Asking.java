@@ -242,6 +242,12 @@ final class Asking {
       judge(stripe, claim, holder.attempt().session());
       return;
     }
+    if (claim.failures() < JUDGEMENTS && engine.endings.hasten(stripe, claim.name, holder)) {
+      // Nobody has it: our own release was lost, or is late.
+      claim.failures(claim.failures() + 1);
+      ask(stripe, claim, null);
+      return;
+    }
     dismissTriers(stripe, claim, State.BUSY, null);
     if (claim.head == null) {
       engine.claims.discard(stripe, claim);

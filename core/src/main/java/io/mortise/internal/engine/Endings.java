@@ -1,10 +1,14 @@
 package io.mortise.internal.engine;
 
+import io.mortise.spi.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Request;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ends attempts in the store, and does not rest until the store has answered.
@@ -82,6 +86,25 @@ final class Endings {
     } finally {
       stripe.unlock();
     }
+  }
+
+  /**
+   * Under the stripe's lock: if what holds the lock is being ended here, and it is known that the
+   * store may not have heard of it, asks for that end once more, before anything that is sent
+   * later.
+   *
+   * @param holder null if the store does not tell: then it may be any that is being ended
+   * @return whether something was asked for
+   */
+  boolean hasten(Stripe stripe, LockName name, Reply.@Nullable Holder holder) {
+    Optional<Ending> unheard =
+        (holder != null
+                ? Stream.ofNullable(stripe.endings.get(holder.attempt()))
+                : stripe.endings.values().stream().filter(ending -> ending.name.equals(name)))
+            .filter(ending -> ending.failures > 0)
+            .findFirst();
+    unheard.ifPresent(ending -> send(stripe, ending));
+    return unheard.isPresent();
   }
 
   private void again(Stripe stripe, Ending ending) {
