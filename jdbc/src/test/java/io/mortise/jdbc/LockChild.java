@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -28,8 +29,18 @@ final class LockChild implements AutoCloseable {
 
   /** Starts one; arguments as {@link #main} has them. */
   static LockChild start(String what, String url, Duration ttl, String... more) {
-    List<String> command =
-        new java.util.ArrayList<>(
+    return start(List.of(), what, url, ttl, more);
+  }
+
+  /**
+   * The same.
+   *
+   * @param prefix what stands before the command, to change what it sees of its host
+   */
+  static LockChild start(
+      List<String> prefix, String what, String url, Duration ttl, String... more) {
+    List<String> command = new ArrayList<>(prefix);
+    command.addAll(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx64m",
@@ -65,8 +76,17 @@ final class LockChild implements AutoCloseable {
     process.getOutputStream().flush();
   }
 
-  void kill() throws InterruptedException {
-    process.destroyForcibly().waitFor();
+  /** Stops it from running. */
+  void pause() {
+    try {
+      new ProcessBuilder("kill", "-STOP", Long.toString(process.pid())).start().waitFor();
+    } catch (IOException | InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  void kill() {
+    process.destroyForcibly().onExit().join();
   }
 
   int await() throws InterruptedException {
@@ -86,12 +106,16 @@ final class LockChild implements AutoCloseable {
     process.destroyForcibly();
   }
 
-  /** {@code count|hold|echo URL TTL-in-ms …}. */
+  /** {@code count|hold|echo|clock URL TTL-in-ms …}. */
   public static void main(String[] args) throws Exception {
-    if (!args[0].equals("echo")) {
+    if (!args[0].equals("echo") && !args[0].equals("clock")) {
       Thread parent = new Thread(LockChild::endWithParent);
       parent.setDaemon(true);
       parent.start();
+    }
+    if (args[0].equals("clock")) {
+      EmbeddedClockTest.playHere(args[1]);
+      System.exit(0);
     }
     Duration ttl = Duration.ofMillis(Long.parseLong(args[2]));
     try (LockClient locks = LockClient.builder().url(args[1]).ttl(ttl).build()) {

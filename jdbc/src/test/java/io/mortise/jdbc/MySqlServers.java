@@ -41,13 +41,15 @@ final class MySqlServers {
     server.restart();
   }
 
-  /**
-   * The URL of somebody who may use one database. Where there is no such server, the test is
-   * skipped, or on CI fails.
-   */
+  /** Where there is no such server, the test is skipped, or on CI fails. */
+  Path program() {
+    return Machine.required(find.get(), "a server " + name);
+  }
+
+  /** The URL of somebody who may use one database. */
   String url() {
     if (server == null) {
-      server = start.apply(Machine.required(find.get(), "The server " + name));
+      server = start.apply(program());
     }
     return server.url();
   }

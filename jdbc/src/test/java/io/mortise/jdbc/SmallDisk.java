@@ -5,7 +5,6 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -25,8 +24,7 @@ final class SmallDisk implements AutoCloseable {
 
   /** Empty if this machine does not let us mount one. */
   static Optional<SmallDisk> mount(int megabytes) {
-    if (!System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("linux")
-        || !"root".equals(System.getProperty("user.name"))) {
+    if (!Disks.mayMount()) {
       return Optional.empty();
     }
     try {

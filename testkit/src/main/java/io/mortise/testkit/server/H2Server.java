@@ -31,16 +31,45 @@ public final class H2Server extends LocalServer {
    */
   public static H2Server start() {
     try {
-      Path folder = Files.createTempDirectory("mortise-h2");
-      int port = ServerProcess.freePort();
-      List<String> command = new ArrayList<>(ServerProcess.java("-Xmx128m"));
-      command.addAll(List.of(MAIN, "-tcp", "-tcpPort", Integer.toString(port)));
-      command.addAll(List.of("-ifNotExists", "-baseDir", folder.toString()));
-      return new H2Server(
-          ServerProcess.start("h2", folder, command, () -> isListening(port)), port);
+      return start(Files.createTempDirectory("mortise-h2"), List.of());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /**
+   * The same, with a clock that the test sets.
+   *
+   * @param clock closed after the server
+   */
+  public static H2Server start(FakeClock clock) {
+    try {
+      return start(Files.createTempDirectory("mortise-h2"), clock.prefix());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * The same, with its data on a disk that can lose what was not forced to it.
+   *
+   * @param disk closed after the server
+   */
+  public static H2Server start(LossyDisk disk) {
+    try {
+      return start(disk.folder("h2"), List.of());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static H2Server start(Path folder, List<String> prefix) {
+    int port = ServerProcess.freePort();
+    List<String> command = new ArrayList<>(prefix);
+    command.addAll(ServerProcess.java("-Xmx128m"));
+    command.addAll(List.of(MAIN, "-tcp", "-tcpPort", Integer.toString(port)));
+    command.addAll(List.of("-ifNotExists", "-baseDir", folder.toString()));
+    return new H2Server(ServerProcess.start("h2", folder, command, () -> isListening(port)), port);
   }
 
   private static boolean isListening(int port) throws IOException {

@@ -93,6 +93,11 @@ public final class LossyDisk implements AutoCloseable {
     return data();
   }
 
+  /** A new folder on it, for a server of that name. */
+  Path folder(String name) throws IOException {
+    return Files.createDirectory(data().resolve(name));
+  }
+
   /** Removes all that is there. */
   public void empty() {
     try (Stream<Path> files = Files.list(data())) {
@@ -118,21 +123,36 @@ public final class LossyDisk implements AutoCloseable {
    * @param down runs when the server does not answer any more
    */
   public void cutPower(LocalServer server, Runnable down) {
+    cutPower(
+        () -> {
+          server.pause();
+          down.run();
+        },
+        server::kill);
+    server.restart();
+  }
+
+  /**
+   * Cuts the power of a process that has its data here: what was on the disk at that moment is
+   * there afterwards.
+   *
+   * @param pause stops it from running
+   * @param kill ends it
+   */
+  public void cutPower(Runnable pause, Runnable kill) {
     try {
       // What it has written and not forced to the disk is in the memory of the system, not in the
       // image, and stays out of the copy.
-      server.pause();
-      down.run();
+      pause.run();
       Path copy = folder.resolve("copy");
       run("cp", "--sparse=always", image().toString(), copy.toString());
-      server.kill();
+      kill.run();
       unmount();
       Files.move(copy, image(), StandardCopyOption.REPLACE_EXISTING);
       mountImage();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    server.restart();
   }
 
   /** Its processes may take a moment to be gone. */

@@ -36,7 +36,7 @@ public final class MariaDbServer extends LocalServer {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static MariaDbServer start(Path program, String... arguments) {
-    return start(program, List.of(), arguments);
+    return start(program, MySqlLike.folder("mariadb"), List.of(), arguments);
   }
 
   /**
@@ -45,16 +45,30 @@ public final class MariaDbServer extends LocalServer {
    * @param clock closed after the server
    */
   public static MariaDbServer start(Path program, FakeClock clock, String... arguments) {
-    return start(program, clock.prefix(), arguments);
+    return start(program, MySqlLike.folder("mariadb"), clock.prefix(), arguments);
   }
 
-  private static MariaDbServer start(Path program, List<String> prefix, String... arguments) {
+  /**
+   * The same, with its data on a disk that can lose what was not forced to it.
+   *
+   * @param disk closed after the server
+   */
+  public static MariaDbServer start(Path program, LossyDisk disk, String... arguments) {
+    try {
+      return start(program, disk.folder("mariadb"), List.of(), arguments);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static MariaDbServer start(
+      Path program, Path folder, List<String> prefix, String... arguments) {
     try {
       Path data = ServerProcess.once("mariadb-data", MariaDbServer::makeData);
       int port = ServerProcess.freePort();
       List<String> command = new ArrayList<>(prefix);
       command.addAll(List.of(program.toString(), "--no-defaults", "--innodb-log-file-size=16M"));
-      return new MariaDbServer(MySqlLike.start("mariadb", data, port, command, arguments), port);
+      return new MariaDbServer(MySqlLike.start("mariadb", folder, data, port, command, arguments), port);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -33,13 +33,20 @@ final class MySqlLike {
   /**
    * Starts a server on a copy of a data folder.
    *
+   * @param folder its own from now on
    * @param program the server and what it needs to be told in its own way
    */
   static ServerProcess start(
-      String name, Path data, int port, List<String> program, String... arguments) {
+      String name,
+      Path folder,
+      Path data,
+      int port,
+      List<String> program,
+      String... arguments) {
     try {
-      Path folder = Files.createTempDirectory("mortise-" + name);
       ServerProcess.copyTree(data, folder.resolve("data"));
+      // Or a replica would take its source for itself.
+      Files.deleteIfExists(folder.resolve("data").resolve("auto.cnf"));
       Path init = folder.resolve("init.sql");
       // One statement per line is what both read.
       Files.writeString(init, INIT);
@@ -59,6 +66,15 @@ final class MySqlLike {
       command.addAll(user());
       Stream.of(arguments).forEach(command::add);
       return ServerProcess.start(name, folder, command, () -> greets(port));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A folder of its own for a server. */
+  static Path folder(String name) {
+    try {
+      return Files.createTempDirectory("mortise-" + name);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

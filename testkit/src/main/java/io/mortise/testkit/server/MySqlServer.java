@@ -72,7 +72,7 @@ public final class MySqlServer extends LocalServer {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static MySqlServer start(Path home, String... arguments) {
-    return start(home, List.of(), arguments);
+    return start(home, MySqlLike.folder("mysql"), List.of(), arguments);
   }
 
   /**
@@ -81,18 +81,32 @@ public final class MySqlServer extends LocalServer {
    * @param clock closed after the server
    */
   public static MySqlServer start(Path home, FakeClock clock, String... arguments) {
-    return start(home, clock.prefix(), arguments);
+    return start(home, MySqlLike.folder("mysql"), clock.prefix(), arguments);
   }
 
-  private static MySqlServer start(Path home, List<String> prefix, String... arguments) {
+  /**
+   * The same, with its data on a disk that can lose what was not forced to it.
+   *
+   * @param disk closed after the server
+   */
+  public static MySqlServer start(Path home, LossyDisk disk, String... arguments) {
+    try {
+      return start(home, disk.folder("mysql"), List.of(), arguments);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static MySqlServer start(
+      Path home, Path folder, List<String> prefix, String... arguments) {
     String program = home.resolve("bin/mysqld").toString();
     try {
       Path data =
           ServerProcess.once(
               VERSION + "-data",
-              folder -> {
+              made -> {
                 List<String> make = new ArrayList<>(program(program, home));
-                make.addAll(List.of("--initialize-insecure", "--datadir=" + folder));
+                make.addAll(List.of("--initialize-insecure", "--datadir=" + made));
                 make.addAll(MySqlLike.user());
                 ServerProcess.run(home, make);
               });
@@ -100,7 +114,7 @@ public final class MySqlServer extends LocalServer {
       List<String> command = new ArrayList<>(prefix);
       command.addAll(program(program, home));
       command.addAll(List.of("--mysqlx=OFF", "--performance-schema=OFF"));
-      return new MySqlServer(MySqlLike.start("mysql", data, port, command, arguments), port);
+      return new MySqlServer(MySqlLike.start("mysql", folder, data, port, command, arguments), port);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -104,7 +104,7 @@ public final class PostgresServer extends LocalServer {
       Path binaries, LossyDisk disk, Optional<FakeClock> clock, String... arguments) {
     List<String> prefix = clock.map(FakeClock::prefix).orElse(List.of());
     try {
-      Path folder = Files.createDirectory(disk.folder().resolve("postgres"));
+      Path folder = disk.folder("postgres");
       Path data = folder.resolve("data");
       initialize(binaries, folder, data);
       return start(binaries, folder, data, prefix, arguments);
@@ -144,13 +144,14 @@ public final class PostgresServer extends LocalServer {
   }
 
   /**
-   * Starts a standby with what this server has now, for which it is stopped and started again. The
-   * standby hears of nothing that comes after: replication is asynchronous, and has broken. It can
-   * be promoted by {@code pg_promote()}.
+   * Starts a standby with what this server has now, for which it is stopped and started again. It
+   * can be promoted by {@code pg_promote()}.
    *
    * @param binaries as the server was started with
+   * @param upstream the port of the loopback at which the standby finds this server, to hear of
+   *     what comes after
    */
-  public PostgresServer startStandby(Path binaries) {
+  public PostgresServer startStandby(Path binaries, int upstream) {
     stop();
     try {
       Path folder = folder("mortise-postgres");
@@ -163,7 +164,16 @@ public final class PostgresServer extends LocalServer {
               "-p",
               copy.resolve("PG_VERSION").toString(),
               copy.resolve("standby.signal").toString()));
-      return start(binaries, folder, copy, List.of());
+      return start(
+          binaries,
+          folder,
+          copy,
+          List.of(),
+          "-c",
+          "primary_conninfo=host=127.0.0.1 port=%d user=%s password=%s"
+              .formatted(upstream, USER, PASSWORD),
+          "-c",
+          "wal_retrieve_retry_interval=100ms");
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } finally {
