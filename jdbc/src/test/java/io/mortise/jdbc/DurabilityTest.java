@@ -239,8 +239,7 @@ class DurabilityTest {
   }
 
   /** The last grant before the fault is given again after it, with a greater token. */
-  private static void checkForgotten(Mode mode, LocalServer server, Harm harm)
-      throws Exception {
+  private static void checkForgotten(Mode mode, LocalServer server, Harm harm) throws Exception {
     boolean forgotten = false;
     for (int i = 0; i < TRIES && !forgotten; i++) {
       try (LockClient holder = mode.client(server);

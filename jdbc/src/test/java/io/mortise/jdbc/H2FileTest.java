@@ -26,8 +26,9 @@ class H2FileTest {
   }
 
   @Test
-  void givenProcessThatHasTheFileOpen_whenItIsKilled_thenNobodyHeldBesideIt_andTheNextTokenIsGreater()
-      throws Exception {
+  void
+      givenProcessThatHasTheFileOpen_whenItIsKilled_thenNobodyHeldBesideIt_andTheNextTokenIsGreater()
+          throws Exception {
     String url = url(directory);
     try (LockChild child = LockChild.start("hold", url, TTL)) {
       long token = Long.parseLong(child.line());
@@ -54,7 +55,8 @@ class H2FileTest {
   }
 
   private static void checkAlone(String url) {
-    assertThatThrownBy(() -> LockClient.connect(url)).isInstanceOf(StoreUnavailableException.class)
+    assertThatThrownBy(() -> LockClient.connect(url))
+        .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("open in another process");
   }
 

@@ -41,18 +41,17 @@ final class LockChild implements AutoCloseable {
       List<String> prefix, String what, String url, Duration ttl, String... more) {
     List<String> command = new ArrayList<>(prefix);
     command.addAll(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx64m",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty(
-                    "surefire.test.class.path", System.getProperty("java.class.path")),
-                LockChild.class.getName(),
-                what,
-                url,
-                Long.toString(ttl.toMillis())));
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx64m",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-cp",
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+            LockChild.class.getName(),
+            what,
+            url,
+            Long.toString(ttl.toMillis())));
     command.addAll(List.of(more));
     try {
       return new LockChild(

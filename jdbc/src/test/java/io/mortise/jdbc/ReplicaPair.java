@@ -123,8 +123,7 @@ abstract class ReplicaPair implements AutoCloseable {
 
     private Postgres(PostgresServer primary) throws SQLException {
       super(
-          primary,
-          between -> primary.startStandby(PostgresServers.V18.binaries(), between.port()));
+          primary, between -> primary.startStandby(PostgresServers.V18.binaries(), between.port()));
     }
 
     @Override

@@ -86,7 +86,7 @@ abstract class ServerClockSuite {
         lives = lease.token();
         set(HOUR.negated());
         // A name that is new begins at the clock. Without a remedy the dead would live for an hour.
-        try (Lease fresh = other.lock("fresh").acquireWithin(LONG)) {
+        try (Lease fresh = other.lock("fresh" + System.nanoTime()).acquireWithin(LONG)) {
           assertThat(fresh.token()).isLessThan(died - HOUR.toMillis() * 500);
         }
 

@@ -68,7 +68,8 @@ public final class MariaDbServer extends LocalServer {
       int port = ServerProcess.freePort();
       List<String> command = new ArrayList<>(prefix);
       command.addAll(List.of(program.toString(), "--no-defaults", "--innodb-log-file-size=16M"));
-      return new MariaDbServer(MySqlLike.start("mariadb", folder, data, port, command, arguments), port);
+      return new MariaDbServer(
+          MySqlLike.start("mariadb", folder, data, port, command, arguments), port);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -37,12 +37,7 @@ final class MySqlLike {
    * @param program the server and what it needs to be told in its own way
    */
   static ServerProcess start(
-      String name,
-      Path folder,
-      Path data,
-      int port,
-      List<String> program,
-      String... arguments) {
+      String name, Path folder, Path data, int port, List<String> program, String... arguments) {
     try {
       ServerProcess.copyTree(data, folder.resolve("data"));
       // Or a replica would take its source for itself.

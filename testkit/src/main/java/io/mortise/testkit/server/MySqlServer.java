@@ -114,7 +114,8 @@ public final class MySqlServer extends LocalServer {
       List<String> command = new ArrayList<>(prefix);
       command.addAll(program(program, home));
       command.addAll(List.of("--mysqlx=OFF", "--performance-schema=OFF"));
-      return new MySqlServer(MySqlLike.start("mysql", folder, data, port, command, arguments), port);
+      return new MySqlServer(
+          MySqlLike.start("mysql", folder, data, port, command, arguments), port);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
