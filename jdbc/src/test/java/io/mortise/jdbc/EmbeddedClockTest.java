@@ -78,6 +78,11 @@ class EmbeddedClockTest {
           }
 
           @Override
+          Duration ttl() {
+            return TTL.multipliedBy(2);
+          }
+
+          @Override
           void set(Duration offset) {
             System.out.println(offset);
             try {

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What a replica that lags behind loses when it takes over, and what is left to notice it. */
 @Timeout(200)
 class LaggingReplicaTest {
-  private static final Duration TTL = Duration.ofSeconds(3);
+  private static final Duration TTL = Duration.ofSeconds(6);
   private static final String LOCK = "invoice/42";
 
   @ParameterizedTest
@@ -34,9 +34,9 @@ class LaggingReplicaTest {
         LockClient first = client(pair);
         LockClient second = client(pair)) {
       DataSource resource = product.source(pair.url());
-      Lease known = first.lock("known").acquire();
+      FencingToken known = first.lock("known").acquire().fencingToken();
       try (SqlHelpers helpers = SqlHelpers.open(resource)) {
-        enter(helpers.fence(), resource, known.fencingToken());
+        enter(helpers.fence(), resource, known);
       }
       pair.awaitReplica();
       assertThat(second.lock("known").tryAcquire()).isEmpty();
@@ -48,7 +48,7 @@ class LaggingReplicaTest {
       old.onLost(loss -> lost.countDown());
       // So that the session of the replica is another state of it than the primary's.
       long left = old.remaining().toNanos();
-      Awaitility.await().until(() -> old.remaining().toNanos() > left);
+      Awaitility.await().atMost(TTL.multipliedBy(2)).until(() -> old.remaining().toNanos() > left);
       pair.failOver();
 
       FencingToken current =
