@@ -48,6 +48,8 @@
 -- takes its G and W away: O(log n).
 
 local PREFIX, DEADLINE, RETENTION = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+-- At so many of those who wait ahead is looked, for when their sessions end: who joins a long queue pays no more.
+local LOOKED_AT = 8
 local try, sub, byte, format = redis.pcall, string.sub, string.byte, string.format
 local now
 
@@ -609,7 +611,7 @@ local function machine()
     local left = in_way and (life(sub(in_way.attempt, 1, 12)) or 1) * 1000
     if ahead > 0 then
       -- Whether one who waits ahead has died is seen when its session ends.
-      local before = try('ZRANGE', lock.q, 0, math.min(ahead, STEPS) - 1)
+      local before = try('ZRANGE', lock.q, 0, math.min(ahead, LOOKED_AT) - 1)
       for i = 1, #before do
         local lives_yet = life(sub(before[i], 1, 12)) or 0
         if lives_yet > 0 then
@@ -807,7 +809,7 @@ end
 
 -- The two paths of a plain lock that is contended: whoever holds it, holds it alone, has no times and was not evicted.
 -- They do and answer what the machine does, which takes twice as long, and leave to it, with nothing written, whatever is
--- not as usual: a dead session, a poll, a long queue, a full server, keys of another type. Made only when needed.
+-- not as usual: a dead session, a poll, a full server, keys of another type. Made only when needed.
 local function contended()
   local NO_TIMES = string.rep('0', 33)
 
@@ -860,8 +862,9 @@ local function contended()
     if now > DEADLINE then
       return nil
     end
-    local rows = byte(text) == 119 and try('ZRANGE', PREFIX .. 'q:' .. name, 0, 63, 'WITHSCORES') or {}
-    if rows.err or #rows == 128 or (rows[1] and not life(rows[1])) then
+    local q = PREFIX .. 'q:' .. name
+    local rows = byte(text) == 119 and try('ZRANGE', q, 0, LOOKED_AT - 1, 'WITHSCORES') or {}
+    if rows.err or (rows[1] and not life(rows[1])) then
       return nil
     end
     local left = held
@@ -872,14 +875,20 @@ local function contended()
       end
       left = queue and math.min(left, life(rows[i]) or left) or left
     end
-    local ahead = #rows / 2
+    local ahead, latest = #rows / 2, rows[#rows] or 0
+    if ahead == LOOKED_AT then
+      if try('ZSCORE', q, attempt) then
+        return nil
+      end
+      ahead, latest = try('ZCARD', q), try('ZRANGE', q, -1, -1, 'WITHSCORES')[2]
+    end
     if queue then
       local d = PREFIX .. 'd:' .. name
       if type(try('HSET', d, attempt, 'w' .. wide(now) .. sub(arg, 25, 28))) ~= 'number' then
         return nil
       end
-      local ticket = math.max((rows[#rows] or 0) + 1, now)
-      if type(try('ZADD', PREFIX .. 'q:' .. name, format('%.0f', ticket), attempt)) ~= 'number' then
+      local ticket = math.max(latest + 1, now)
+      if type(try('ZADD', q, format('%.0f', ticket), attempt)) ~= 'number' then
         redis.call('HDEL', d, attempt)
         return nil
       end
@@ -893,7 +902,7 @@ local function contended()
       tell(holder, note > 0 and note + 1 or 2 * (now + told_so_far), 'W' .. holder .. name)
     end
     return (queue and 'Q' or 'B') .. format('%07d', queue and ahead or 0)
-      .. wide(left * 1000 + 1000 * (1 + (queue and ahead or 0))) .. holder
+      .. wide(left * 1000 + 1000 * (1 + (queue and math.min(ahead, 10000) or 0))) .. holder
       .. wide(sub(text, 2, 17) - sub(text, 40, 43) + 1) .. wide(held * 1000)
   end
 

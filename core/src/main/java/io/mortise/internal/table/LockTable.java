@@ -56,6 +56,9 @@ public final class LockTable {
   /** An idle record is kept this long, for its token counter and its remembered end. */
   public static final Duration RETENTION = Duration.ofMinutes(10);
 
+  /** At so many of those who wait ahead is looked, for when their sessions end. */
+  private static final int LOOKED_AT = 8;
+
   private final TableRules rules;
 
   /** Whether holds outlive their sessions until somebody brings the proof. */
@@ -230,7 +233,7 @@ public final class LockTable {
     long at = LockRecord.NEVER;
     int looked = 0;
     for (Waiter before : lock.waiters.values()) {
-      if (before.ticket() == waiter.ticket() || looked++ == rules.steps()) {
+      if (before.ticket() == waiter.ticket() || looked++ == LOOKED_AT) {
         break;
       }
       long left = LockRecord.micros(sessions.left(before.request().attempt().session(), now));
