@@ -43,6 +43,32 @@ class ManyWaitersTest {
     assertThat(amongMany / amongFew).isLessThan(10);
   }
 
+  @Test
+  void givenQueueThatIsNotLookedAtAsAWhole_thenWhoAsksAgainKeepsItsPlace_andAllAreServedInOrder() {
+    try (RedisServer server = Servers.any();
+        LockStore store = RedisStore.open(server.url())) {
+      ArrayDeque<Place> places = new ArrayDeque<>();
+      for (int i = 0; i <= 20; i++) {
+        enqueue(places, new Party(store));
+      }
+      for (Place place : places) {
+        place.party().acquire(LOCK, place.attempt(), true);
+      }
+      Place tail = places.getLast();
+      assertThat(tail.party().acquire(LOCK, tail.attempt(), true))
+          .isInstanceOfSatisfying(
+              Reply.Queued.class, queued -> assertThat(queued.ahead()).isEqualTo(19));
+      Party other = new Party(store);
+      assertThat(other.acquire(LOCK, other.attempt(), false)).isInstanceOf(Reply.Busy.class);
+      while (!places.isEmpty()) {
+        Place next = places.remove();
+        assertThat(next.party().acquire(LOCK, next.attempt(), true))
+            .isInstanceOf(Reply.Granted.class);
+        next.party().abandon(LOCK, next.attempt());
+      }
+    }
+  }
+
   private static double micros(int waiters) {
     try (RedisServer server = Servers.any();
         LockStore store = RedisStore.open(server.url() + "?timeout=20s")) {
