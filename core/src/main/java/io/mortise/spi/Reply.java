@@ -45,7 +45,7 @@ public sealed interface Reply {
    * @param holder one present holder, null if there is none (closed, or free with a queue that is
    *     being served)
    * @param askAgain when to send the acquire again, at the latest; no push is relied upon. No later
-   *     than the session of anyone would end who holds, or is among the first 64 that wait ahead
+   *     than the session of anyone would end who holds, or is among the first 8 that wait ahead
    */
   record Queued(AttemptId attempt, int ahead, @Nullable Holder holder, Duration askAgain)
       implements Reply {}
