@@ -5,6 +5,7 @@ import io.mortise.internal.engine.Waiter.State;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
+import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +27,13 @@ final class SessionEvents implements SessionKeeper.Listener {
 
   @Override
   public void opened(LiveSession session) {
+    // Those alone that are there now: if this session is lost meanwhile they come back, for the
+    // next.
+    List<Claim> unsent = new ArrayList<>();
     for (Claim claim = engine.unsent.poll(); claim != null; claim = engine.unsent.poll()) {
+      unsent.add(claim);
+    }
+    for (Claim claim : unsent) {
       Stripe stripe = engine.stripe(claim.name);
       stripe.lock();
       try {

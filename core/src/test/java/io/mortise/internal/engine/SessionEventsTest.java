@@ -1,0 +1,86 @@
+package io.mortise.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.internal.judge.ForwardingStore;
+import io.mortise.internal.table.MemStore;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class SessionEventsTest {
+  private static final int SHORT_LIVED = 3;
+
+  private final AtomicInteger opened = new AtomicInteger();
+
+  /** A store in which the first sessions are gone as soon as something is asked of them. */
+  private final class ForgetsFirst extends ForwardingStore {
+    ForgetsFirst() {
+      super(new MemStore());
+    }
+
+    @Override
+    public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+      StoreSession session = super.open(spec, hints);
+      return opened.incrementAndGet() > SHORT_LIVED ? session : new Gone(session);
+    }
+  }
+
+  private record Gone(StoreSession session) implements StoreSession {
+    @Override
+    public SessionId id() {
+      return session.id();
+    }
+
+    @Override
+    public void submit(Request request, Consumer<Reply> sink) {
+      sink.accept(new Reply.Refused(request.attempt(), Reply.Why.SESSION_GONE, "on purpose"));
+    }
+
+    @Override
+    public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+      return session.renew(previous, next, seen);
+    }
+
+    @Override
+    public CompletionStage<Void> close() {
+      return session.close();
+    }
+  }
+
+  @Test
+  @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void givenSessionThatIsLostWhileItOpens_whenSeveralWaitForIt_thenTheyGetTheirLocksFromTheNext()
+      throws Exception {
+    SystemEnv system = new SystemEnv();
+    try (EngineClient client =
+        new EngineClient(
+            new ForgetsFirst(),
+            system.env(Duration.ofSeconds(10), new ClientLabel("-", 1, "test")),
+            system::close)) {
+      List<CompletableFuture<Lease>> waiting =
+          List.of("a", "b", "c", "d").stream()
+              .map(name -> client.lock(name).acquireAsync().toCompletableFuture())
+              .toList();
+      for (CompletableFuture<Lease> lease : waiting) {
+        lease.get(20, TimeUnit.SECONDS).close();
+      }
+    }
+    assertThat(opened.get()).isGreaterThan(SHORT_LIVED);
+  }
+}
