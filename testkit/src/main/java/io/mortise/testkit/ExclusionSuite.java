@@ -214,6 +214,7 @@ class ExclusionSuite extends StoreSuite {
     List<Reply> all = replies.await(100);
     assertThat(all).hasSize(100);
     assertThat(all.stream().filter(Reply.Granted.class::isInstance).map(Reply::attempt))
+        .as("granted, of %s", all)
         .containsExactlyInAnyOrderElementsOf(attempts);
     assertThat(all.stream().filter(Reply.Ended.class::isInstance))
         .allSatisfy(reply -> assertEnded(reply, Was.HELD, How.RELEASED));
