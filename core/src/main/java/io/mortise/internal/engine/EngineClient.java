@@ -71,7 +71,7 @@ public final class EngineClient implements LockClient {
     this.engines =
         new AtomicReferenceArray<>(
             store instanceof PartitionedStore parts ? parts.partitions() : 1);
-    this.sweeping = new Sweeping(store, env);
+    this.sweeping = new Sweeping(engines.length(), this::part, env);
     this.afterClose = afterClose;
   }
 
@@ -95,8 +95,7 @@ public final class EngineClient implements LockClient {
       Engine engine = engines.get(part);
       if (engine == null) {
         refuseIfClosed();
-        LockStore home = store instanceof PartitionedStore parts ? parts.partition(part) : store;
-        engine = new Engine(home, env, engines.length());
+        engine = new Engine(part(part), env, engines.length());
         engines.set(part, engine);
         sweeping.start();
       }
@@ -104,6 +103,10 @@ public final class EngineClient implements LockClient {
     } finally {
       guard.unlock();
     }
+  }
+
+  private LockStore part(int number) {
+    return store instanceof PartitionedStore parts ? parts.partition(number) : store;
   }
 
   private void refuseIfClosed() {

@@ -2,12 +2,12 @@ package io.mortise.internal.engine;
 
 import io.mortise.internal.engine.EngineScheduler.Timer;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.PartitionedStore;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,19 +30,23 @@ final class Sweeping {
   /** After a sweep that had more to remove than it might. */
   private static final long SOON = Duration.ofSeconds(2).toNanos();
 
-  private final LockStore store;
-  private final EngineEnv env;
   private final int parts;
+  private final IntFunction<LockStore> part;
+  private final EngineEnv env;
   private final long pause;
   private final ReentrantLock guard = new ReentrantLock();
   private @Nullable Timer timer;
   private boolean stopped;
   private int next;
 
-  Sweeping(LockStore store, EngineEnv env) {
-    this.store = store;
+  /**
+   * @param parts how many there are; one for a store that has none
+   * @param part one of them
+   */
+  Sweeping(int parts, IntFunction<LockStore> part, EngineEnv env) {
+    this.parts = parts;
+    this.part = part;
     this.env = env;
-    this.parts = store instanceof PartitionedStore several ? several.partitions() : 1;
     this.pause = Math.min(EVERY, ROUND / parts);
   }
 
@@ -85,27 +89,27 @@ final class Sweeping {
   }
 
   private void ask() {
-    LockStore part = store instanceof PartitionedStore several ? several.partition(next) : store;
+    LockStore store = part.apply(next);
     next = (next + 1) % parts;
-    Asking.stage(part::claimSweep)
-        .thenCompose(ours -> ours ? swept(part) : CompletableFuture.completedFuture(0))
-        .whenComplete((removed, failure) -> goOn(part, removed, failure));
+    Asking.stage(store::claimSweep)
+        .thenCompose(ours -> ours ? swept(store) : CompletableFuture.completedFuture(0))
+        .whenComplete((removed, failure) -> goOn(store, removed, failure));
   }
 
-  private void again(LockStore part) {
-    swept(part).whenComplete((removed, failure) -> goOn(part, removed, failure));
+  private void again(LockStore store) {
+    swept(store).whenComplete((removed, failure) -> goOn(store, removed, failure));
   }
 
-  private static CompletionStage<Integer> swept(LockStore part) {
-    return Asking.stage(() -> part.sweep(BUDGET));
+  private static CompletionStage<Integer> swept(LockStore store) {
+    return Asking.stage(() -> store.sweep(BUDGET));
   }
 
-  private void goOn(LockStore part, @Nullable Integer removed, @Nullable Throwable failure) {
+  private void goOn(LockStore store, @Nullable Integer removed, @Nullable Throwable failure) {
     if (failure != null) {
-      log.debug("Store {} was not swept, and will be asked again.", part, failure);
+      log.debug("Store {} was not swept, and will be asked again.", store, failure);
     }
     if (removed != null && removed >= BUDGET) {
-      schedule(SOON, () -> again(part));
+      schedule(SOON, () -> again(store));
     } else {
       schedule(env.jittered(pause), this::ask);
     }

@@ -5,10 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.internal.judge.ForwardingStore;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockStore;
-import io.mortise.spi.PartitionedStore;
-import io.mortise.spi.StoreProfile;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -17,6 +13,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** A client has its store swept, by a clock that the test moves. */
@@ -75,41 +72,10 @@ class SweepingTest {
     }
   }
 
-  private final class Parts implements PartitionedStore {
-    private final List<LockStore> parts = new ArrayList<>();
-
-    Parts(int count) {
-      for (int i = 0; i < count; i++) {
-        parts.add(new Watched(" " + i));
-      }
-    }
-
-    @Override
-    public StoreProfile profile() {
-      return parts.get(0).profile();
-    }
-
-    @Override
-    public int partitions() {
-      return parts.size();
-    }
-
-    @Override
-    public int partitionOf(LockName name) {
-      return 0;
-    }
-
-    @Override
-    public LockStore partition(int number) {
-      return parts.get(number);
-    }
-
-    @Override
-    public void close() {}
-  }
-
-  private Sweeping started(LockStore store) {
-    Sweeping sweeping = new Sweeping(store, env);
+  private Sweeping started(int parts) {
+    List<Watched> stores =
+        IntStream.range(0, parts).mapToObj(i -> new Watched(parts == 1 ? "" : " " + i)).toList();
+    Sweeping sweeping = new Sweeping(parts, stores::get, env);
     sweeping.start();
     return sweeping;
   }
@@ -126,7 +92,7 @@ class SweepingTest {
 
   @Test
   void givenStore_thenItIsSweptOnceAMinute_alsoAfterASweepThatFailed() {
-    started(new Watched("")).start();
+    started(1).start();
     assertThat(nextTask()).isBetween(30L, 90L);
     assertThat(asked).containsExactly("claim", "sweep");
     removed.add(3);
@@ -137,7 +103,7 @@ class SweepingTest {
 
   @Test
   void givenMoreThanASweepMayRemove_thenItGoesOnSoon_andIsNotClaimedAnew() {
-    started(new Watched(""));
+    started(1);
     removed.addAll(List.of(Sweeping.BUDGET, Sweeping.BUDGET - 1));
     nextTask();
     assertThat(nextTask()).isLessThan(5);
@@ -148,7 +114,7 @@ class SweepingTest {
   @Test
   void givenSweepThatAnotherProcessDoes_thenItIsAskedAgainAMinuteLater() {
     ours = false;
-    started(new Watched(""));
+    started(1);
     nextTask();
     assertThat(nextTask()).isBetween(53L, 60L);
     assertThat(asked).containsExactly("claim", "claim");
@@ -156,7 +122,7 @@ class SweepingTest {
 
   @Test
   void givenManyParts_thenEachHasItsTurnWithinTenMinutes() {
-    started(new Parts(64));
+    started(64);
     long passed = nextTask();
     for (int i = 1; i < 64; i++) {
       passed += nextTask() + 1;
@@ -167,7 +133,7 @@ class SweepingTest {
 
   @Test
   void givenClientThatIsClosed_thenNothingIsSweptAnyMore() {
-    started(new Watched("")).stop();
+    started(1).stop();
     assertThat(due).isEmpty();
   }
 }
