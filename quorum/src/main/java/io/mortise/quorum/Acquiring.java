@@ -284,7 +284,12 @@ final class Acquiring extends Round {
     List<TokenBlock> minted = minted();
     long last = minted.stream().mapToLong(TokenBlock::last).max().orElse(0);
     session.widenLead(minted.stream().mapToLong(TokenBlock::first).max().orElse(0) - floor);
-    if (attempt.ended || ballots == MOST_BALLOTS) {
+    if (attempt.ended) {
+      // Its end was sent to all of them after it; they would mint for nobody.
+      return new Reply.Refused(
+          attempt.id, Why.ENDED, "The attempt was ended before its members agreed on a token.");
+    }
+    if (ballots == MOST_BALLOTS) {
       if (giveBack()) {
         rename();
       }

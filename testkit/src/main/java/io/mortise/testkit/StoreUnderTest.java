@@ -53,7 +53,8 @@ public interface StoreUnderTest extends AutoCloseable {
 
   /**
    * Whether a grant has always as many tokens as the reference gives. A store may give fewer: one
-   * of several members gives those that they have in common.
+   * of several members gives those that they have in common; and none if that takes them a second
+   * round trip and the attempt's end was sent before.
    */
   default boolean givesAllTokens() {
     return true;
