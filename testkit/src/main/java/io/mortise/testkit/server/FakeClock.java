@@ -24,11 +24,15 @@ public final class FakeClock implements AutoCloseable {
           Path.of("/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"),
           Path.of("/usr/lib64/faketime/libfaketime.so.1"));
 
+  private static final Duration ALWAYS = Duration.ZERO;
+
   private final Path library;
   private final Path folder;
+  private final Duration delay;
 
-  private FakeClock(Path library) {
+  private FakeClock(Path library, Duration delay) {
     this.library = library;
+    this.delay = delay;
     try {
       this.folder = PostgresServer.folder("mortise-clock");
     } catch (IOException e) {
@@ -39,7 +43,27 @@ public final class FakeClock implements AutoCloseable {
 
   /** A clock that shows the right time; empty if the library is not installed. */
   public static Optional<FakeClock> installed() {
-    return PLACES.stream().filter(Files::isReadable).findFirst().map(FakeClock::new);
+    return late(ALWAYS);
+  }
+
+  /**
+   * The same, and what it is set to is seen a little later. The library reads a file whenever a
+   * program asks for the time; with this, only if that was not done for so long. It costs a server
+   * less, and one that asks in a signal's handler, as PostgreSQL does, hardly ever does so while it
+   * is reading that file, which it would not survive.
+   *
+   * @param delay in whole seconds
+   */
+  public static Optional<FakeClock> late(Duration delay) {
+    return PLACES.stream()
+        .filter(Files::isReadable)
+        .findFirst()
+        .map(library -> new FakeClock(library, delay));
+  }
+
+  /** How long it takes at most until what is set is seen by a program that asks. */
+  public Duration delay() {
+    return delay;
   }
 
   /** Whether a program can run with it: some that bring their own memory allocator cannot. */
@@ -63,7 +87,7 @@ public final class FakeClock implements AutoCloseable {
     }
   }
 
-  /** Shows the right time plus this, at once. */
+  /** Shows the right time plus this, after {@link #delay()}. */
   public void set(Duration offset) {
     double seconds = offset.toMillis() / 1000.0;
     try {
@@ -85,7 +109,9 @@ public final class FakeClock implements AutoCloseable {
         "env",
         "LD_PRELOAD=" + library,
         "FAKETIME_TIMESTAMP_FILE=" + file(),
-        "FAKETIME_NO_CACHE=1",
+        delay.equals(ALWAYS)
+            ? "FAKETIME_NO_CACHE=1"
+            : "FAKETIME_CACHE_DURATION=" + delay.toSeconds(),
         // Only what the clock shows: how long something takes stays as it is.
         "FAKETIME_DONT_FAKE_MONOTONIC=1");
   }

@@ -40,6 +40,7 @@ public final class Checker {
 
   private final long ttlNanos;
   private final Trouble trouble;
+  private final Starvation starvation;
   private final Map<String, LockHistory> locks = new TreeMap<>();
   private final Map<Integer, Event> asking = new HashMap<>();
   private final Map<Integer, Long> queued = new HashMap<>();
@@ -63,11 +64,15 @@ public final class Checker {
   public Checker(Duration ttl, Duration patience, Map<String, Effect> effects) {
     this.ttlNanos = ttl.toNanos();
     this.trouble = new Trouble(ttlNanos, patience.toNanos(), effects);
+    this.starvation = new Starvation(ttlNanos);
   }
 
   /** Takes the next event of a worker in. */
   public void take(Event event) {
     counts.merge(event.kind(), 1L, Long::sum);
+    if (event.attempt() > 0 && !event.lock().startsWith(NAIVE)) {
+      starvation.take(event);
+    }
     switch (event.kind()) {
       case LOST -> trouble.take(event);
       case FAULT, HEALED, DOWN, UP, STALLED -> trouble.take(event);
@@ -154,6 +159,7 @@ public final class Checker {
     int inOrder = 0;
     told.forEach(this::add);
     buryTheDead();
+    starvation.check(trouble, killed, this::add);
     for (Map.Entry<String, LockHistory> entry : locks.entrySet()) {
       String name = entry.getKey();
       LockHistory lock = entry.getValue();

@@ -44,6 +44,8 @@ public record Finding(Rule rule, String lock, long nanos, String text, int worke
     RETURN("locks work within TTL + 1 s of a server's return or loss of data"),
     /** Where it is asked for, nobody is served before who waited in the store already. */
     FIFO("fair locks are given in the order of their queue"),
+    /** Who lives and asks is served now and then, as long as others are. */
+    PROGRESS("no process goes without while others are served"),
     /** Every lock can be had when the faults are over. */
     RECOVERY("every lock can be had again after the faults"),
     /** Nothing is held or waited for when everybody has given up. */

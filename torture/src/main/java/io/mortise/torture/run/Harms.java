@@ -86,12 +86,15 @@ final class Harms {
     long[] offset = {0};
     return site.can(
             Fault.CLOCK_FORWARD,
-            (time, outage) -> shown.set(Duration.ofMillis(offset[0] += time.toMillis())))
+            (time, outage) -> {
+              shown.set(Duration.ofMillis(offset[0] += time.toMillis()));
+              Thread.sleep(shown.delay().toMillis());
+            })
         .can(
             Fault.CLOCK_BACK,
             (time, outage) -> {
               shown.set(Duration.ofMillis(offset[0] -= time.toMillis()));
-              Thread.sleep(time.toMillis());
+              Thread.sleep(shown.delay().plus(time).toMillis());
             });
   }
 

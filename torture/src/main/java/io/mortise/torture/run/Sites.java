@@ -37,7 +37,7 @@ final class Sites {
   /** A clock that can be set, if there is one and it will be. */
   static Optional<FakeClock> clock(Set<Fault> wanted) {
     return wanted.contains(Fault.CLOCK_FORWARD) || wanted.contains(Fault.CLOCK_BACK)
-        ? FakeClock.installed()
+        ? FakeClock.late(Duration.ofSeconds(1))
         : Optional.empty();
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.torture.history.Effect.Delay;
 import io.mortise.torture.history.Finding.Rule;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -433,5 +434,40 @@ class CheckerTest {
     Verdict verdict = checkHandOver(1500, "45 L 3001 hot-1 1 0 0");
     assertThat(verdict.findings()).isEmpty();
     assertThat(verdict.figures().unexplained()).isEqualTo(1);
+  }
+
+  /** Two processes, of which the second gets nothing after a while; and more that happens. */
+  private Verdict checkStarving(String... more) {
+    List<String> lines = new ArrayList<>(List.of(more));
+    for (int i = 0; i < 40; i++) {
+      long now = 1_000L * i;
+      lines.add(now + 1 + " A 1001 own-1001 " + (i + 1) + " 0 0");
+      lines.add(now + 2 + " G 1001 own-1001 " + (i + 1) + " " + (i + 1) + " 0");
+      lines.add(now + 3 + " R 1001 own-1001 " + (i + 1) + " 0 0");
+      lines.add(now + 4 + " A 2001 own-2001 " + (i + 1) + " 0 0");
+      if (i < 10) {
+        lines.add(now + 5 + " G 2001 own-2001 " + (i + 1) + " " + (i + 1) + " 0");
+        lines.add(now + 6 + " R 2001 own-2001 " + (i + 1) + " 0 0");
+      } else {
+        lines.add(now + 900 + " T 2001 own-2001 " + (i + 1) + " 0 0");
+      }
+    }
+    return check(lines.toArray(String[]::new));
+  }
+
+  @Test
+  void givenProcessThatGetsNothingWhileOthersDo_thenThatIsFound() {
+    assertThat(rules(checkStarving())).containsExactly(Rule.PROGRESS);
+  }
+
+  @Test
+  void givenTheSameWhenItWasCutOff_thenNothingIsFound() {
+    assertThat(checkStarving("10000 F 2000 cut-off 0 0 0", "39000 H 2000 cut-off 0 0 0").findings())
+        .isEmpty();
+  }
+
+  @Test
+  void givenTheSameWhenItWasKilled_thenNothingIsFound() {
+    assertThat(checkStarving("15000 K 2000 0 0 0 0").findings()).isEmpty();
   }
 }
