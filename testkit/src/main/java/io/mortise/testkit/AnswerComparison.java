@@ -59,19 +59,12 @@ final class AnswerComparison {
    * Compares two answers about a lock.
    *
    * @param view the lock in the reference after the command; null for commands about no lock
-   * @param expected an answer, or several in a list
    * @return what differs; empty if nothing does
    */
   List<String> compare(
       @Nullable LockName name, @Nullable LockView view, Object expected, Object actual) {
     differences.clear();
-    if (expected instanceof List<?> left && actual instanceof List<?> right) {
-      for (int i = 0; i < left.size(); i++) {
-        compareOne(name, view, left.get(i), right.get(i));
-      }
-    } else {
-      compareOne(name, view, expected, actual);
-    }
+    compareOne(name, view, expected, actual);
     return List.copyOf(differences);
   }
 

@@ -7,6 +7,8 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.Terms;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +16,13 @@ import org.jspecify.annotations.Nullable;
  * failing run can be shortened.
  */
 sealed interface Command {
+  /** What is asked of one lock, through a session. */
+  sealed interface Asking extends Command {
+    SessionId through();
+
+    LockName name();
+  }
+
   /** Renews and acknowledges what was told; the first one opens the session. */
   record Renew(SessionId session) implements Command {
     @Override
@@ -59,7 +68,17 @@ sealed interface Command {
    *
    * @param dead a session to be proven dead, if this run found it so
    */
-  record Acquire(Request.Acquire request, @Nullable SessionId dead) implements Command {
+  record Acquire(Request.Acquire request, @Nullable SessionId dead) implements Asking {
+    @Override
+    public SessionId through() {
+      return request.attempt().session();
+    }
+
+    @Override
+    public LockName name() {
+      return request.name();
+    }
+
     @Override
     public String toString() {
       Terms terms = request.terms();
@@ -82,25 +101,25 @@ sealed interface Command {
   }
 
   /** Ends an attempt, through any session. */
-  record Abandon(SessionId through, LockName name, AttemptId attempt) implements Command {
+  record Abandon(SessionId through, LockName name, AttemptId attempt) implements Asking {
     @Override
     public String toString() {
       return "abandon '" + name + "' " + attempt + " through " + through;
     }
   }
 
-  /**
-   * Ends an attempt in no hurry, and acquires the same lock at once: what a store may do together.
-   */
-  record Exchange(Abandon abandon, Acquire acquire) implements Command {
-    @Override
-    public String toString() {
-      return abandon + ", then " + acquire;
-    }
-  }
-
   /** Changes a hold. */
-  record Adjust(Request.Adjust request) implements Command {
+  record Adjust(Request.Adjust request) implements Asking {
+    @Override
+    public SessionId through() {
+      return request.attempt().session();
+    }
+
+    @Override
+    public LockName name() {
+      return request.name();
+    }
+
     @Override
     public String toString() {
       return "adjust '"
@@ -116,6 +135,17 @@ sealed interface Command {
           + " tokens="
           + request.tokens()
           + (request.tokenFloor() == 0 ? "" : " floor=" + request.tokenFloor());
+    }
+  }
+
+  /**
+   * Asks at once what a store may do together: of different locks, or first an end and then an
+   * acquire of the same lock through the same session.
+   */
+  record Together(List<Asking> parts) implements Command {
+    @Override
+    public String toString() {
+      return parts.stream().map(Asking::toString).collect(Collectors.joining(" + "));
     }
   }
 

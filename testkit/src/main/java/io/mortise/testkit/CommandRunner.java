@@ -13,6 +13,7 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -22,7 +23,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-/** Drives one store through commands, one at a time, and returns its answers. */
+/** Drives one store through commands, one after the other, and returns its answers. */
 final class CommandRunner {
   /** Long enough that no session ends but by a close. */
   private static final Duration TTL = Duration.ofMinutes(10);
@@ -87,20 +88,10 @@ final class CommandRunner {
         foundDead.add(judge.session());
       }
       return verdict;
-    } else if (command instanceof Command.Acquire acquire) {
-      return ask(acquire.request().attempt().session(), proven(acquire));
-    } else if (command instanceof Command.Exchange exchange) {
-      Command.Abandon abandon = exchange.abandon();
-      Recorder<Reply> ended = new Recorder<>();
-      session(abandon.through())
-          .session
-          .submitLater(new Request.Abandon(abandon.name(), abandon.attempt()), ended);
-      Reply acquired = ask(abandon.through(), proven(exchange.acquire()));
-      return List.of(ended.await(1).get(0), acquired);
-    } else if (command instanceof Command.Abandon abandon) {
-      return ask(abandon.through(), new Request.Abandon(abandon.name(), abandon.attempt()));
-    } else if (command instanceof Command.Adjust adjust) {
-      return ask(adjust.request().attempt().session(), adjust.request());
+    } else if (command instanceof Command.Asking asking) {
+      return ask(List.of(asking)).get(0);
+    } else if (command instanceof Command.Together together) {
+      return ask(together.parts());
     } else if (command instanceof Command.Evict evict) {
       return answer(store.evict(evict.name(), evict.attempt(), evict.how()));
     } else if (command instanceof Command.Reopen reopen) {
@@ -111,11 +102,16 @@ final class CommandRunner {
         store.inspect(inspect.name() == null ? LockQuery.all() : LockQuery.of(inspect.name())));
   }
 
-  private Request.Acquire proven(Command.Acquire acquire) {
-    Request.Acquire r = acquire.request();
-    SessionId proof = foundDead.contains(acquire.dead()) ? acquire.dead() : null;
-    return new Request.Acquire(
-        r.name(), r.attempt(), r.mode(), r.queue(), r.terms(), r.tokens(), r.tokenFloor(), proof);
+  private Request request(Command.Asking asking) {
+    if (asking instanceof Command.Acquire acquire) {
+      Request.Acquire r = acquire.request();
+      SessionId proof = foundDead.contains(acquire.dead()) ? acquire.dead() : null;
+      return new Request.Acquire(
+          r.name(), r.attempt(), r.mode(), r.queue(), r.terms(), r.tokens(), r.tokenFloor(), proof);
+    } else if (asking instanceof Command.Abandon abandon) {
+      return new Request.Abandon(abandon.name(), abandon.attempt());
+    }
+    return ((Command.Adjust) asking).request();
   }
 
   private Renewal renew(Driven driven) {
@@ -137,17 +133,30 @@ final class CommandRunner {
   }
 
   /** Where the clock was moved, the first request may come too late, as far as the store knew. */
-  private Reply ask(SessionId through, Request request) {
-    Reply reply = askOnce(through, request);
-    return timeByHand && reply instanceof Reply.Failed failed && !failed.mayHaveRun()
-        ? askOnce(through, request)
-        : reply;
+  private List<Reply> ask(List<Command.Asking> parts) {
+    List<Reply> replies = new ArrayList<>(askOnce(parts));
+    for (int i = 0; i < parts.size(); i++) {
+      if (timeByHand && replies.get(i) instanceof Reply.Failed failed && !failed.mayHaveRun()) {
+        replies.set(i, askOnce(parts.subList(i, i + 1)).get(0));
+      }
+    }
+    return replies;
   }
 
-  private Reply askOnce(SessionId through, Request request) {
-    Recorder<Reply> replies = new Recorder<>();
-    session(through).session.submit(request, replies);
-    return replies.await(1).get(0);
+  /** All but the last may wait for a moment, and go with it. */
+  private List<Reply> askOnce(List<Command.Asking> parts) {
+    List<Recorder<Reply>> replies = new ArrayList<>();
+    for (Command.Asking part : parts) {
+      Recorder<Reply> reply = new Recorder<>();
+      replies.add(reply);
+      StoreSession session = session(part.through()).session;
+      if (replies.size() < parts.size()) {
+        session.submitLater(request(part), reply);
+      } else {
+        session.submit(request(part), reply);
+      }
+    }
+    return replies.stream().map(reply -> reply.await(1).get(0)).toList();
   }
 
   /** Where a session is kept in the process alone, none but itself can close it. */

@@ -12,6 +12,7 @@ import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * Draws the commands of a differential run: few sessions and names, so that they meet often; many
  * repetitions, late arrivals and mix-ups, for these are what stores get wrong. In a calm run there
  * are many names, and locks are released soon, so that most are free or held by one, as most are in
- * life: stores have shorter ways for that, and give them up for a name that was contended.
+ * life, and more is asked at once: stores have shorter ways for that, and give them up for a name
+ * that was contended.
  */
 final class CommandSource {
   /** How locks are named that are acquired exclusively and without terms: most are, in life. */
@@ -38,6 +40,11 @@ final class CommandSource {
           LockName.of("x'y"),
           LockName.of(PLAIN));
   private static final int PERMITS = 3;
+
+  /** Among how many of the last attempts one is drawn that is asked about again. */
+  private static final int SOON = 4;
+
+  private static final int LATE = 12;
 
   /** Above every clock of the next hundred years, below 2^53. */
   private static final long FLOOR = 8_000_000_000_000_000L;
@@ -107,28 +114,8 @@ final class CommandSource {
       return;
     }
     int dice = random.nextInt(100);
-    if (dice < 30) {
-      Request.Acquire request = suiting(pick(live), names);
-      asked.add(request);
-      commands.add(new Command.Acquire(request, proof()));
-    } else if (dice < 44 && !asked.isEmpty()) {
-      // Sent again: a poll, or a late arrival; now and then without a place in the queue.
-      Request.Acquire again = recent();
-      commands.add(new Command.Acquire(again, proof()));
-    } else if (dice < 68 && !asked.isEmpty()) {
-      Request.Acquire ended = recent();
-      SessionId through = chance(10) ? pick(live) : ended.attempt().session();
-      LockName name = chance(2) ? pick(names) : ended.name();
-      Command.Abandon abandon = new Command.Abandon(through, name, ended.attempt());
-      if (chance(30)) {
-        Request.Acquire next = suiting(through, List.of(name));
-        asked.add(next);
-        commands.add(new Command.Exchange(abandon, new Command.Acquire(next, null)));
-      } else {
-        commands.add(abandon);
-      }
-    } else if (dice < 75 && !asked.isEmpty()) {
-      commands.add(new Command.Adjust(adjust(recent())));
+    if (dice < 75) {
+      ask(commands);
     } else if (dice < 86) {
       commands.add(renew(chance(10) && !dead.isEmpty() ? pick(dead) : pick(live)));
     } else if (dice < 88) {
@@ -151,6 +138,45 @@ final class CommandSource {
     } else {
       commands.add(new Command.Inspect(chance(20) ? null : pick(names)));
     }
+  }
+
+  /** Of one lock, or of several at once, as they gather where many threads are busy. */
+  private void ask(List<Command> commands) {
+    int most = chance(calm ? 20 : 10) ? 2 + random.nextInt(calm ? 7 : 3) : 1;
+    List<Command.Asking> parts = new ArrayList<>();
+    Set<LockName> taken = new HashSet<>();
+    for (int i = 0; i < most; i++) {
+      List<Command.Asking> drawn = asking(calm && most == 1 ? SOON : LATE);
+      if (taken.add(drawn.get(0).name())) {
+        parts.addAll(drawn);
+      }
+    }
+    commands.add(parts.size() == 1 ? parts.get(0) : new Command.Together(parts));
+  }
+
+  /** What is asked of one lock, perhaps of one of the last so many attempts. */
+  private List<Command.Asking> asking(int reach) {
+    int dice = asked.isEmpty() ? 0 : random.nextInt(75);
+    if (dice < 30) {
+      Request.Acquire request = suiting(pick(live), names);
+      asked.add(request);
+      return List.of(new Command.Acquire(request, proof()));
+    } else if (dice < 44) {
+      // Sent again: a poll, or a late arrival; now and then without a place in the queue.
+      return List.of(new Command.Acquire(recent(reach), proof()));
+    } else if (dice < 68) {
+      Request.Acquire ended = recent(reach);
+      SessionId through = chance(10) ? pick(live) : ended.attempt().session();
+      LockName name = chance(2) ? pick(names) : ended.name();
+      Command.Abandon abandon = new Command.Abandon(through, name, ended.attempt());
+      if (!chance(30)) {
+        return List.of(abandon);
+      }
+      Request.Acquire next = suiting(through, List.of(name));
+      asked.add(next);
+      return List.of(abandon, new Command.Acquire(next, null));
+    }
+    return List.of(new Command.Adjust(adjust(recent(reach))));
   }
 
   private Command.Renew renew(SessionId session) {
@@ -259,7 +285,11 @@ final class CommandSource {
 
   /** One of the last attempts, more likely a late one. */
   private Request.Acquire recent() {
-    int back = Math.min(random.nextInt(1, calm ? 4 : 12), asked.size());
+    return recent(calm ? SOON : LATE);
+  }
+
+  private Request.Acquire recent(int reach) {
+    int back = Math.min(random.nextInt(1, reach), asked.size());
     return asked.get(asked.size() - back);
   }
 

@@ -152,9 +152,7 @@ public abstract class DifferentialContract {
       Object left = expected.run(command);
       answers.add(left);
       Object right = actual.run(command);
-      LockName name = name(command);
-      LockView view = name == null ? null : view(reference, name);
-      List<String> differences = new ArrayList<>(comparison.compare(name, view, left, right));
+      List<String> differences = differences(command, reference, comparison, left, right);
       differences.addAll(under.faults());
       if (!differences.isEmpty()) {
         return new Mismatch(i, answers, right, differences);
@@ -163,19 +161,34 @@ public abstract class DifferentialContract {
     return null;
   }
 
-  private static @Nullable LockName name(Command command) {
-    if (command instanceof Command.Acquire acquire) {
-      return acquire.request().name();
-    } else if (command instanceof Command.Abandon abandon) {
-      return abandon.name();
-    } else if (command instanceof Command.Exchange exchange) {
-      return exchange.abandon().name();
-    } else if (command instanceof Command.Adjust adjust) {
-      return adjust.request().name();
-    } else if (command instanceof Command.Evict evict) {
-      return evict.name();
+  private static List<String> differences(
+      Command command,
+      LockStore reference,
+      AnswerComparison comparison,
+      Object expected,
+      Object actual) {
+    List<String> differences = new ArrayList<>();
+    if (command instanceof Command.Together together
+        && expected instanceof List<?> left
+        && actual instanceof List<?> right) {
+      for (int i = 0; i < left.size(); i++) {
+        LockName name = together.parts().get(i).name();
+        differences.addAll(
+            comparison.compare(name, view(reference, name), left.get(i), right.get(i)));
+      }
+    } else {
+      LockName name = name(command);
+      LockView view = name == null ? null : view(reference, name);
+      differences.addAll(comparison.compare(name, view, expected, actual));
     }
-    return null;
+    return differences;
+  }
+
+  private static @Nullable LockName name(Command command) {
+    if (command instanceof Command.Asking asking) {
+      return asking.name();
+    }
+    return command instanceof Command.Evict evict ? evict.name() : null;
   }
 
   private static @Nullable LockView view(LockStore store, LockName name) {
