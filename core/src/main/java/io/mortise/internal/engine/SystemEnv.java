@@ -2,9 +2,6 @@ package io.mortise.internal.engine;
 
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Ticker;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -48,7 +45,7 @@ public final class SystemEnv implements AutoCloseable {
             callbacks.execute(task);
           }
         },
-        suspended(),
+        SuspendedTime.from(UPTIME),
         new SecureRandom(),
         EngineRules.ALL,
         ttl,
@@ -79,25 +76,6 @@ public final class SystemEnv implements AutoCloseable {
       }
       ScheduledFuture<?> future = executor.schedule(task, Math.max(0, delay), TimeUnit.NANOSECONDS);
       return () -> future.cancel(false);
-    };
-  }
-
-  /**
-   * Linux counts suspended time in /proc/uptime but not in the monotonic clock; elsewhere nothing
-   * is known.
-   */
-  private static Ticker suspended() {
-    if (!Files.isReadable(UPTIME)) {
-      return () -> 0;
-    }
-    return () -> {
-      try {
-        String uptime = Files.readString(UPTIME);
-        double seconds = Double.parseDouble(uptime.substring(0, uptime.indexOf(' ')));
-        return (long) (seconds * 1e9) - System.nanoTime();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
     };
   }
 
