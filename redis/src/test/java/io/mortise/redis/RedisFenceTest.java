@@ -132,6 +132,7 @@ class RedisFenceTest {
     assertThat(fence.write(KEY, token(6, "b"), "INCR", KEY)).isEqualTo(2L);
     assertThat(fence.write(KEY, token(6, "b"), "GET", KEY)).isEqualTo("2");
     assertThat(fence.write(KEY, token(6, "b"), "GET", "missing{" + KEY + "}")).isNull();
+    assertThat(fence.write(KEY, token(6, "b"), "DBSIZE")).isEqualTo(2L);
     assertThatThrownBy(() -> fence.enter(KEY, token(6, "another")))
         .isInstanceOfSatisfying(
             StaleTokenException.class, twice -> assertThat(twice.isGrantedTwice()).isTrue());
