@@ -38,6 +38,8 @@ class ScriptMutantsTest {
           Step.oneByOne(in("Redis7DifferentialTest")),
           Step.oneByOne(in("RedisTimeDifferentialTest")),
           Step.together(in("Redis7ContractTest")));
+  private static final List<Step> LOCK =
+      Stream.concat(Stream.of(Step.oneByOne(in("LockTranscriptTest"))), STORE.stream()).toList();
   private static final Step SCRIPTS = Step.oneByOne(in("SessionScriptsTest"));
   private static final List<Step> SESSION = List.of(SCRIPTS, STORE.get(0), STORE.get(2));
   private static final List<Step> STRICT = List.of(SCRIPTS);
@@ -139,7 +141,7 @@ class ScriptMutantsTest {
     SHARDS("sharded/shards.lua", List.of(SCRIPTS), "ShardedTest"),
     LOCK(
         "lock.lua",
-        STORE,
+        ScriptMutantsTest.LOCK,
         "Redis6DifferentialTest",
         CLIENT,
         "FaultTest",
