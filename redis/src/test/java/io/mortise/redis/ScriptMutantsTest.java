@@ -39,7 +39,18 @@ class ScriptMutantsTest {
           Step.oneByOne(in("RedisTimeDifferentialTest")),
           Step.together(in("Redis7ContractTest")));
   private static final List<Step> LOCK =
-      Stream.concat(Stream.of(Step.oneByOne(in("LockTranscriptTest"))), STORE.stream()).toList();
+      Stream.concat(
+              Stream.of(
+                  Step.oneByOne(
+                      in(
+                          "LockTranscriptTest",
+                          "LockScriptWaitingTest",
+                          "LockScriptHandingTest",
+                          "ShorterWaysTest"))),
+              STORE.stream())
+          .toList();
+  private static final List<Step> INSPECT =
+      Stream.concat(Stream.of(Step.oneByOne(in("InspectScriptTest"))), STORE.stream()).toList();
   private static final Step SCRIPTS = Step.oneByOne(in("SessionScriptsTest"));
   private static final List<Step> SESSION = List.of(SCRIPTS, STORE.get(0), STORE.get(2));
   private static final List<Step> STRICT = List.of(SCRIPTS);
@@ -136,7 +147,7 @@ class ScriptMutantsTest {
     HASH_RELEASE(
         "plain/hash_release.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
     HASH_EXTEND("plain/hash_extend.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
-    INSPECT("inspect.lua", STORE, "FaultTest", CLIENT),
+    INSPECT("inspect.lua", ScriptMutantsTest.INSPECT, "FaultTest", CLIENT),
     SHORTEN("shorten.lua", List.of(SCRIPTS)),
     SHARDS("sharded/shards.lua", List.of(SCRIPTS), "ShardedTest"),
     LOCK(

@@ -1,0 +1,95 @@
+package io.mortise.redis;
+
+import static io.mortise.redis.LockScript.acquire;
+import static io.mortise.redis.LockScript.attempt;
+import static io.mortise.redis.LockScript.session;
+import static io.mortise.redis.LockScript.wide;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.redis.LockScript.Done;
+import io.mortise.testkit.server.RedisServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What {@code inspect.lua} shows of a lock, to the letter. */
+class InspectScriptTest {
+  private static final String P = "m:";
+  private static final long TTL = 10_000;
+  private static final String A = attempt('A', 1);
+  private static final String B = attempt('B', 1);
+  private static final String C = attempt('C', 1);
+
+  private static RedisServer server;
+  private static LockScript script;
+
+  @BeforeAll
+  static void start() {
+    server = Servers.any();
+    script = new LockScript(server);
+  }
+
+  @AfterAll
+  static void stop() {
+    script.close();
+    server.close();
+  }
+
+  @BeforeEach
+  void reset() {
+    script.reset();
+    "ABC".chars().forEach(session -> script.lives(P, (char) session, TTL));
+  }
+
+  private static Done run(String... operations) {
+    return script.run(P, operations);
+  }
+
+  @Test
+  void givenLock_whenInspected_thenTheTimeTheRecordAndEachSessionOnceAreTold() {
+    run(acquire(A), acquire(B), acquire(attempt('B', 2)), acquire(C));
+    String record = run("other:o").at("l:k");
+    List<String> told = script.inspect(P, 3);
+    String entry = "w" + wide(script.now) + "0001";
+    assertThat(told)
+        .containsExactly(
+            Long.toString(script.now),
+            record,
+            B,
+            entry,
+            attempt('B', 2),
+            entry,
+            C,
+            entry,
+            "",
+            session('A'),
+            "10000",
+            "10000",
+            session('B'),
+            "10000",
+            "10000",
+            session('C'),
+            "10000",
+            "10000");
+    assertThat(script.inspect(P, 2).subList(2, 7))
+        .containsExactly(B, entry, attempt('B', 2), entry, "");
+  }
+
+  @Test
+  void givenManyWaiters_whenInspected_thenEachIsShownOnce() {
+    run(acquire(A));
+    List<String> attempts = new ArrayList<>();
+    for (int i = 0; i < 203; i++) {
+      attempts.add(attempt('B', i));
+      run(acquire(attempt('B', i)));
+    }
+    List<String> told = script.inspect(P, 1_000);
+    assertThat(IntStream.range(0, 203).mapToObj(i -> told.get(2 + 2 * i)).toList())
+        .isEqualTo(attempts);
+    assertThat(told.get(2 + 2 * 203)).isEmpty();
+  }
+}

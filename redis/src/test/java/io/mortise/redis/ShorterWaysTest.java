@@ -1,0 +1,337 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.redis.LockScript.Done;
+import io.mortise.testkit.server.RedisServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The shorter ways of {@code lock.lua} answer and tell what the long one does and leave the same
+ * keys, and they are taken: calls on plain locks, each run both ways at the same time of the
+ * server.
+ */
+class ShorterWaysTest {
+  private static final String SHORT = "short:";
+  private static final String LONG = "longer:";
+  private static final String SESSIONS = "ABC";
+  private static final long[] LIVES = {10_000, 20_000, 60_000, 600_000};
+  private static final long[] PASSING = {0, 0, 1, 2, 7, 1_000, 400_000};
+  private static final int ALL = 1_000_000;
+  private static final String A = LockScript.attempt('A', 1);
+  private static final String B = LockScript.attempt('B', 1);
+  private static final String C = LockScript.attempt('C', 1);
+
+  private static RedisServer server;
+  private static LockScript script;
+
+  private final List<String> calls = new ArrayList<>();
+
+  @BeforeAll
+  static void start() {
+    server = Servers.any();
+    script = new LockScript(server);
+  }
+
+  @AfterAll
+  static void stop() {
+    script.close();
+    server.close();
+  }
+
+  @BeforeEach
+  void reset() {
+    script.reset();
+    calls.clear();
+    SESSIONS.chars().forEach(session -> lives((char) session, 600_000));
+  }
+
+  private static void lives(char session, long millis) {
+    both((prefix, any) -> script.lives(prefix, session, millis));
+  }
+
+  private static void both(BiConsumer<String, LockScript> action) {
+    action.accept(SHORT, script);
+    action.accept(LONG, script);
+  }
+
+  private static String acquire(String attempt) {
+    return LockScript.plain(attempt, true, 1);
+  }
+
+  private static String text(Done done) {
+    return Stream.of(done.answers(), done.told(), done.keys())
+        .map(all -> String.join("\n", all))
+        .reduce("", (all, one) -> all + one + "\n\n");
+  }
+
+  /** Runs them both ways, and shows the shorter one. */
+  private Done run(String... operations) {
+    calls.add(script.now + " " + String.join(" ", operations));
+    Done shorter = script.run(SHORT, operations);
+    Done longer =
+        script.run(LONG, Stream.of(operations).map(ShorterWaysTest::longer).toArray(String[]::new));
+    assertThat(text(shorter)).as("after %s", calls).isEqualTo(text(longer));
+    return shorter;
+  }
+
+  private static String longer(String operation) {
+    int name = operation.indexOf(':') + 1;
+    return operation.substring(0, name) + LockScript.longer(operation.substring(name));
+  }
+
+  /** One who waits or holds with terms, or as a reader. */
+  private static String withTerms(String attempt, Random random) {
+    return LockScript.acquire(
+        attempt,
+        random.nextBoolean() ? 1 : ALL,
+        ALL,
+        0,
+        random.nextInt(2) * 2_000L,
+        random.nextInt(2) * 2_000L,
+        random.nextBoolean() ? "label" : "");
+  }
+
+  private static String operation(Random random, int attempts) {
+    char session = SESSIONS.charAt(random.nextInt(SESSIONS.length()));
+    String attempt = LockScript.attempt(session, random.nextInt(attempts));
+    String name = random.nextInt(6) > 0 ? "k:" : "other:";
+    if (random.nextInt(25) == 0) {
+      // What the shorter ways leave to the long one, or what makes a lock one of that kind.
+      return name
+          + switch (random.nextInt(5)) {
+            case 0 -> "v" + attempt + (random.nextBoolean() ? 'C' : 'B');
+            case 1 -> "s";
+            case 2, 3 -> withTerms(attempt, random);
+            default -> LockScript.adjust(attempt, 0, ALL, ALL, 2_000, 2_000, 0);
+          };
+    } else if (random.nextInt(5) < 3) {
+      int tokens = random.nextInt(3) > 0 ? 1 : random.nextInt(10) > 0 ? 3 : 9_999;
+      return name + LockScript.plain(attempt, random.nextInt(4) > 0, tokens);
+    }
+    return name + "r" + attempt;
+  }
+
+  /**
+   * Each with another mixture.
+   *
+   * @param attempts of each session; with many the queue grows long
+   * @param dying how often a session ends or comes back, in percent
+   */
+  @ParameterizedTest
+  @CsvSource({"1, 0", "1, 10", "2, 0", "2, 10", "5, 0", "5, 5", "12, 2"})
+  void givenRandomCalls_thenBothWaysDoTheSame(int attempts, int dying) {
+    for (int seed = 0; seed < 4; seed++) {
+      reset();
+      script.cluster = seed == 3;
+      calls.add("seed " + seed);
+      Random random = new Random(seed);
+      for (int step = 0; step < 60; step++) {
+        script.now += PASSING[random.nextInt(PASSING.length)];
+        script.grace = random.nextInt(40) > 0 ? 1_000_000_000 : random.nextInt(3) - 1;
+        if (random.nextInt(100) < dying) {
+          char session = SESSIONS.charAt(random.nextInt(SESSIONS.length()));
+          lives(session, random.nextBoolean() ? 0 : LIVES[random.nextInt(LIVES.length)]);
+        }
+        run(
+            Stream.generate(() -> operation(random, attempts))
+                .limit(random.nextInt(5) > 0 ? 1 : 3)
+                .toArray(String[]::new));
+      }
+    }
+  }
+
+  /** Tokens never run ahead of the clock by more than a second. */
+  @Test
+  void givenTokensAheadOfTheClock_thenBothWaysGrantTheSameNumber() {
+    for (int ahead = 999_985; ahead < 1_000_003; ahead++) {
+      reset();
+      long last = script.now + ahead;
+      both((prefix, any) -> any.raw("SET", prefix + "l:k", "-" + last + B + "R"));
+      run(LockScript.plain(A, true, 5));
+      run(LockScript.plain(B, true, 5));
+      run(LockScript.plain(C, true, 5));
+      run("r" + A);
+      run("r" + B);
+      run("r" + C);
+    }
+  }
+
+  @Test
+  void givenWaitersForManyTokensOrWithTerms_thenTheyHaveThemWhenTheLockIsHandedOver() {
+    Random random = new Random(1);
+    for (int i = 0; i < 20; i++) {
+      reset();
+      run(acquire(A));
+      run(i == 0 ? LockScript.plain(B, true, 9_999) : withTerms(B, random));
+      run("r" + A);
+      run(acquire(C));
+    }
+  }
+
+  @Test
+  void givenLockThatIsShut_thenBothWaysSayUntilWhen() {
+    run(LockScript.acquire(A, ALL, ALL, 0, 500), "r" + A);
+    run(acquire(B));
+    run(LockScript.plain(C, false, 1));
+    run(acquire(C));
+    script.now += 500;
+    run(acquire(C));
+  }
+
+  /** News about two locks, told in the same step, have ids beside each other. */
+  @Test
+  void givenTwoLocksHandedOverToOneSession_whenOneIsReleased_thenTheOthersNewsStays() {
+    String other = LockScript.attempt('B', 2);
+    run("k:" + acquire(A), "other:" + acquire(A));
+    run("k:" + acquire(B), "other:" + acquire(other), "k:" + acquire(C));
+    run("k:r" + A, "other:r" + A);
+    Done released = run("k:r" + B);
+    assertThat(released.at("n:" + LockScript.session('B'))).startsWith("for 660 s: G" + other);
+  }
+
+  /** One that ends in this very millisecond lives yet. */
+  @Test
+  void givenSessionsWithHardlyAnyTimeLeft_thenBothWaysAskAgainAlike() {
+    run(acquire(A));
+    both((prefix, any) -> any.raw("SET", prefix + "s:" + LockScript.session('A'), "0"));
+    run(acquire(B));
+    both((prefix, any) -> any.raw("SET", prefix + "s:" + LockScript.session('B'), "0"));
+    run(acquire(C));
+    run(LockScript.plain(LockScript.attempt('C', 2), false, 1));
+    run("r" + A);
+  }
+
+  @Test
+  void givenLongQueue_thenBothWaysCountItAlike_andSeeWhoOfTheFirstEndsSoon() {
+    run(acquire(A));
+    lives('C', 10_000);
+    for (int i = 0; i < 12; i++) {
+      if (i == 8) {
+        run(acquire(LockScript.attempt('C', i)));
+      }
+      run(acquire(LockScript.attempt('B', i)));
+      run(LockScript.plain(C, false, 1));
+    }
+    both(
+        (prefix, any) -> {
+          List<String> words = new ArrayList<>(List.of("ZADD", prefix + "q:k"));
+          for (int i = 0; i < 10_001; i++) {
+            words.add(Long.toString(script.now + 100 + i));
+            words.add(LockScript.attempt('B', 100 + i));
+          }
+          any.raw(words.toArray(String[]::new));
+        });
+    assertThat(run(acquire(C)).answer()).startsWith("Q0010014");
+    assertThat(run("r" + A).answer()).isEqualTo("ER0");
+  }
+
+  /** A key that is not ours, or has lost something: the long way says what becomes of it. */
+  @ParameterizedTest
+  @CsvSource({"l, 0", "l, 42", "l, 43", "q, 1", "d, 1", "s, 0"})
+  void givenForeignKeys_thenBothWaysAnswerAlike_andLeaveThem(String kind, int length) {
+    for (boolean waits : List.of(false, true)) {
+      reset();
+      run(acquire(A));
+      if (waits) {
+        run(acquire(B));
+      }
+      both(
+          (prefix, any) -> {
+            String key = prefix + kind + ":" + (kind.equals("s") ? LockScript.session('B') : "k");
+            any.raw("DEL", key);
+            if (length == 0) {
+              any.raw("HSET", key, "a", "b");
+            } else {
+              any.raw("SET", key, "h".repeat(length));
+            }
+          });
+      run(acquire(C));
+      run("r" + A);
+      run("r" + B);
+    }
+  }
+
+  @Test
+  void givenWaiterWithoutEntry_thenBothWaysPassItOver() {
+    run(acquire(A));
+    run(acquire(B));
+    run(acquire(C));
+    both((prefix, any) -> any.raw("HDEL", prefix + "d:k", B));
+    run("r" + A);
+    assertThat(run(acquire(C)).answer()).startsWith("G");
+  }
+
+  @Test
+  void givenFullServer_thenTheShorterWaysLeaveToTheLongOneWhatTheyCannotWrite() {
+    run(acquire(A));
+    run(acquire(B));
+    script.fill();
+    assertThat(run(acquire(C)).answer()).isEqualTo("F");
+    Done handed = script.run(SHORT, "r" + A);
+    assertThat(handed.answer()).isEqualTo("ER0");
+    assertThat(handed.told()).hasSize(1);
+    assertThat(handed.at("q:k") + handed.at("d:k")).isEmpty();
+    Done released = script.run(SHORT, "r" + B);
+    assertThat(released.answer()).isEqualTo("ER0");
+    assertThat(released.at("l:k")).startsWith("for 60 s: -");
+    assertThat(script.run(SHORT, acquire(C)).answer()).isEqualTo("F");
+  }
+
+  /** What a server is asked for; on the long way it would be other and more. */
+  @Test
+  void givenPlainLock_thenTheShorterWaysAreTaken() {
+    String grant = "GET EXISTS TIME SET";
+    script.grace = 0;
+    assertAsked(acquire(A), grant);
+    assertAsked("r" + A, "GET SET 60000");
+    script.now++;
+    assertAsked(acquire(B), grant);
+    assertAsked("r" + B, "GET SET 60000");
+  }
+
+  /**
+   * The record of who holds it has several lengths: with the end before, with news of the grant,
+   * and with all when the token is not the time.
+   */
+  @ParameterizedTest
+  @CsvSource({"false, 0", "false, 5", "true, 0", "true, 5"})
+  void givenPlainLockThatIsContended_thenTheShorterWaysAreTaken(boolean before, int passing) {
+    script.grace = 0;
+    if (before) {
+      run(acquire(LockScript.attempt('C', 9)));
+      run("r" + LockScript.attempt('C', 9));
+      script.now++;
+    }
+    run(acquire(A));
+    String first = "GET PTTL PTTL TIME HSET ZADD SET ZADD PEXPIRE 660000 PUBLISH";
+    String second = "GET PTTL PTTL TIME ZRANGE PTTL HSET ZADD";
+    String handing = "GET ZRANGE PTTL PTTL HGET TIME SET ZREM HDEL %s ZADD PEXPIRE 660000 PUBLISH";
+    assertAsked(acquire(B), first);
+    assertAsked(acquire(C), second);
+    script.now += passing;
+    assertAsked("r" + A, handing.formatted("ZREM"));
+    String next = LockScript.attempt('A', 2);
+    assertAsked(acquire(next), second);
+    assertAsked(
+        LockScript.plain(LockScript.attempt('A', 3), false, 1), "GET PTTL PTTL TIME ZRANGE PTTL");
+    script.now += passing;
+    assertAsked("r" + B, handing.formatted("ZREMRANGEBYSCORE"));
+    assertAsked("r" + C, handing.formatted("ZREMRANGEBYSCORE").replace("PTTL PTTL", "PTTL"));
+    assertAsked(acquire(LockScript.attempt('C', 2)), first);
+  }
+
+  private void assertAsked(String operation, String commands) {
+    assertThat(String.join(" ", run(operation).asked())).as(operation).isEqualTo(commands);
+  }
+}
