@@ -9,13 +9,11 @@ import java.sql.SQLException;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.UUID;
 import org.h2.tools.Server;
 
 /** A database of its own for each test. */
 final class H2UnderTest implements StoreUnderTest {
-  private static final AtomicLong NAMES = new AtomicLong();
-
   private final Kind kind;
   private Path directory;
   private Server server;
@@ -52,7 +50,7 @@ final class H2UnderTest implements StoreUnderTest {
   private LockStore reopen() {
     return JdbcStore.open(
         switch (kind) {
-          case MEM -> "jdbc:h2:mem:locks" + NAMES.incrementAndGet();
+          case MEM -> "jdbc:h2:mem:locks" + UUID.randomUUID();
           case FILE -> "jdbc:h2:file:" + directory.resolve("locks");
           case TCP -> "jdbc:h2:tcp://localhost:" + server.getPort() + "/./locks";
         });

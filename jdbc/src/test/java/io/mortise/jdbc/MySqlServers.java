@@ -10,16 +10,19 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** One server of each product serves all tests of the JVM. */
-final class MySqlServers {
-  static final MySqlServers MYSQL =
+/** One server of each product serves all tests of the JVM. Public, for the loaders of mutants. */
+public final class MySqlServers {
+  public static final MySqlServers MYSQL =
       new MySqlServers("MySql", MySqlServer::bundled, program -> MySqlServer.start(program));
-  static final MySqlServers MARIADB =
+  public static final MySqlServers MARIADB =
       new MySqlServers(
           "MariaDb", MariaDbServer::installed, program -> MariaDbServer.start(program));
+
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
   private final String name;
   private final Supplier<Optional<Path>> find;
@@ -33,21 +36,28 @@ final class MySqlServers {
     this.start = start;
   }
 
-  void kill() {
+  /** One that nobody in this JVM had before. */
+  public static String namespace() {
+    return "contract" + NAMESPACES.incrementAndGet();
+  }
+
+  /** Ends it, as a power cut would. */
+  public void kill() {
     server.kill();
   }
 
-  void restart() {
+  /** Starts it again where it was. */
+  public void restart() {
     server.restart();
   }
 
   /** Where there is no such server, the test is skipped, or on CI fails. */
-  Path program() {
+  public Path program() {
     return Machine.required(find.get(), "a server " + name);
   }
 
   /** The URL of somebody who may use one database. */
-  String url() {
+  public synchronized String url() {
     if (server == null) {
       server = start.apply(program());
     }
@@ -55,7 +65,7 @@ final class MySqlServers {
   }
 
   /** Runs statements as somebody who may do everything. */
-  void admin(String... statements) {
+  public void admin(String... statements) {
     try (Connection connection = adminConnection();
         Statement statement = connection.createStatement()) {
       for (String sql : statements) {
@@ -66,7 +76,8 @@ final class MySqlServers {
     }
   }
 
-  Connection adminConnection() throws SQLException {
+  /** Somebody who may do everything. */
+  public Connection adminConnection() throws SQLException {
     return DriverManager.getConnection(url().replace("user=mortise", "user=admin"));
   }
 }

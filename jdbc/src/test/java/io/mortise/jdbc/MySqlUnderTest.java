@@ -6,12 +6,9 @@ import io.mortise.testkit.StoreUnderTest;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** A namespace of its own for each test. */
 final class MySqlUnderTest implements StoreUnderTest {
-  private static final AtomicInteger NAMESPACES = new AtomicInteger();
-
   private final MySqlServers server;
   private String namespace;
   private LockStore restarted;
@@ -22,7 +19,7 @@ final class MySqlUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
-    namespace = "contract" + NAMESPACES.incrementAndGet();
+    namespace = MySqlServers.namespace();
     return reopen();
   }
 

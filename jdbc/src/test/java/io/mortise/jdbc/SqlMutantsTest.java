@@ -1,15 +1,19 @@
 package io.mortise.jdbc;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.mortise.testkit.mutant.MutantHunt;
 import io.mortise.testkit.mutant.MutantHunt.Step;
 import io.mortise.testkit.mutant.MutantLog;
 import io.mortise.testkit.mutant.MutantOperators;
 import io.mortise.testkit.mutant.ScriptMutant;
+import io.mortise.testkit.mutant.Survivors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -24,11 +28,21 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 class SqlMutantsTest {
   private static final String FOLDER = "io/mortise/jdbc/";
   private static final String SHRINKING = "mortise.diff.shrinking";
+
+  /** On which database those tests run that know several. */
+  private static final String ONLY = "mortise.database";
+
   private static final Duration EACH = Duration.ofMinutes(4);
+  private static final Path LISTS = Path.of("../docs/mutants/jdbc");
 
   private final MutantHunt hunt =
       new MutantHunt(
-          SqlMutantsTest.class, JdbcStore.class, Set.of(PostgresServers.class.getName()));
+          SqlMutantsTest.class,
+          JdbcStore.class,
+          Set.of(
+              PostgresServers.class.getName(),
+              MySqlServers.class.getName(),
+              "io.mortise.jdbc.sql.TestServers"));
 
   /** A run of the differential test that fails is all that is wanted, not the shortest. */
   @BeforeAll
@@ -39,22 +53,66 @@ class SqlMutantsTest {
   @AfterAll
   static void shortenAgain() {
     System.clearProperty(SHRINKING);
+    System.clearProperty(ONLY);
   }
 
   /** On which databases, and which tests are to notice changes of their statements. */
   private enum Hunted {
-    SQLITE("sqlite", "Sqlite", "SqliteStoreTest", "SqliteClientTest", "SqliteProcessesTest"),
+    SQLITE(
+        List.of("sqlite", "shared"),
+        "StatementsTest",
+        "SqliteDifferentialTest",
+        "SqliteContractTest",
+        "SqliteStoreTest",
+        "SqliteClientTest",
+        "SqliteProcessesTest"),
     POSTGRESQL(
-        "postgresql",
-        "Postgres18",
+        List.of("postgresql", "shared"),
+        "ServerStatementsTest",
+        "Postgres18DifferentialTest",
+        "Postgres18ContractTest",
         "Postgres18ClientTest",
         "PostgresFaultTest",
         "PostgresClockTest",
         "PostgresCheckTest",
         "PgBouncerTest",
-        "NewsWatchTest");
+        "NewsWatchTest"),
+    H2(
+        List.of("h2", "shared"),
+        "StatementsTest",
+        "H2DifferentialTest",
+        "H2MemContractTest",
+        "H2ClientTest",
+        "H2FileTest",
+        "EmbeddedClockTest"),
+    MYSQL(
+        List.of("mysql", "shared"),
+        "ServerStatementsTest",
+        "MySqlDifferentialTest",
+        "MySqlContractTest",
+        "MySqlBatchTest",
+        "MySqlClientTest",
+        "MySqlTroubleTest",
+        "OneFlushTest",
+        "MySqlClockTest"),
+    MARIADB(
+        List.of("mariadb", "mysql", "shared"),
+        "ServerStatementsTest",
+        "MariaDbDifferentialTest",
+        "MariaDbContractTest",
+        "MySqlBatchTest",
+        "MariaDbClientTest",
+        "MySqlTroubleTest",
+        "OneFlushTest",
+        "MariaDbClockTest"),
+    SQL_H2("sql/h2"),
+    SQL_SQLITE("sql/sqlite"),
+    SQL_POSTGRESQL("sql/postgresql"),
+    SQL_MYSQL("sql/mysql"),
+    SQL_MARIADB("sql/mariadb");
 
-    final String folder;
+    @SuppressWarnings("ImmutableEnumChecker") // List.of
+    final List<String> folders;
 
     @SuppressWarnings("ImmutableEnumChecker") // List.of
     final List<Step> steps;
@@ -62,29 +120,58 @@ class SqlMutantsTest {
     /**
      * A database and its tests.
      *
+     * @param folders where a statement is looked for, its own first
      * @param more in a last step
      */
-    Hunted(String folder, String name, String... more) {
-      this.folder = folder;
+    Hunted(
+        List<String> folders,
+        String statements,
+        String differential,
+        String contract,
+        String... more) {
+      this.folders = folders;
       this.steps =
           List.of(
-              Step.oneByOne(in(name + "DifferentialTest")),
-              Step.together(in(name + "ContractTest")),
+              Step.oneByOne(in(statements, differential)),
+              Step.together(in(contract)),
               Step.oneByOne(in(more)));
     }
 
-    /** Of the statements that it uses: its own, and of the shared ones those that it has not. */
+    /** The helpers on one database. */
+    Hunted(String folder) {
+      this.folders = List.of(folder, "sql/shared");
+      this.steps =
+          List.of(
+              Step.together(
+                  in(
+                      "sql.HelperStatementsTest",
+                      "sql.VersionedUpdateTest",
+                      "sql.FencedUpdateTest",
+                      "sql.InsertOnceTest",
+                      "sql.SqlFenceTest",
+                      "sql.OnceTest",
+                      "sql.TransactionLocksTest",
+                      "sql.SessionLocksTest",
+                      "sql.ExamplesTest")));
+    }
+
+    /** The name of the database. */
+    String database() {
+      return folders.get(0).replace("sql/", "");
+    }
+
+    /** Of the statements that it uses: its own, and of others' those that it has not. */
     List<ScriptMutant> mutants(String file) throws IOException {
       Path classes =
           Path.of(JdbcStore.class.getProtectionDomain().getCodeSource().getLocation().getPath());
       List<ScriptMutant> mutants = new ArrayList<>();
-      for (String from : List.of(folder, "shared")) {
+      Set<String> seen = new HashSet<>();
+      for (String from : folders) {
         try (Stream<Path> files = Files.list(classes.resolve(FOLDER + from))) {
-          for (Path each : files.sorted().toList()) {
-            boolean own =
-                Files.exists(classes.resolve(FOLDER + folder).resolve(each.getFileName()));
+          for (Path each : files.filter(Files::isRegularFile).sorted().toList()) {
             String name = from + "/" + each.getFileName();
-            if (own == from.equals(folder) && (folder + ":" + name).matches(file)) {
+            if (seen.add(each.getFileName().toString())
+                && (folders.get(0) + ":" + name).matches(file)) {
               mutants.addAll(MutantOperators.SQL.mutants(FOLDER + name, Files.readString(each)));
             }
           }
@@ -98,6 +185,24 @@ class SqlMutantsTest {
     return Stream.of(tests).map(test -> "io.mortise.jdbc." + test).toArray(String[]::new);
   }
 
+  /** Each of {@code docs/mutants/jdbc} fits one mutant that there is, and has a reason. */
+  @Test
+  void givenListOfSurvivors_thenEachIsAMutant() throws IOException {
+    assertThat(survivors().size()).isPositive();
+  }
+
+  private static Survivors survivors() throws IOException {
+    List<ScriptMutant> all = new ArrayList<>();
+    Set<String> scripts = new HashSet<>();
+    for (Hunted hunted : Hunted.values()) {
+      List<ScriptMutant> mutants = hunted.mutants(".*");
+      mutants.removeIf(mutant -> scripts.contains(mutant.resource()));
+      mutants.forEach(mutant -> scripts.add(mutant.resource()));
+      all.addAll(mutants);
+    }
+    return Survivors.in(LISTS, all, FOLDER);
+  }
+
   @Test
   @Timeout(36_000)
   @EnabledIfSystemProperty(named = "mortise.mutants", matches = ".+")
@@ -107,10 +212,13 @@ class SqlMutantsTest {
         new MutantLog(Path.of(System.getProperty("mortise.mutants.log", "target/mutants.tsv")));
     Duration time = Duration.ofSeconds(Long.getLong("mortise.mutants.seconds", 7_200));
     long end = System.nanoTime() + time.toNanos();
+    Survivors survivors = survivors();
     for (Hunted hunted : Hunted.values()) {
       List<ScriptMutant> mutants = hunted.mutants(System.getProperty("mortise.mutants"));
+      mutants.removeIf(survivors::has);
       List<Step> steps = hunted.steps.subList(0, Math.min(most, hunted.steps.size()));
       Duration left = Duration.ofNanos(end - System.nanoTime());
+      System.setProperty(ONLY, hunted.database());
       int yet = log.hunt(hunt, mutants, steps, EACH, left, () -> {});
       System.out.println(hunted + ": " + yet + " not looked at yet");
     }

@@ -16,10 +16,15 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 
 /** An empty database per test, with an account of balance 100, and threads that end with it. */
 abstract class HelperTest {
+  /** If it is set, on which database only. */
+  private static final String ONLY = "mortise.database";
+
   final TestDatabase.Kind kind;
   TestDatabase database;
   private final List<Connection> connections = new ArrayList<>();
@@ -27,6 +32,11 @@ abstract class HelperTest {
 
   HelperTest(TestDatabase.Kind kind) {
     this.kind = kind;
+  }
+
+  @BeforeParameterizedClassInvocation
+  static void skipOthers(TestDatabase.Kind kind) {
+    Assumptions.assumeTrue(System.getProperty(ONLY, kind.name()).equalsIgnoreCase(kind.name()));
   }
 
   @BeforeEach

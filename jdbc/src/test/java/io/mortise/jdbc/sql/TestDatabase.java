@@ -12,15 +12,12 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /** An empty database for one test. */
 final class TestDatabase implements AutoCloseable {
-  private static final AtomicInteger NUMBERS = new AtomicInteger();
-
   private final String url;
   private final Runnable cleanUp;
   private final List<Connection> handedOut = new CopyOnWriteArrayList<>();
@@ -40,7 +37,7 @@ final class TestDatabase implements AutoCloseable {
   }
 
   static TestDatabase open(Kind kind) {
-    String name = "helpers" + NUMBERS.incrementAndGet();
+    String name = TestServers.newName();
     return switch (kind) {
       case H2 ->
           new TestDatabase(
@@ -56,14 +53,14 @@ final class TestDatabase implements AutoCloseable {
             () -> delete(folder));
       }
       case POSTGRESQL -> {
-        String server = TestServers.url(kind);
+        String server = TestServers.valueOf(kind.name()).url();
         execute(server, "CREATE SCHEMA " + name);
         yield new TestDatabase(
             server + "&currentSchema=" + name,
             () -> execute(server, "DROP SCHEMA " + name + " CASCADE"));
       }
       case MYSQL, MARIADB -> {
-        String server = TestServers.url(kind);
+        String server = TestServers.valueOf(kind.name()).url();
         execute(server, "CREATE DATABASE " + name);
         yield new TestDatabase(
             server.replace("/mortise?", "/" + name + "?"),

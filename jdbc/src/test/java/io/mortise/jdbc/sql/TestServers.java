@@ -8,34 +8,49 @@ import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
-/** One server of each product serves all tests of the JVM, and ends with it. */
-final class TestServers {
-  private static final Map<TestDatabase.Kind, String> URLS = new EnumMap<>(TestDatabase.Kind.class);
+/**
+ * One server of each product serves all tests of the JVM, and ends with it. Public, for the loaders
+ * of mutants.
+ */
+public enum TestServers {
+  POSTGRESQL,
+  MYSQL,
+  MARIADB;
 
-  private TestServers() {}
+  private static final AtomicInteger NAMES = new AtomicInteger();
+  private static final Map<TestServers, String> URLS = new EnumMap<>(TestServers.class);
 
-  /** The URL of a user who may make databases; skips the test, or on CI fails, without server. */
-  static synchronized String url(TestDatabase.Kind kind) {
-    return URLS.computeIfAbsent(kind, TestServers::start);
+  /** The name of a database that nobody in this JVM had before. */
+  public static String newName() {
+    return "helpers" + NAMES.incrementAndGet();
   }
 
-  private static String start(TestDatabase.Kind kind) {
-    return switch (kind) {
+  /** The URL of a user who may make databases; skips the test, or on CI fails, without server. */
+  public String url() {
+    synchronized (URLS) {
+      return URLS.computeIfAbsent(this, TestServers::start);
+    }
+  }
+
+  private static String start(TestServers server) {
+    return switch (server) {
       case POSTGRESQL ->
-          start(kind, PostgresServer.installed(), program -> PostgresServer.start(program).url());
+          start(server, PostgresServer.installed(), program -> PostgresServer.start(program).url());
       case MYSQL ->
-          start(kind, MySqlServer.bundled(), program -> MySqlServer.start(program).adminUrl());
+          start(server, MySqlServer.bundled(), program -> MySqlServer.start(program).adminUrl());
       case MARIADB ->
           start(
-              kind, MariaDbServer.installed(), program -> MariaDbServer.start(program).adminUrl());
-      case H2, SQLITE -> throw new IllegalArgumentException(kind + " is no server.");
+              server,
+              MariaDbServer.installed(),
+              program -> MariaDbServer.start(program).adminUrl());
     };
   }
 
   private static String start(
-      TestDatabase.Kind kind, Optional<Path> program, Function<Path, String> starter) {
-    return starter.apply(Machine.required(program, "A server for " + kind));
+      TestServers server, Optional<Path> program, Function<Path, String> starter) {
+    return starter.apply(Machine.required(program, "A server for " + server));
   }
 }
