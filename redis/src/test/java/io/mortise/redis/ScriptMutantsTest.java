@@ -191,7 +191,7 @@ class ScriptMutantsTest {
   @EnabledIfSystemProperty(named = "mortise.mutants", matches = ".+")
   void givenAllChanges_thenWhatBecomesOfEachIsWrittenDown() throws IOException {
     String wanted = System.getProperty("mortise.mutants");
-    int most = Integer.getInteger("mortise.mutants.steps", 3);
+    int most = Integer.getInteger("mortise.mutants.steps", 4);
     MutantLog log =
         new MutantLog(Path.of(System.getProperty("mortise.mutants.log", "target/mutants.tsv")));
     Duration time = Duration.ofSeconds(Long.getLong("mortise.mutants.seconds", 7_200));
