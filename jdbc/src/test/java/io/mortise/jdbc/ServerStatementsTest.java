@@ -177,7 +177,7 @@ class ServerStatementsTest {
         "owner",
         request.attempt().encoded(),
         "used",
-        WHOLE,
+        lock.get("capacity"),
         "token",
         token,
         "tokens",
@@ -768,6 +768,81 @@ class ServerStatementsTest {
       together(free(), new Ask(acquire(), null), false);
       together(held(OLD), exchange, false);
       together(held(ATTEMPT), release, true);
+    }
+  }
+
+  /** Who has one permit of one has the whole lock. */
+  @Test
+  void givenLockOfOnePermit_whenTakenReleasedOrExchanged_thenAsAnyWholeLock() throws SQLException {
+    Request.Acquire one =
+        new Request.Acquire(NAME, ATTEMPT, Mode.permits(1, 1), true, Terms.NONE, 5, 3, null);
+    Map<String, Object> held = held(OLD, "capacity", 1, "used", 1);
+    taken(free("capacity", 1), one);
+    exchanged(held, one);
+    takenInQueue(free("capacity", 1), one);
+    together(free("capacity", 1), new Ask(one, null), true);
+    together(held, new Ask(one, OLD), true);
+    together(
+        held(ATTEMPT, "capacity", 1, "used", 1),
+        new Ask(new Request.Abandon(NAME, ATTEMPT), null),
+        true);
+  }
+
+  @Test
+  void givenAttemptThatHoldsOrHasEndedInASpecialWay_whenAskedTogether_thenItIsNotServed()
+      throws SQLException {
+    Ask acquire = new Ask(acquire(), null);
+    together(held(ATTEMPT, "waiters", 1), acquire, false);
+    together(held(ATTEMPT, "told", 1), acquire, false);
+    together(held(ATTEMPT, "evicted", 1), acquire, false);
+    together(held(ATTEMPT, "free_us", now + MINUTE), acquire, false);
+    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null);
+    Map<String, Object> ended = free("ended", ATTEMPT.encoded());
+    together(with(ended, "ended_was", "WAITING", "ended_how", "RELEASED"), release, false);
+    together(with(ended, "ended_was", "HELD", "ended_how", "EVICTED"), release, false);
+  }
+
+  @Test
+  void givenMySqlLockWithoutARow_whenAskedForTogether_thenItHasOneAsIfForgottenLongAgo()
+      throws SQLException {
+    if (isPostgres()) {
+      return;
+    }
+    for (Request request : List.of(acquire(), new Request.Abandon(NAME, ATTEMPT))) {
+      tables.execute("DELETE FROM rows_lock WHERE namespace = 'one' AND name = 'lock'");
+      link.rows.together(List.of(new Ask(request, null)));
+      assertThat(changed())
+          .isEqualTo(
+              with(
+                  lock(NAMESPACE, "lock"),
+                  "capacity",
+                  WHOLE,
+                  "token",
+                  0,
+                  "tokens",
+                  0,
+                  "since_us",
+                  0,
+                  "free_us",
+                  0,
+                  "shut_us",
+                  0,
+                  "label",
+                  "",
+                  "last_token",
+                  0,
+                  "next_place",
+                  0,
+                  "next_ticket",
+                  0,
+                  "closed_us",
+                  0,
+                  "touched_us",
+                  0,
+                  "ended_was",
+                  "HELD",
+                  "ended_how",
+                  "RELEASED"));
     }
   }
 
