@@ -60,7 +60,7 @@ class SqlMutantsTest {
   private enum Hunted {
     SQLITE(
         List.of("sqlite", "shared"),
-        "StatementsTest",
+        List.of("StatementsTest"),
         "SqliteDifferentialTest",
         "SqliteContractTest",
         "SqliteStoreTest",
@@ -68,7 +68,7 @@ class SqlMutantsTest {
         "SqliteProcessesTest"),
     POSTGRESQL(
         List.of("postgresql", "shared"),
-        "ServerStatementsTest",
+        List.of("ShortWaysTest", "LockedRowTest", "PostgresSettingsTest", "ServerStatementsTest"),
         "Postgres18DifferentialTest",
         "Postgres18ContractTest",
         "Postgres18ClientTest",
@@ -79,7 +79,7 @@ class SqlMutantsTest {
         "NewsWatchTest"),
     H2(
         List.of("h2", "shared"),
-        "StatementsTest",
+        List.of("StatementsTest"),
         "H2DifferentialTest",
         "H2MemContractTest",
         "H2ClientTest",
@@ -87,7 +87,7 @@ class SqlMutantsTest {
         "EmbeddedClockTest"),
     MYSQL(
         List.of("mysql", "shared"),
-        "ServerStatementsTest",
+        List.of("ServerStatementsTest"),
         "MySqlDifferentialTest",
         "MySqlContractTest",
         "MySqlBatchTest",
@@ -97,7 +97,7 @@ class SqlMutantsTest {
         "MySqlClockTest"),
     MARIADB(
         List.of("mariadb", "mysql", "shared"),
-        "ServerStatementsTest",
+        List.of("ServerStatementsTest"),
         "MariaDbDifferentialTest",
         "MariaDbContractTest",
         "MySqlBatchTest",
@@ -125,16 +125,20 @@ class SqlMutantsTest {
      */
     Hunted(
         List<String> folders,
-        String statements,
+        List<String> statements,
         String differential,
         String contract,
         String... more) {
       this.folders = folders;
       this.steps =
           List.of(
-              Step.oneByOne(in(statements, differential)),
+              Step.oneByOne(in(first(statements, differential))),
               Step.together(in(contract)),
               Step.oneByOne(in(more)));
+    }
+
+    private static String[] first(List<String> statements, String differential) {
+      return Stream.concat(statements.stream(), Stream.of(differential)).toArray(String[]::new);
     }
 
     /** The helpers on one database. */
