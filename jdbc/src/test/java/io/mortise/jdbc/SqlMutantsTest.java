@@ -146,7 +146,8 @@ class SqlMutantsTest {
       this.folders = List.of(folder, "sql/shared");
       this.steps =
           List.of(
-              Step.together(
+              // Locks of a session are those of the whole server.
+              Step.oneByOne(
                   in(
                       "sql.HelperStatementsTest",
                       "sql.VersionedUpdateTest",
