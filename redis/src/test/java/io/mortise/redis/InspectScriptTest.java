@@ -6,48 +6,13 @@ import static io.mortise.redis.LockScript.session;
 import static io.mortise.redis.LockScript.wide;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.redis.LockScript.Done;
-import io.mortise.testkit.server.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What {@code inspect.lua} shows of a lock, to the letter. */
-class InspectScriptTest {
-  private static final String P = "m:";
-  private static final long TTL = 10_000;
-  private static final String A = attempt('A', 1);
-  private static final String B = attempt('B', 1);
-  private static final String C = attempt('C', 1);
-
-  private static RedisServer server;
-  private static LockScript script;
-
-  @BeforeAll
-  static void start() {
-    server = Servers.any();
-    script = new LockScript(server);
-  }
-
-  @AfterAll
-  static void stop() {
-    script.close();
-    server.close();
-  }
-
-  @BeforeEach
-  void reset() {
-    script.reset();
-    "ABC".chars().forEach(session -> script.lives(P, (char) session, TTL));
-  }
-
-  private static Done run(String... operations) {
-    return script.run(P, operations);
-  }
+class InspectScriptTest extends LockScriptCase {
 
   @Test
   void givenLock_whenInspected_thenTheTimeTheRecordAndEachSessionOnceAreTold() {

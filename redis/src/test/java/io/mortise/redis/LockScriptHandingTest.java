@@ -12,11 +12,7 @@ import static io.mortise.redis.LockScript.wide;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.redis.LockScript.Done;
-import io.mortise.testkit.server.RedisServer;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,46 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What {@code lock.lua} answers to the letter, and which keys it leaves, where a lock changes hands
  * other than by a plain release, where a time is over at this very moment, and on a full server.
  */
-class LockScriptHandingTest {
-  private static final String P = "m:";
-  private static final int ALL = 1_000_000;
-  private static final long TTL = 10_000;
-  private static final String A = attempt('A', 1);
-  private static final String B = attempt('B', 1);
-  private static final String C = attempt('C', 1);
-
-  private static RedisServer server;
-  private static LockScript script;
-
-  @BeforeAll
-  static void start() {
-    server = Servers.any();
-    script = new LockScript(server);
-  }
-
-  @AfterAll
-  static void stop() {
-    script.close();
-    server.close();
-  }
-
-  @BeforeEach
-  void reset() {
-    script.reset();
-    "ABC".chars().forEach(session -> lives((char) session, TTL));
-  }
-
-  private static void lives(char session, long millis) {
-    script.lives(P, session, millis);
-  }
-
-  private static Done run(String... operations) {
-    return script.run(P, operations);
-  }
-
-  private static String ask(String operation) {
-    return run(operation).answer();
-  }
+class LockScriptHandingTest extends LockScriptCase {
 
   private static String close(String attempt) {
     return "v" + attempt + "C";

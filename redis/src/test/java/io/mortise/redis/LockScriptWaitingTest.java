@@ -13,14 +13,10 @@ import static io.mortise.redis.LockScript.wide;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.redis.LockScript.Done;
-import io.mortise.testkit.server.RedisServer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,47 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * What {@code lock.lua} answers, to the letter, to one who waits: behind how many, when to ask
  * again, and whom it has told; with more parties than one step looks at too.
  */
-class LockScriptWaitingTest {
-  private static final String P = "m:";
-  private static final int ALL = 1_000_000;
-  private static final long TTL = 10_000;
-  private static final String A = attempt('A', 1);
-  private static final String B = attempt('B', 1);
-  private static final String C = attempt('C', 1);
-  private static final String D = attempt('D', 1);
-
-  private static RedisServer server;
-  private static LockScript script;
-
-  @BeforeAll
-  static void start() {
-    server = Servers.any();
-    script = new LockScript(server);
-  }
-
-  @AfterAll
-  static void stop() {
-    script.close();
-    server.close();
-  }
-
-  @BeforeEach
-  void reset() {
-    script.reset();
-    "ABCD".chars().forEach(session -> lives((char) session, TTL));
-  }
-
-  private static void lives(char session, long millis) {
-    script.lives(P, session, millis);
-  }
-
-  private static Done run(String... operations) {
-    return script.run(P, operations);
-  }
-
-  private static String ask(String operation) {
-    return run(operation).answer();
-  }
+class LockScriptWaitingTest extends LockScriptCase {
 
   private static String granted(long token) {
     return "G" + wide(token) + "00010";
@@ -140,7 +96,7 @@ class LockScriptWaitingTest {
     assertThat(closed.at("l:k")).as("ends in 1 ms").contains(wide(first + 1_000));
   }
 
-  private static void unknown(char session) {
+  private void unknown(char session) {
     String key = P + "s:" + session(session);
     script.raw("DEL", key);
     script.raw("RPUSH", key, "of another type");
@@ -255,7 +211,7 @@ class LockScriptWaitingTest {
   }
 
   /** Seventy who share it, of three sessions. */
-  private static void shareWithMany() {
+  private void shareWithMany() {
     run(many('A', 0, 30));
     run(many('B', 30, 64));
     run(many('C', 64, 70));

@@ -3,14 +3,11 @@ package io.mortise.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.redis.LockScript.Done;
-import io.mortise.testkit.server.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,46 +18,29 @@ import org.junit.jupiter.params.provider.CsvSource;
  * keys, and they are taken: calls on plain locks, each run both ways at the same time of the
  * server.
  */
-class ShorterWaysTest {
+class ShorterWaysTest extends LockScriptCase {
   private static final String SHORT = "short:";
   private static final String LONG = "longer:";
   private static final String SESSIONS = "ABC";
   private static final long[] LIVES = {10_000, 20_000, 60_000, 600_000};
   private static final long[] PASSING = {0, 0, 1, 2, 7, 1_000, 400_000};
-  private static final int ALL = 1_000_000;
-  private static final String A = LockScript.attempt('A', 1);
-  private static final String B = LockScript.attempt('B', 1);
-  private static final String C = LockScript.attempt('C', 1);
-
-  private static RedisServer server;
-  private static LockScript script;
 
   private final List<String> calls = new ArrayList<>();
 
-  @BeforeAll
-  static void start() {
-    server = Servers.any();
-    script = new LockScript(server);
-  }
-
-  @AfterAll
-  static void stop() {
-    script.close();
-    server.close();
-  }
-
   @BeforeEach
+  @Override
   void reset() {
     script.reset();
     calls.clear();
     SESSIONS.chars().forEach(session -> lives((char) session, 600_000));
   }
 
-  private static void lives(char session, long millis) {
+  @Override
+  void lives(char session, long millis) {
     both((prefix, any) -> script.lives(prefix, session, millis));
   }
 
-  private static void both(BiConsumer<String, LockScript> action) {
+  private void both(BiConsumer<String, LockScript> action) {
     action.accept(SHORT, script);
     action.accept(LONG, script);
   }
@@ -76,7 +56,7 @@ class ShorterWaysTest {
   }
 
   /** Runs them both ways, and shows the shorter one. */
-  private Done run(String... operations) {
+  private Done runBoth(String... operations) {
     calls.add(script.now + " " + String.join(" ", operations));
     Done shorter = script.run(SHORT, operations);
     Done longer =
@@ -143,7 +123,7 @@ class ShorterWaysTest {
           char session = SESSIONS.charAt(random.nextInt(SESSIONS.length()));
           lives(session, random.nextBoolean() ? 0 : LIVES[random.nextInt(LIVES.length)]);
         }
-        run(
+        runBoth(
             Stream.generate(() -> operation(random, attempts))
                 .limit(random.nextInt(5) > 0 ? 1 : 3)
                 .toArray(String[]::new));
@@ -158,12 +138,12 @@ class ShorterWaysTest {
       reset();
       long last = script.now + ahead;
       both((prefix, any) -> any.raw("SET", prefix + "l:k", "-" + last + B + "R"));
-      run(LockScript.plain(A, true, 5));
-      run(LockScript.plain(B, true, 5));
-      run(LockScript.plain(C, true, 5));
-      run("r" + A);
-      run("r" + B);
-      run("r" + C);
+      runBoth(LockScript.plain(A, true, 5));
+      runBoth(LockScript.plain(B, true, 5));
+      runBoth(LockScript.plain(C, true, 5));
+      runBoth("r" + A);
+      runBoth("r" + B);
+      runBoth("r" + C);
     }
   }
 
@@ -172,56 +152,56 @@ class ShorterWaysTest {
     Random random = new Random(1);
     for (int i = 0; i < 20; i++) {
       reset();
-      run(acquire(A));
-      run(i == 0 ? LockScript.plain(B, true, 9_999) : withTerms(B, random));
-      run("r" + A);
-      run(acquire(C));
+      runBoth(acquire(A));
+      runBoth(i == 0 ? LockScript.plain(B, true, 9_999) : withTerms(B, random));
+      runBoth("r" + A);
+      runBoth(acquire(C));
     }
   }
 
   @Test
   void givenLockThatIsShut_thenBothWaysSayUntilWhen() {
-    run(LockScript.acquire(A, ALL, ALL, 0, 500), "r" + A);
-    run(acquire(B));
-    run(LockScript.plain(C, false, 1));
-    run(acquire(C));
+    runBoth(LockScript.acquire(A, ALL, ALL, 0, 500), "r" + A);
+    runBoth(acquire(B));
+    runBoth(LockScript.plain(C, false, 1));
+    runBoth(acquire(C));
     script.now += 500;
-    run(acquire(C));
+    runBoth(acquire(C));
   }
 
   /** News about two locks, told in the same step, have ids beside each other. */
   @Test
   void givenTwoLocksHandedOverToOneSession_whenOneIsReleased_thenTheOthersNewsStays() {
     String other = LockScript.attempt('B', 2);
-    run("k:" + acquire(A), "other:" + acquire(A));
-    run("k:" + acquire(B), "other:" + acquire(other), "k:" + acquire(C));
-    run("k:r" + A, "other:r" + A);
-    Done released = run("k:r" + B);
+    runBoth("k:" + acquire(A), "other:" + acquire(A));
+    runBoth("k:" + acquire(B), "other:" + acquire(other), "k:" + acquire(C));
+    runBoth("k:r" + A, "other:r" + A);
+    Done released = runBoth("k:r" + B);
     assertThat(released.at("n:" + LockScript.session('B'))).startsWith("for 660 s: G" + other);
   }
 
   /** One that ends in this very millisecond lives yet. */
   @Test
   void givenSessionsWithHardlyAnyTimeLeft_thenBothWaysAskAgainAlike() {
-    run(acquire(A));
+    runBoth(acquire(A));
     both((prefix, any) -> any.raw("SET", prefix + "s:" + LockScript.session('A'), "0"));
-    run(acquire(B));
+    runBoth(acquire(B));
     both((prefix, any) -> any.raw("SET", prefix + "s:" + LockScript.session('B'), "0"));
-    run(acquire(C));
-    run(LockScript.plain(LockScript.attempt('C', 2), false, 1));
-    run("r" + A);
+    runBoth(acquire(C));
+    runBoth(LockScript.plain(LockScript.attempt('C', 2), false, 1));
+    runBoth("r" + A);
   }
 
   @Test
   void givenLongQueue_thenBothWaysCountItAlike_andSeeWhoOfTheFirstEndsSoon() {
-    run(acquire(A));
+    runBoth(acquire(A));
     lives('C', 10_000);
     for (int i = 0; i < 12; i++) {
       if (i == 8) {
-        run(acquire(LockScript.attempt('C', i)));
+        runBoth(acquire(LockScript.attempt('C', i)));
       }
-      run(acquire(LockScript.attempt('B', i)));
-      run(LockScript.plain(C, false, 1));
+      runBoth(acquire(LockScript.attempt('B', i)));
+      runBoth(LockScript.plain(C, false, 1));
     }
     both(
         (prefix, any) -> {
@@ -232,8 +212,8 @@ class ShorterWaysTest {
           }
           any.raw(words.toArray(String[]::new));
         });
-    assertThat(run(acquire(C)).answer()).startsWith("Q0010014");
-    assertThat(run("r" + A).answer()).isEqualTo("ER0");
+    assertThat(runBoth(acquire(C)).answer()).startsWith("Q0010014");
+    assertThat(runBoth("r" + A).answer()).isEqualTo("ER0");
   }
 
   /** A key that is not ours, or has lost something: the long way says what becomes of it. */
@@ -242,9 +222,9 @@ class ShorterWaysTest {
   void givenForeignKeys_thenBothWaysAnswerAlike_andLeaveThem(String kind, int length) {
     for (boolean waits : List.of(false, true)) {
       reset();
-      run(acquire(A));
+      runBoth(acquire(A));
       if (waits) {
-        run(acquire(B));
+        runBoth(acquire(B));
       }
       both(
           (prefix, any) -> {
@@ -256,28 +236,28 @@ class ShorterWaysTest {
               any.raw("SET", key, "h".repeat(length));
             }
           });
-      run(acquire(C));
-      run("r" + A);
-      run("r" + B);
+      runBoth(acquire(C));
+      runBoth("r" + A);
+      runBoth("r" + B);
     }
   }
 
   @Test
   void givenWaiterWithoutEntry_thenBothWaysPassItOver() {
-    run(acquire(A));
-    run(acquire(B));
-    run(acquire(C));
+    runBoth(acquire(A));
+    runBoth(acquire(B));
+    runBoth(acquire(C));
     both((prefix, any) -> any.raw("HDEL", prefix + "d:k", B));
-    run("r" + A);
-    assertThat(run(acquire(C)).answer()).startsWith("G");
+    runBoth("r" + A);
+    assertThat(runBoth(acquire(C)).answer()).startsWith("G");
   }
 
   @Test
   void givenFullServer_thenTheShorterWaysLeaveToTheLongOneWhatTheyCannotWrite() {
-    run(acquire(A));
-    run(acquire(B));
+    runBoth(acquire(A));
+    runBoth(acquire(B));
     script.fill();
-    assertThat(run(acquire(C)).answer()).isEqualTo("F");
+    assertThat(runBoth(acquire(C)).answer()).isEqualTo("F");
     Done handed = script.run(SHORT, "r" + A);
     assertThat(handed.answer()).isEqualTo("ER0");
     assertThat(handed.told()).hasSize(1);
@@ -309,11 +289,11 @@ class ShorterWaysTest {
   void givenPlainLockThatIsContended_thenTheShorterWaysAreTaken(boolean before, int passing) {
     script.grace = 0;
     if (before) {
-      run(acquire(LockScript.attempt('C', 9)));
-      run("r" + LockScript.attempt('C', 9));
+      runBoth(acquire(LockScript.attempt('C', 9)));
+      runBoth("r" + LockScript.attempt('C', 9));
       script.now++;
     }
-    run(acquire(A));
+    runBoth(acquire(A));
     String first = "GET PTTL PTTL TIME HSET ZADD SET ZADD PEXPIRE 660000 PUBLISH";
     String second = "GET PTTL PTTL TIME ZRANGE PTTL HSET ZADD";
     String handing = "GET ZRANGE PTTL PTTL HGET TIME SET ZREM HDEL %s ZADD PEXPIRE 660000 PUBLISH";
@@ -332,6 +312,6 @@ class ShorterWaysTest {
   }
 
   private void assertAsked(String operation, String commands) {
-    assertThat(String.join(" ", run(operation).asked())).as(operation).isEqualTo(commands);
+    assertThat(String.join(" ", runBoth(operation).asked())).as(operation).isEqualTo(commands);
   }
 }

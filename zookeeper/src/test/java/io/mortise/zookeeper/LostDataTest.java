@@ -44,7 +44,8 @@ class LostDataTest {
       disk.settle();
       Lease held = a.lock("x").acquireWithin(LONG);
       long token = held.token();
-      CompletableFuture<Lease> waiting = b.lock("x").acquireAsync(LONG);
+      // The server may need some time to start again.
+      CompletableFuture<Lease> waiting = b.lock("x").acquireAsync(LONG.multipliedBy(3));
       Waits.until(LONG, "b waits", () -> waiters(a) == 1);
 
       disk.cutPower(server, () -> {});

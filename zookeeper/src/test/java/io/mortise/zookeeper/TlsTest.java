@@ -28,6 +28,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class TlsTest {
   private static final String PASSWORD = "changeit";
 
+  /** A first handshake is slow where much else is done. */
+  private static final String PATIENT = "&timeout=30s";
+
   @TempDir private static Path folder;
 
   private static ZooKeeperServer server;
@@ -121,10 +124,10 @@ class TlsTest {
       Scheme scheme) throws Exception {
     try (LockClient one =
             LockClient.builder()
-                .url(url(scheme, "client.p12", ""))
+                .url(url(scheme, "client.p12", PATIENT))
                 .ttl(Duration.ofSeconds(20))
                 .build();
-        LockClient other = LockClient.connect(url(scheme, "client.p12", ""))) {
+        LockClient other = LockClient.connect(url(scheme, "client.p12", PATIENT))) {
       Lease lease = one.lock("a").acquireWithin(TestServer.LONG);
       assertThat(other.lock("a").tryAcquire()).isEmpty();
       assertThat(lease.isValid()).isTrue();

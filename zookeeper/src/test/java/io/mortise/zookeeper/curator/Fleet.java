@@ -53,7 +53,12 @@ final class Fleet implements AutoCloseable {
   }
 
   String url(String recipe) {
-    return "zk+curator://" + server().address() + "?tick=100ms&recipe=" + recipe + "&base=" + base;
+    return "zk+curator://"
+        + server().address()
+        + "?tick=100ms&timeout=20s&recipe="
+        + recipe
+        + "&base="
+        + base;
   }
 
   CuratorFramework curator() {
