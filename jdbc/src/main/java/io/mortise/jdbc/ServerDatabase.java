@@ -108,7 +108,9 @@ final class ServerDatabase implements Database {
         }
         break;
       } catch (SQLException e) {
-        if (tries == TRIES || dialect.reason(e) != Dialect.Reason.OTHER) {
+        // On a connection that is gone another try would only say so, and hide why it is.
+        boolean gone = connection.isClosed();
+        if (gone || tries == TRIES || dialect.reason(e) != Dialect.Reason.OTHER) {
           throw e;
         }
       }
