@@ -491,40 +491,21 @@ class StatementsTest {
         news(
             (long) id, SESSION, "wanted", ATTEMPT, "token", 31, "tokens", 32, "flag", 1, "timed", 0,
             "how", "EXPIRED"));
-    assertThat(
-            tables.update(
-                "news_insert",
-                "session",
-                SESSION,
-                "kind",
-                "granted",
-                "name",
-                "lock",
-                "attempt",
-                ATTEMPT,
-                "token",
-                31,
-                "tokens",
-                32,
-                "flag",
-                0,
-                "timed",
-                1,
-                "how",
-                "",
-                "now_us",
-                NOW - 1))
-        .isEqualTo(1);
+    assertThat(leave("granted", 0, 1, "", NOW - 1)).isEqualTo(1);
     assertThat(tables.all("news")).anyMatch(news -> news.get("timed").equals(1L));
   }
 
   private int leave(long now) throws SQLException {
+    return leave("wanted", 1, 0, "EXPIRED", now);
+  }
+
+  private int leave(String kind, int flag, int timed, String how, long now) throws SQLException {
     return tables.update(
         "news_insert",
         "session",
         SESSION,
         "kind",
-        "wanted",
+        kind,
         "name",
         "lock",
         "attempt",
@@ -534,11 +515,11 @@ class StatementsTest {
         "tokens",
         32,
         "flag",
-        1,
+        flag,
         "timed",
-        0,
+        timed,
         "how",
-        "EXPIRED",
+        how,
         "now_us",
         now);
   }
