@@ -5,6 +5,7 @@
 module io.mortise.testkit {
   requires transitive io.mortise.core;
   requires transitive org.junit.jupiter.api;
+  requires java.sql;
   requires org.assertj.core;
   requires static org.junit.platform.engine;
   requires static org.junit.platform.launcher;

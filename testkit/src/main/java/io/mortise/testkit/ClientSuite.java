@@ -122,7 +122,7 @@ abstract class ClientSuite {
 
   final Duration mortalTtl() {
     Duration least = store().profile().minTtl();
-    Duration ttl = Duration.ofMillis(1500);
+    Duration ttl = UnpausedExtension.stretched(Duration.ofMillis(1500));
     return ttl.compareTo(least) < 0 ? least : ttl;
   }
 

@@ -140,7 +140,7 @@ class LeaseSuite extends ClientSuite {
     Peer a = peer("a");
     Peer b = peer("b");
     Recorder<LeaseLostException> told = new Recorder<>();
-    Duration most = Duration.ofMillis(400);
+    Duration most = UnpausedExtension.stretched(Duration.ofMillis(400));
     Lease lease = a.client().lock(LOCK, LockOptions.DEFAULTS.withAtMost(most)).acquire();
     lease.onLost(told);
     assertThat(lease.remaining()).isLessThanOrEqualTo(most);
@@ -177,7 +177,7 @@ class LeaseSuite extends ClientSuite {
   void givenAtMost_whenItIsExtended_thenTheHoldLastsLonger() throws Exception {
     needs(Capability.AT_MOST);
     Peer a = peer("a");
-    Duration most = Duration.ofSeconds(1);
+    Duration most = UnpausedExtension.stretched(Duration.ofSeconds(1));
     Lease lease = a.client().lock(LOCK, LockOptions.DEFAULTS.withAtMost(most)).acquire();
     lease.extend(Duration.ofSeconds(20));
     assertThat(lease.remaining()).isGreaterThan(most);
@@ -195,7 +195,7 @@ class LeaseSuite extends ClientSuite {
     needs(Capability.AT_LEAST);
     Peer a = peer("a");
     Peer b = peer("b");
-    Duration least = Duration.ofMillis(700);
+    Duration least = UnpausedExtension.stretched(Duration.ofMillis(700));
     long began = System.nanoTime();
     a.client().lock(LOCK, LockOptions.DEFAULTS.withAtLeast(least)).acquire().close();
     assertThat(b.lock().tryAcquire()).isEmpty();
@@ -241,8 +241,8 @@ class LeaseSuite extends ClientSuite {
   void givenTaskThatRunsUnderTheLease_whenItIsLost_thenTheTaskIsInterrupted() throws Exception {
     needs(Capability.AT_MOST);
     Peer a = peer("a");
-    Lease lease =
-        a.client().lock(LOCK, LockOptions.DEFAULTS.withAtMost(Duration.ofMillis(500))).acquire();
+    Duration most = UnpausedExtension.stretched(Duration.ofMillis(500));
+    Lease lease = a.client().lock(LOCK, LockOptions.DEFAULTS.withAtMost(most)).acquire();
     CountDownLatch never = new CountDownLatch(1);
     assertThatThrownBy(() -> lease.run(() -> never.await(20, TimeUnit.SECONDS)))
         .isInstanceOf(LeaseLostException.class);

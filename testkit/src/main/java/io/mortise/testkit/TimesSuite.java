@@ -75,7 +75,7 @@ class TimesSuite extends StoreSuite {
     needs(Capability.AT_MOST);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
-    Duration first = Duration.ofMillis(400);
+    Duration first = UnpausedExtension.stretched(Duration.ofMillis(400));
     Reply.Granted hold = a.hold(LOCK, EX, atMost(first));
     Reply.Granted longer = granted(a.adjust(LOCK, hold.attempt(), EX, atMost(LONG), 0));
     assertThat(longer.token()).isEqualTo(hold.token());
@@ -92,10 +92,11 @@ class TimesSuite extends StoreSuite {
   void givenAtMost_whenTheHoldIsAdjustedWithoutTimes_thenItsTimeRunsOn() {
     needs(Capability.AT_MOST);
     SessionDriver a = session("a");
-    Reply.Granted hold = a.hold(LOCK, EX, atMost(Duration.ofMillis(400)));
+    Duration time = UnpausedExtension.stretched(Duration.ofMillis(400));
+    Reply.Granted hold = a.hold(LOCK, EX, atMost(time));
     Reply.Granted same = granted(a.adjust(LOCK, hold.attempt(), EX, Terms.NONE, 0));
-    assertThat(same.atMostLeft()).isBetween(Duration.ZERO, Duration.ofMillis(400));
-    outlive(Duration.ofMillis(400));
+    assertThat(same.atMostLeft()).isBetween(Duration.ZERO, time);
+    outlive(time);
     session("b").hold(LOCK, EX);
   }
 
@@ -133,13 +134,14 @@ class TimesSuite extends StoreSuite {
     needs(Capability.AT_MOST, Capability.QUEUE);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
-    a.hold(LOCK, EX, atMost(Duration.ofMillis(300)));
+    Duration time = UnpausedExtension.stretched(Duration.ofMillis(300));
+    a.hold(LOCK, EX, atMost(time));
     AttemptId waiter = b.attempt();
     Reply.Queued reply = queued(b.enqueue(LOCK, waiter, EX));
     assertThat(reply.askAgain())
         .as("no later than the lock is free")
         .isLessThan(Duration.ofSeconds(2));
-    outlive(Duration.ofMillis(300));
+    outlive(time);
     granted(b.enqueue(LOCK, waiter, EX));
   }
 
@@ -149,7 +151,7 @@ class TimesSuite extends StoreSuite {
     needs(Capability.AT_LEAST);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
-    Duration least = Duration.ofSeconds(1);
+    Duration least = UnpausedExtension.stretched(Duration.ofSeconds(1));
     AttemptId attempt = a.hold(LOCK, EX, atLeast(least)).attempt();
     assertEnded(a.end(LOCK, attempt), Was.HELD, How.RELEASED);
 
@@ -185,7 +187,7 @@ class TimesSuite extends StoreSuite {
     needs(Capability.AT_LEAST);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
-    Duration least = Duration.ofSeconds(1);
+    Duration least = UnpausedExtension.stretched(Duration.ofSeconds(1));
     a.hold(LOCK, EX, atLeast(least));
     SessionId dead = die(a);
     busy(b.take(LOCK, b.attempt(), EX, false, dead));
@@ -211,7 +213,7 @@ class TimesSuite extends StoreSuite {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     SessionDriver c = session("c");
-    Duration least = Duration.ofSeconds(1);
+    Duration least = UnpausedExtension.stretched(Duration.ofSeconds(1));
     AttemptId attempt = a.hold(LOCK, EX, atLeast(least)).attempt();
     AttemptId head = b.queued(LOCK, EX);
     AttemptId later = c.queued(LOCK, EX);
@@ -229,7 +231,7 @@ class TimesSuite extends StoreSuite {
     needs(Capability.AT_LEAST, Capability.AT_MOST);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
-    Duration time = Duration.ofSeconds(1);
+    Duration time = UnpausedExtension.stretched(Duration.ofSeconds(1));
     AttemptId attempt = a.hold(LOCK, EX, new Terms(time, time, "")).attempt();
     a.end(LOCK, attempt);
     busy(b.acquire(LOCK, b.attempt(), EX));

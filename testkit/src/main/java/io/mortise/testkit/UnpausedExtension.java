@@ -2,6 +2,7 @@ package io.mortise.testkit;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -16,6 +17,16 @@ import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 /** Runs a test again that failed while the machine paused; see {@link Unpaused}. */
 final class UnpausedExtension implements InvocationInterceptor {
   private static final int TRIES = 3;
+
+  /** By how much longer the times of each run are than those of the one before. */
+  private static final int LONGER = 3;
+
+  private static volatile int stretch = 1;
+
+  /** The time, longer in runs that come after a pause: a slow machine keeps it then. */
+  static Duration stretched(Duration time) {
+    return time.multipliedBy(stretch);
+  }
 
   @Override
   public void interceptTestMethod(
@@ -52,20 +63,25 @@ final class UnpausedExtension implements InvocationInterceptor {
       ReflectiveInvocationContext<Method> called, ExtensionContext context, Throwable first)
       throws Throwable {
     Throwable last = first;
-    for (int run = 2; run <= TRIES; run++) {
-      Object test = context.getRequiredTestInstance();
-      callAll(test, AfterEach.class, context);
-      callAll(test, BeforeEach.class, context);
-      long before = lostMillis(context);
-      try {
-        call(test, called.getExecutable(), called.getArguments().toArray());
-        return;
-      } catch (Throwable e) {
-        e.addSuppressed(last);
-        last = excusedOrThrow(e, called, lostMillis(context) - before);
+    try {
+      for (int run = 2; run <= TRIES; run++) {
+        stretch *= LONGER;
+        Object test = context.getRequiredTestInstance();
+        callAll(test, AfterEach.class, context);
+        callAll(test, BeforeEach.class, context);
+        long before = lostMillis(context);
+        try {
+          call(test, called.getExecutable(), called.getArguments().toArray());
+          return;
+        } catch (Throwable e) {
+          e.addSuppressed(last);
+          last = excusedOrThrow(e, called, lostMillis(context) - before);
+        }
       }
+      throw last;
+    } finally {
+      stretch = 1;
     }
-    throw last;
   }
 
   private static long lostMillis(ExtensionContext context) {

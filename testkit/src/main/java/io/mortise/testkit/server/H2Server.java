@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -69,17 +71,27 @@ public final class H2Server extends LocalServer {
     command.addAll(ServerProcess.java("-Xmx128m"));
     command.addAll(List.of(MAIN, "-tcp", "-tcpPort", Integer.toString(port)));
     command.addAll(List.of("-ifNotExists", "-baseDir", folder.toString()));
-    return new H2Server(ServerProcess.start("h2", folder, command, () -> isListening(port)), port);
+    return new H2Server(ServerProcess.start("h2", folder, command, () -> answers(port)), port);
   }
 
-  private static boolean isListening(int port) throws IOException {
+  /** Its first connection takes a cold JVM long, on a busy machine longer than a client waits. */
+  private static boolean answers(int port) throws IOException {
     ServerProcess.connect(port).close();
-    return true;
+    try {
+      DriverManager.getConnection(at(port) + "mem:first;NETWORK_TIMEOUT=30000").close();
+      return true;
+    } catch (SQLException e) {
+      throw new IOException(e);
+    }
+  }
+
+  private static String at(int port) {
+    return "jdbc:h2:tcp://127.0.0.1:" + port + "/";
   }
 
   /** {@code jdbc:h2:tcp:}, with every commit written before it is answered. */
   @Override
   public String url() {
-    return "jdbc:h2:tcp://127.0.0.1:" + port + "/./locks;WRITE_DELAY=0";
+    return at(port) + "./locks;WRITE_DELAY=0";
   }
 }
