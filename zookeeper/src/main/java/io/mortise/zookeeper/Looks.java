@@ -57,6 +57,11 @@ final class Looks {
     return underWay;
   }
 
+  /** Notes to holders that this session has to remove if its ZooKeeper session goes on. */
+  List<String> notes() {
+    return words.unread();
+  }
+
   private ZooKeeper client() {
     return core.handle().client();
   }

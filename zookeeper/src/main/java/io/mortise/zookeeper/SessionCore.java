@@ -213,7 +213,8 @@ final class SessionCore implements Handle.Listener {
                     () -> {
                       handle = made;
                       if (heart.isOver()) {
-                        store.executor().execute(made::close);
+                        // Here, for the store, which was closed meanwhile, executes no more.
+                        guard.later(made::close);
                       } else if (made.isUp()) {
                         connected();
                       }

@@ -396,12 +396,15 @@ final class Turns {
     return found;
   }
 
-  /** The nodes of all others. */
+  /** The nodes of all others, and the notes that they have left. */
   List<String> nodes() {
-    return attempts.all().stream()
-        .filter(attempt -> attempt.state == State.WAITING || attempt.state == State.HELD)
-        .map(attempt -> core.layout().lock(attempt.name) + "/" + attempt.node())
-        .toList();
+    List<String> found = new ArrayList<>(looks.notes());
+    for (Attempt attempt : attempts.all()) {
+      if (attempt.state == State.WAITING || attempt.state == State.HELD) {
+        found.add(core.layout().lock(attempt.name) + "/" + attempt.node());
+      }
+    }
+    return found;
   }
 
   /** The session has ended, and with it all that hung on it. */

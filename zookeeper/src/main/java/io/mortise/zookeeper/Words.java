@@ -1,17 +1,25 @@
 package io.mortise.zookeeper;
 
 import io.mortise.spi.AttemptId;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Leaves word for holders that somebody waits for their locks: notes where their sessions look.
- * Guarded by the session.
+ * Leaves word for holders that somebody waits for their locks: notes where their sessions look. A
+ * holder removes a note as it reads it. One that has ended, or is held up, does not; then the note
+ * goes with the ZooKeeper session of who wrote it, or, if that was handed in and goes on, is
+ * removed when who wrote it ends. Guarded by the session.
  */
 final class Words {
+  /** So many more notes are written until it is looked which of them are still there. */
+  private static final int MANY = 256;
+
   private final SessionCore core;
   private final Turns turns;
 
@@ -22,9 +30,16 @@ final class Words {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<AttemptId, Boolean> eldest) {
-          return size() > 256;
+          return size() > MANY;
         }
       };
+
+  /**
+   * Whose notes are there and ours, or may be; kept only in a ZooKeeper session that was handed in.
+   */
+  private final Set<AttemptId> written = new LinkedHashSet<>();
+
+  private int most = MANY;
 
   Words(SessionCore core, Turns turns) {
     this.core = core;
@@ -46,13 +61,51 @@ final class Words {
       } else if (!noted.containsKey(holder)) {
         noted.put(holder, true);
         open[0]++;
-        note(holder, 0, one);
+        boolean first = !core.handle().isOwn() && written.add(holder);
+        note(holder, first, 0, one);
       }
+    }
+    if (written.size() > most) {
+      forgetRead();
     }
     one.run();
   }
 
-  private void note(AttemptId holder, int tries, Runnable then) {
+  /** The notes that this session may have written and nobody has read, by their paths. */
+  List<String> unread() {
+    return written.stream().map(core.layout()::note).toList();
+  }
+
+  /**
+   * Requests are executed in order: what was written before this look and is not there was read.
+   */
+  private void forgetRead() {
+    most = written.size() + MANY;
+    Set<AttemptId> before = Set.copyOf(written);
+    core.handle()
+        .client()
+        .getEphemerals(
+            core.layout().allNotes(),
+            (rc, context, paths) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (rc == 0) {
+                            Set<String> there = new HashSet<>(paths);
+                            written.removeIf(
+                                holder ->
+                                    before.contains(holder)
+                                        && !there.contains(core.layout().note(holder)));
+                          }
+                          most = written.size() + MANY;
+                        }),
+            null);
+  }
+
+  /**
+   * @param first whether a note that is there already cannot be ours
+   */
+  private void note(AttemptId holder, boolean first, int tries, Runnable then) {
     core.handle()
         .client()
         .create(
@@ -69,8 +122,13 @@ final class Words {
                           }
                           if (rc == Code.NONODE.intValue() && tries < 2) {
                             core.makeContainers(core.layout().notes(holder.session()));
-                            note(holder, tries + 1, then);
+                            note(holder, first, tries + 1, then);
                             return;
+                          }
+                          if (rc == Code.NODEEXISTS.intValue() && first) {
+                            written.remove(holder);
+                          } else if (rc == 0 && !core.handle().isOwn()) {
+                            written.add(holder);
                           }
                           if (rc != 0 && rc != Code.NODEEXISTS.intValue()) {
                             noted.remove(holder);

@@ -170,7 +170,8 @@ public final class Handle implements Watcher {
   }
 
   /**
-   * Closes it if it is ours, and with it all its ephemeral nodes. Blocks until the server knows.
+   * Closes it if it is ours, and with it all its ephemeral nodes: blocks until the server knows.
+   * One that was handed in is no longer listened to.
    */
   public void close() {
     link = Link.OVER;
@@ -180,6 +181,8 @@ public final class Handle implements Watcher {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
+    } else {
+      ignore();
     }
   }
 }

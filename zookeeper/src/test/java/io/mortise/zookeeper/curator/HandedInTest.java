@@ -10,8 +10,11 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.Relay.Weather;
 import io.mortise.zookeeper.ZooKeeperStore;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -20,8 +23,11 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.RetryForever;
+import org.apache.zookeeper.AsyncCallback.StringCallback;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Locks over a Curator client that an application has already. */
 class HandedInTest {
   private static final Duration TICK = Duration.ofMillis(100);
+  private static final Duration TTL = Duration.ofSeconds(30);
 
   private final Fleet fleet = new Fleet();
   private final Relay line = fleet.closedLater(Relay.to(Fleet.server().port()));
@@ -37,7 +44,7 @@ class HandedInTest {
       fleet.closedLater(
           CuratorFrameworkFactory.builder()
               .connectString("127.0.0.1:" + line.port())
-              .sessionTimeoutMs(20_000)
+              .sessionTimeoutMs(60_000)
               .retryPolicy(new RetryForever(50))
               .namespace(fleet.path("apps").substring(1))
               .build());
@@ -60,7 +67,7 @@ class HandedInTest {
   }
 
   private LockClient client(LockStore store) {
-    return fleet.closedLater(LockClient.builder().store(store).ttl(Duration.ofSeconds(10)).build());
+    return fleet.closedLater(LockClient.builder().store(store).ttl(TTL).build());
   }
 
   private ZooKeeper session() throws Exception {
@@ -70,6 +77,35 @@ class HandedInTest {
   /** Nodes of their session, ours among them. */
   private List<String> ephemerals() throws Exception {
     return session().getEphemerals(fleet.base());
+  }
+
+  /** The same, or that there is no answer just now. */
+  private List<String> mayHaveLeft() {
+    try {
+      return ephemerals();
+    } catch (KeeperException.ConnectionLossException e) {
+      return List.of("no answer");
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void awaitNothingLeft() {
+    Waits.until(Fleet.LONG, "its own nodes were removed", () -> mayHaveLeft().isEmpty());
+  }
+
+  /** What a session watches, but for what Curator does by itself. */
+  private static List<String> watched(ZooKeeper session) {
+    List<String> found = new ArrayList<>();
+    boolean its = false;
+    for (String line : Fleet.server().ask("wchc").lines().toList()) {
+      if (!line.startsWith("\t")) {
+        its = line.equals("0x" + Long.toHexString(session.getSessionId()));
+      } else if (its && !line.startsWith("\t/zookeeper/")) {
+        found.add(line.strip());
+      }
+    }
+    return found;
   }
 
   @Test
@@ -100,8 +136,8 @@ class HandedInTest {
   void givenHoldersAndWaiters_whenTheStoreIsClosed_thenNothingOfThemIsLeft_andTheClientGoesOn(
       String layout) throws Exception {
     LockStore store = store(layout);
-    LockClient holding = LockClient.builder().store(store).ttl(Duration.ofSeconds(10)).build();
-    LockClient waiting = LockClient.builder().store(store).ttl(Duration.ofSeconds(10)).build();
+    LockClient holding = LockClient.builder().store(store).ttl(TTL).build();
+    LockClient waiting = LockClient.builder().store(store).ttl(TTL).build();
     Lease lease = holding.lock("a").acquireWithin(Fleet.LONG);
     Lease permits = holding.semaphore("pool", 3).permits(2).acquireWithin(Fleet.LONG);
     assertThat(lease.isValid() && permits.isValid()).isTrue();
@@ -109,37 +145,102 @@ class HandedInTest {
     CompletableFuture<Lease> lock = waiting.lock("a").acquireAsync(Fleet.LONG);
     CompletableFuture<Lease> more =
         waiting.semaphore("pool", 3).permits(2).acquireAsync(Fleet.LONG);
-    Waits.until(
-        Fleet.LONG,
-        "both wait",
-        () -> {
-          try {
-            return ephemerals().size() >= before + 2;
-          } catch (Exception e) {
-            throw new IllegalStateException(e);
-          }
-        });
+    Waits.until(Fleet.LONG, "both wait", () -> mayHaveLeft().size() >= before + 2);
     // As when an application ends in the middle of things: the store first.
     store.close();
-    Waits.until(
-        Fleet.LONG,
-        "its own nodes were removed",
-        () -> {
-          try {
-            return ephemerals().isEmpty();
-          } catch (Exception e) {
-            throw new IllegalStateException(e);
-          }
-        });
-    Waits.until(
-        Fleet.LONG,
-        "no watch was left",
-        () -> !Fleet.server().ask("wchp").contains(fleet.base() + "/"));
+    awaitNothingLeft();
+    ZooKeeper session = session();
+    Waits.until(Fleet.LONG, "no watch was left", () -> watched(session).isEmpty());
     assertThat(session().getState().isConnected()).isTrue();
     lock.cancel(true);
     more.cancel(true);
     holding.close();
     waiting.close();
+  }
+
+  /** Whoever is left word reads it, and removes the note; but not if it ends just then. */
+  @Test
+  void givenWordThatIsOnItsWay_whenTheStoreIsClosed_thenItIsNotLeftEither() throws Exception {
+    ZooKeeper client = fleet.closedLater(new Noting());
+    LockStore store =
+        ZooKeeperStore.over(
+            () -> client,
+            ZooKeeperStore.Options.DEFAULT.withRoot(fleet.path("ours")).withTick(TICK));
+    LockClient holding = client(store);
+    LockClient waiting = client(store);
+    assertThat(holding.lock("a").acquireWithin(Fleet.LONG).isValid()).isTrue();
+    String holder = fleet.nodes(fleet.path("ours/sessions")).get(0);
+    String notes = fleet.path("ours/notes/" + holder);
+    fleet
+        .looking()
+        .create()
+        .creatingParentContainersIfNeeded()
+        .withMode(CreateMode.CONTAINER)
+        .forPath(notes);
+
+    CompletableFuture<Lease> lock = waiting.lock("a").acquireAsync(Fleet.LONG);
+    fleet.awaitNodes(notes, 1);
+    store.close();
+    line.weather(Weather.FAIR);
+
+    Waits.until(
+        Fleet.LONG,
+        "its own nodes were removed",
+        () ->
+            fleet.nodes(notes).isEmpty()
+                && fleet.nodes(fleet.path("ours/locks/a")).isEmpty()
+                && fleet.nodes(fleet.path("ours/sessions")).isEmpty());
+    assertThat(client.getEphemerals()).isEmpty();
+    lock.cancel(true);
+  }
+
+  /** A client that hears nothing any more once it has asked for a note to be made. */
+  @SuppressWarnings("try") // closing may be interrupted
+  private final class Noting extends ZooKeeper {
+    Noting() throws IOException {
+      super("127.0.0.1:" + line.port(), 60_000, event -> {});
+    }
+
+    @Override
+    public void create(
+        String path,
+        byte[] data,
+        List<ACL> acl,
+        CreateMode mode,
+        StringCallback callback,
+        Object context) {
+      if (mode == CreateMode.EPHEMERAL && path.contains("/notes/")) {
+        line.weather(Weather.ANSWERS_HELD);
+      }
+      super.create(path, data, acl, mode, callback, context);
+    }
+  }
+
+  /** It may never be told, and who waits would leave its note for as long as its client lives. */
+  @Test
+  void givenHolderThatDoesNotReadItsNotes_whenTheWaitersStoreIsClosed_thenNoNoteIsLeft()
+      throws Exception {
+    Relay away = fleet.closedLater(Relay.to(Fleet.server().port()));
+    LockClient holder =
+        fleet.closedLater(
+            LockClient.builder()
+                .url("zk://127.0.0.1:" + away.port() + fleet.path("ours") + "?tick=100ms")
+                .ttl(Fleet.TTL)
+                .build());
+    Lease lease = holder.lock("a").acquireWithin(Fleet.LONG);
+    away.weather(Weather.ANSWERS_HELD);
+    LockStore store = store("ours");
+    CompletableFuture<Lease> lock = client(store).lock("a").acquireAsync(Fleet.LONG);
+    Waits.until(
+        Fleet.LONG,
+        "it left word",
+        () -> mayHaveLeft().stream().anyMatch(node -> node.contains("/notes/")));
+    store.close();
+    awaitNothingLeft();
+    assertThat(session().getState().isConnected()).isTrue();
+    lock.cancel(true);
+    away.weather(Weather.FAIR);
+    lease.close();
   }
 
   @ParameterizedTest
@@ -156,18 +257,7 @@ class HandedInTest {
     store.close();
     line.lead(Fleet.server().port());
 
-    Waits.until(
-        Fleet.LONG,
-        "its own nodes were removed",
-        () -> {
-          try {
-            return ephemerals().isEmpty();
-          } catch (KeeperException.ConnectionLossException e) {
-            return false;
-          } catch (Exception e) {
-            throw new IllegalStateException(e);
-          }
-        });
+    awaitNothingLeft();
     assertThat(session().getSessionId()).as("the session lives on").isEqualTo(session);
   }
 
