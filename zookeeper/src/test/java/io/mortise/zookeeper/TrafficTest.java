@@ -15,79 +15,60 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 
-/** How much is said, and who listens to whom, as the server counts it. */
+/** How much is said, and who listens to whom. */
 @SuppressWarnings("try") // closing may be interrupted
 class TrafficTest {
   private static final Duration LONG = TestServer.LONG;
-  private static final Pattern RECEIVED = Pattern.compile("recved=(\\d+).*sid=0x([0-9a-f]+),");
 
-  private final ZooKeeperServer server = TestServer.shared();
+  /** Where no container is removed between one use and the next: it would have to be made again. */
+  private final ZooKeeperServer server = ZooKeeperUnderTest.server();
 
   private LockClient client(String servers, String root) {
     return LockClient.builder()
         .url(Scheme.ZK.url(servers, root))
-        .ttl(Duration.ofMinutes(3))
+        // No renewal falls into a test.
+        .ttl(Duration.ofMinutes(20))
         .build();
-  }
-
-  /** Packets that the server has received of a session; nothing else is said by it meanwhile. */
-  private long received(long session) {
-    return server
-        .ask("cons")
-        .lines()
-        .map(RECEIVED::matcher)
-        .filter(Matcher::find)
-        .filter(found -> found.group(2).equals(Long.toHexString(session)))
-        .mapToLong(found -> Long.parseLong(found.group(1)))
-        .findFirst()
-        .orElse(-1);
   }
 
   @Test
   void givenFreeLock_thenItIsTakenInOneRoundTrip_andReleasedByOnePacket() throws Exception {
     Layout layout = new Layout("/traffic-" + System.nanoTime());
-    try (Relay line = Relay.to(server.port());
+    try (Tap tap = new Tap(server.port());
+        Relay line = Relay.to(tap.port());
         LockClient client = client("127.0.0.1:" + line.port(), layout.root());
-        LockClient other = client(server.address(), layout.root());
-        ZooKeeper looking = TestServer.connect(server.address(), Duration.ofSeconds(30))) {
-      Lease first = client.lock("x").acquireWithin(LONG);
-      String node = Scheme.ZK.nodes(looking, layout.root(), "x").get(0);
-      long session = looking.exists(node, false).getEphemeralOwner();
-      first.close();
-
+        LockClient other = client(server.address(), layout.root())) {
       // A lock that nobody else takes: its creation alone, and nothing is read.
-      for (int i = 0; i < 3; i++) {
+      for (int i = 0; i < 4; i++) {
         client.lock("x").acquireWithin(LONG).close();
       }
-      takenInOneRoundTrip(line, client, session, 1);
+      takenInOneRoundTrip(line, client, tap, 1);
 
       // One that another has taken: the container is read with it.
       other.lock("x").acquireWithin(LONG).close();
       client.lock("x").acquireWithin(LONG).close();
-      takenInOneRoundTrip(line, client, session, 2);
+      takenInOneRoundTrip(line, client, tap, 2);
     }
   }
 
-  private void takenInOneRoundTrip(Relay line, LockClient client, long session, int packets)
+  private static void takenInOneRoundTrip(Relay line, LockClient client, Tap tap, int packets)
       throws Exception {
-    long before = received(session);
+    int before = tap.asked();
     // What has to be asked is asked before anything is answered.
     line.weather(Weather.ANSWERS_HELD);
     CompletableFuture<Lease> acquiring = client.lock("x").acquireAsync(LONG);
-    Waits.until(LONG, "all was sent", () -> received(session) == before + packets);
+    Waits.until(LONG, "all was sent", () -> tap.asked() >= before + packets);
     assertThat(acquiring).isNotDone();
     line.weather(Weather.FAIR);
-    Lease lease = acquiring.get();
-    assertThat(received(session)).isEqualTo(before + packets);
+    Lease lease = acquiring.get(LONG.toMillis(), TimeUnit.MILLISECONDS);
+    assertThat(tap.asked()).isEqualTo(before + packets);
     lease.close();
-    assertThat(received(session)).isEqualTo(before + packets + 1);
+    assertThat(tap.asked()).isEqualTo(before + packets + 1);
   }
 
   @Test
@@ -114,8 +95,8 @@ class TrafficTest {
         assertThat(released).isNotDone();
       }
       line.weather(Weather.FAIR);
-      released.get();
-      unanswered.get().close();
+      released.get(LONG.toMillis(), TimeUnit.MILLISECONDS);
+      unanswered.get(LONG.toMillis(), TimeUnit.MILLISECONDS).close();
     }
   }
 
