@@ -41,7 +41,7 @@ class CuratorScheduleTest {
 
   @ParameterizedTest
   @EnumSource
-  @Timeout(240)
+  @Timeout(1200)
   void givenRandomScheduleOfBothSides_thenExactlyThoseHoldWhomAFairQueueLetsHold(Actor.Kind kind)
       throws Exception {
     Seed seed = Seed.draw();
@@ -70,7 +70,8 @@ class CuratorScheduleTest {
         }
       }
     } catch (Exception | AssertionError e) {
-      throw new AssertionError("Repeat with " + seed + ". Steps: " + steps, e);
+      throw new AssertionError(
+          "Repeat with " + seed + ". " + present(kind) + " Steps: " + steps, e);
     }
   }
 
@@ -148,6 +149,20 @@ class CuratorScheduleTest {
         () ->
             actors.stream().filter(Actor::holds).collect(Collectors.toSet()).equals(expected)
                 && areNodes(kind, expected));
+  }
+
+  /** What is to be, and what is. */
+  private String present(Actor.Kind kind) {
+    String path = fleet.path(Actor.LOCK);
+    List<Actor> hold = actors.stream().filter(Actor::holds).toList();
+    return "Line: %s. Hold: %s, and should: %s. Nodes: %s, %s, %s."
+        .formatted(
+            line,
+            hold,
+            holding(kind),
+            fleet.nodes(path),
+            fleet.nodes(path + "/locks"),
+            fleet.nodes(path + "/leases"));
   }
 
   private boolean areNodes(Actor.Kind kind, Set<Actor> holding) {

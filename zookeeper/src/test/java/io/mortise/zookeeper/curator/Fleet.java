@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -25,8 +25,8 @@ import org.apache.zookeeper.data.Stat;
 /** Clients of Curator and of Mortise side by side, on one server of the JVM; a base path a test. */
 @SuppressWarnings("try") // closing may be interrupted
 final class Fleet implements AutoCloseable {
-  static final Duration TTL = Duration.ofSeconds(30);
-  static final Duration LONG = Waits.scaled(Duration.ofSeconds(60));
+  static final Duration TTL = Duration.ofSeconds(60);
+  static final Duration LONG = Waits.scaled(Duration.ofMinutes(3));
 
   /** From which the server makes the password of a session. */
   private static final long SERVER_SECRET = 0XB3415C00L;
@@ -126,23 +126,30 @@ final class Fleet implements AutoCloseable {
     expire(stat.getEphemeralOwner(), password);
   }
 
-  /** Ends a session. */
+  /**
+   * Ends a session. Whoever it is taken from may take it back before it is closed; so this is tried
+   * until the server says that there is no such session any more.
+   */
   void expire(long session, byte[] password) throws Exception {
-    CountDownLatch connected = new CountDownLatch(1);
+    long end = System.nanoTime() + LONG.toNanos();
+    while (isTakenOver(session, password)) {
+      if (System.nanoTime() - end > 0) {
+        throw new IllegalStateException("Could not end the session.");
+      }
+    }
+  }
+
+  /** Takes over a session and closes it; or returns that it has ended. */
+  private static boolean isTakenOver(long session, byte[] password) throws Exception {
+    CompletableFuture<KeeperState> told = new CompletableFuture<>();
     try (ZooKeeper thief =
         new ZooKeeper(
             server().address(),
-            10_000,
-            event -> {
-              if (event.getState() == KeeperState.SyncConnected) {
-                connected.countDown();
-              }
-            },
+            Math.toIntExact(TTL.toMillis()),
+            event -> told.complete(event.getState()),
             session,
             password)) {
-      if (!connected.await(LONG.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new IllegalStateException("Could not take over the session.");
-      }
+      return told.get(LONG.toMillis(), TimeUnit.MILLISECONDS) != KeeperState.Expired;
     }
   }
 
