@@ -68,12 +68,7 @@ class SqlMutantsTest {
         "SqliteProcessesTest"),
     POSTGRESQL(
         List.of("postgresql", "shared"),
-        List.of(
-            "ShortWaysTest",
-            "LockedRowTest",
-            "PostgresSettingsTest",
-            "PostgresStatementsTest",
-            "ServerStatementsTest"),
+        List.of("ShortWaysTest", "LockedRowTest", "PostgresSettingsTest", "ServerStatementsTest"),
         "Postgres18DifferentialTest",
         "Postgres18ContractTest",
         "Postgres18ClientTest",
@@ -92,7 +87,7 @@ class SqlMutantsTest {
         "EmbeddedClockTest"),
     MYSQL(
         List.of("mysql", "shared"),
-        List.of("ServerStatementsTest"),
+        List.of("MySqlStatementsTest", "ServerStatementsTest"),
         "MySqlDifferentialTest",
         "MySqlContractTest",
         "MySqlBatchTest",
@@ -102,7 +97,7 @@ class SqlMutantsTest {
         "MySqlClockTest"),
     MARIADB(
         List.of("mariadb", "mysql", "shared"),
-        List.of("ServerStatementsTest"),
+        List.of("MySqlStatementsTest", "ServerStatementsTest"),
         "MariaDbDifferentialTest",
         "MariaDbContractTest",
         "MySqlBatchTest",

@@ -1,0 +1,415 @@
+package io.mortise.jdbc;
+
+import static io.mortise.jdbc.TestTables.NAMESPACE;
+import static io.mortise.jdbc.TestTables.hold;
+import static io.mortise.jdbc.TestTables.lock;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.jdbc.Rows.Ask;
+import io.mortise.jdbc.Rows.Block;
+import io.mortise.jdbc.Rows.Place;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Terms;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * As {@link ServerStatementsTest}, of what MySQL and MariaDB have for themselves, or do in several
+ * statements of one text.
+ */
+@ParameterizedClass
+@ValueSource(strings = {"mysql", "mariadb"})
+class MySqlStatementsTest extends ServerStatements {
+  private static final AttemptId SOON = new AttemptId(new SessionId("sessionEeeee"), 7);
+  private static final AttemptId SOONER = new AttemptId(new SessionId("sessionFffff"), 8);
+  private static final long SECOND = 1_000_000;
+
+  /** More than anybody asks for, so that how far they lead the clock is what limits them. */
+  private static final int MANY = 2_000_000;
+
+  @Test
+  void givenTermsOfOneLength_whenTaken_thenThatAloneIsSet() throws SQLException {
+    Terms most = new Terms(Duration.ofMinutes(5), null, "at most");
+    Terms least = new Terms(null, Duration.ofSeconds(200), "at least");
+    for (Terms terms : List.of(most, least)) {
+      taken(free(), acquire(terms, 5, 3));
+      exchanged(held(OLD), acquire(terms, 5, 3));
+      takenInQueue(free(), acquire(terms, 5, 3));
+      queued(held(OTHER), acquire(terms, 5, 3), List.of(), NEVER);
+      Map<String, Object> heir =
+          waits(
+              OTHER,
+              8,
+              "at_most_us",
+              WaitRow.length(terms.atMost()),
+              "at_least_us",
+              WaitRow.length(terms.atLeast()),
+              "label",
+              terms.label());
+      handedOver(
+          held(OLD, "waiters", 1),
+          List.of(heir),
+          new Request.Acquire(NAME, OTHER, Mode.EXCLUSIVE, true, terms, 5, 3, null));
+    }
+  }
+
+  @Test
+  void givenLockOfOnePermit_whenTakenTogether_thenItsTermsAreThoseOfThisTime() throws SQLException {
+    Map<String, Object> free = free("capacity", 1, "shut_us", now - 7);
+    together(free, new Ask(permit(Terms.NONE), null), true);
+    together(free, new Ask(permit(new Terms(null, Duration.ofSeconds(200), "")), null), true);
+    Map<String, Object> held = held(OLD, "capacity", 1, "used", 1, "shut_us", now - 7);
+    together(held, new Ask(permit(Terms.NONE), OLD), true);
+  }
+
+  private static Request.Acquire permit(Terms terms) {
+    return new Request.Acquire(NAME, ATTEMPT, Mode.permits(1, 1), true, terms, 5, 3, null);
+  }
+
+  @Test
+  void givenLockOfOnePermitWithoutARow_whenAskedForTogether_thenItsRowHasOne() throws SQLException {
+    tables.execute("DELETE FROM rows_lock WHERE namespace = 'one' AND name = 'lock'");
+    link.rows.together(List.of(new Ask(permit(Terms.NONE), null)));
+    assertThat(changed()).containsEntry("capacity", 1L);
+  }
+
+  @Test
+  void givenAttemptThatHoldsALockOfAnotherCapacity_whenAskedTogether_thenItIsNotServed()
+      throws SQLException {
+    // MariaDB's answer is read off the row alone; nobody asks again with another capacity.
+    if (database.equals("mysql")) {
+      Map<String, Object> lock = held(ATTEMPT, "capacity", WHOLE + 1, "used", WHOLE + 1);
+      together(lock, new Ask(acquire(), null), false);
+    }
+  }
+
+  @Test
+  void givenMoreTokensThanTheClockAllows_whenTaken_thenFewerOrNone() throws SQLException {
+    Map<String, Object> lock = free("last_token", now - MINUTE);
+    only(lock);
+    String request =
+        """
+        [{"n": "lock", "a": "%s", "s": "%s", "b": "", "c": %d, "t": 500000000, "f": 3, "l": -1}]"""
+            .formatted(ATTEMPT.encoded(), ATTEMPT.session().value(), WHOLE);
+    run("together", "requests", request);
+    assertUnchanged(lock);
+
+    only(held(OLD, "waiters", 1));
+    queue(List.of(waits(OTHER, 8, "tokens", MANY)));
+    assertThat(link.rows.handOver(new Request.Abandon(NAME, OLD), told::add)).isTrue();
+    assertThat(changed()).containsEntry("token", time()).containsEntry("tokens", LEAD);
+
+    only(free());
+    queue(List.of());
+    run(
+        "queue_up",
+        "name",
+        "lock",
+        "attempt",
+        ATTEMPT.encoded(),
+        "session",
+        ATTEMPT.session().value(),
+        "capacity",
+        WHOLE,
+        "tokens",
+        MANY,
+        "token_floor",
+        3,
+        "at_most_us",
+        -1,
+        "at_least_us",
+        -1,
+        "label",
+        "",
+        "ahead",
+        1);
+    assertThat(changed()).containsEntry("token", time()).containsEntry("tokens", LEAD);
+  }
+
+  private void run(String statement, Object... values) throws SQLException {
+    try (Sql sql = tables.statement(statement, values)) {
+      sql.run((result, rows) -> {});
+    }
+  }
+
+  @Test
+  void givenLongQueue_whenItsNextEndIsLookedFor_thenOfThoseAtItsHead() throws SQLException {
+    setSession(SOON, now + 30 * SECOND);
+    setSession(SOONER, now + 20 * SECOND);
+    List<Map<String, Object>> waiters = new ArrayList<>();
+    for (int i = 0; i <= LockSteps.STEPS; i++) {
+      SessionId session = i == 0 ? SOON.session() : THIRD.session();
+      session = i == LockSteps.STEPS ? SOONER.session() : session;
+      waiters.add(waits(new AttemptId(session, 100 + i), i));
+    }
+    assertSoonest(waiters, now + 30 * SECOND);
+  }
+
+  @Test
+  void givenQueue_whenItsNextEndIsLookedFor_thenOfNobodyWhoStandsElsewhere() throws SQLException {
+    setSession(SOON, now + 30 * SECOND);
+    setSession(SOONER, now + 20 * SECOND);
+    setSession(ATTEMPT, now + 25 * SECOND);
+    assertSoonest(List.of(waits(SOON, 0), waits(THIRD, 1)), now + 30 * SECOND);
+  }
+
+  /** By steps of one who is not in the queue yet, of one who joins it, and of one in it. */
+  private void assertSoonest(List<Map<String, Object>> waiters, long soonest) throws SQLException {
+    int count = waiters.size();
+    only(held(OTHER, "waiters", count, "told", 3, "next_ticket", count));
+    queueBesideOthers(waiters);
+    begin();
+    assertThat(link.rows.soonestEnd("lock", count, LockSteps.STEPS, now)).isEqualTo(soonest);
+    link.rollback();
+    Place place = link.rows.queueUp(acquire(), told::add);
+    assertThat(place.ahead()).isEqualTo(count);
+    assertThat(place.soonest()).isEqualTo(soonest);
+    begin();
+    assertThat(link.rows.soonestEnd("lock", count, LockSteps.STEPS, now)).isEqualTo(soonest);
+    link.rollback();
+  }
+
+  /** Others wait for a lock of another name, and for one of another namespace. */
+  private void queueBesideOthers(List<Map<String, Object>> waiters) throws SQLException {
+    queue(waiters);
+    tables.put("wait", with(waits(SOONER, 0), "name", "able"));
+    tables.put("wait", with(waits(SOONER, 0), "namespace", "able"));
+  }
+
+  @Test
+  void givenQueueThatItsRowDoesNotCount_whenTheLockIsAskedForOrReleased_thenNothingIsChanged()
+      throws SQLException {
+    notQueued(held(OTHER), List.of(waits(THIRD, 0)));
+    notQueued(held(OTHER), List.of(waits(THIRD, 1)));
+    notQueued(held(OTHER, "waiters", 1), List.of());
+    notHandedOver(held(OLD), List.of(waits(OTHER, 8)));
+  }
+
+  @Test
+  void givenOneWhoWaits_whenAskedForInAQueue_thenItsEndIsJoined() throws SQLException {
+    queued(
+        held(OTHER, "waiters", 1, "told", 3, "next_ticket", 1),
+        acquire(),
+        List.of(waits(THIRD, 0)),
+        now + MINUTE);
+  }
+
+  @Test
+  void givenManyWaitersAndHolders_whenAStepBegins_thenItKnowsTheSessionsOfThoseThatItReads()
+      throws SQLException {
+    only(free("used", LockSteps.STEPS + 2, "waiters", LockSteps.CHUNK + 1));
+    List<AttemptId> crowd = new ArrayList<>();
+    for (int i = 0; i < LockSteps.STEPS + 2; i++) {
+      crowd.add(living(i));
+      Map<String, Object> hold = hold(NAMESPACE, "lock", crowd.get(i).encoded());
+      tables.put("hold", with(hold, "place", i));
+    }
+    AttemptId last = crowd.get(LockSteps.STEPS + 1);
+    List<Map<String, Object>> waiters = new ArrayList<>();
+    for (int i = 100; i <= 100 + LockSteps.CHUNK; i++) {
+      crowd.add(living(i));
+      waiters.add(waits(living(i), i));
+    }
+    queue(waiters);
+    begin();
+    assertThat(link.rows.heads("lock", LockSteps.CHUNK)).hasSize(LockSteps.CHUNK);
+    assertThat(link.rows.holds("lock", LockSteps.STEPS + 1)).hasSize(LockSteps.STEPS + 1);
+    for (AttemptId attempt : crowd) {
+      assertThat(link.rows.session(attempt.session().value())).as(attempt.toString()).isNotNull();
+    }
+    assertThat(link.rows.hold("lock", last.encoded())).isNotNull();
+    link.rollback();
+  }
+
+  /** Of a session of its own. */
+  private AttemptId living(int number) throws SQLException {
+    AttemptId attempt = new AttemptId(new SessionId("crowd%07d".formatted(number)), number + 1);
+    setSession(attempt, now + MINUTE);
+    return attempt;
+  }
+
+  @Test
+  void givenLockBesideOneThatComesBeforeIt_whenHandedOver_thenItIsTheOneThatIsTold()
+      throws SQLException {
+    Map<String, Object> able = tables.put("lock", with(held(THIRD, "token", 1), "name", "able"));
+    only(held(OLD, "waiters", 1));
+    queue(List.of(waits(OTHER, 8)));
+    assertThat(link.rows.handOver(new Request.Abandon(NAME, OLD), told::add)).isTrue();
+    assertThat(tables.all("lock")).contains(able);
+    tables.execute("DELETE FROM rows_lock WHERE name = 'able'");
+    Block block = block(changed());
+    assertThat(told)
+        .containsExactly(
+            new News.Granted(NAME, OTHER, block.token(), block.tokens(), false, false));
+  }
+
+  /** A step finds its rows by their keys: it meets no other lock's, and waits for nobody there. */
+  @Test
+  void givenRowsOfOthersThatAreLocked_whenALockIsUsed_thenNothingWaits() throws SQLException {
+    Request.Abandon abandon = new Request.Abandon(NAME, ATTEMPT);
+    besideLockedRows(free(), List.of(), () -> link.rows.acquireFast(acquire(), () -> now));
+    besideLockedRows(held(OLD), List.of(), () -> link.rows.exchange(OLD, acquire()));
+    besideLockedRows(held(ATTEMPT), List.of(), () -> link.rows.abandonFast(abandon, () -> now));
+    besideLockedRows(
+        held(ATTEMPT, "waiters", 1),
+        List.of(waits(OTHER, 8)),
+        () -> link.rows.handOver(abandon, told::add));
+    besideLockedRows(free(), List.of(), () -> link.rows.queueUp(acquire(), told::add));
+    besideLockedRows(held(OTHER), List.of(), () -> link.rows.queueUp(acquire(), told::add));
+    besideLockedRows(
+        free(), List.of(), () -> link.rows.together(List.of(new Ask(acquire(), null))));
+    besideLockedRows(
+        held(OTHER),
+        List.of(),
+        () -> {
+          begin();
+          link.rollback();
+        });
+  }
+
+  @FunctionalInterface
+  private interface Step {
+    void run() throws SQLException;
+  }
+
+  private void besideLockedRows(
+      Map<String, Object> lock, List<Map<String, Object>> waiters, Step step) throws SQLException {
+    only(lock);
+    queueBesideOthers(waiters);
+    try (Connection another = connect()) {
+      another.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      execute(another, "START TRANSACTION");
+      execute(
+          another, "SELECT 1 FROM rows_lock WHERE namespace = 'one' AND name = 'other' FOR UPDATE");
+      execute(
+          another,
+          "SELECT 1 FROM rows_wait WHERE namespace = 'one' AND name = 'able' AND ticket = 0"
+              + " FOR UPDATE");
+      step.run();
+      execute(another, "ROLLBACK");
+    }
+  }
+
+  @Test
+  void givenLockWithoutARow_whenAskedForTogether_thenItHasOneAsIfForgottenLongAgo()
+      throws SQLException {
+    for (Request request : List.of(acquire(), new Request.Abandon(NAME, ATTEMPT))) {
+      tables.execute("DELETE FROM rows_lock WHERE namespace = 'one' AND name = 'lock'");
+      link.rows.together(List.of(new Ask(request, null)));
+      assertThat(changed())
+          .isEqualTo(
+              with(
+                  lock(NAMESPACE, "lock"),
+                  "capacity",
+                  WHOLE,
+                  "token",
+                  0,
+                  "tokens",
+                  0,
+                  "since_us",
+                  0,
+                  "free_us",
+                  0,
+                  "shut_us",
+                  0,
+                  "label",
+                  "",
+                  "last_token",
+                  0,
+                  "next_place",
+                  0,
+                  "next_ticket",
+                  0,
+                  "closed_us",
+                  0,
+                  "touched_us",
+                  0,
+                  "ended_was",
+                  "HELD",
+                  "ended_how",
+                  "RELEASED"));
+    }
+  }
+
+  @Test
+  void givenTables_whenLookedFor_thenNamesMustBeToldApartAndTransactionsBe() throws SQLException {
+    tables.execute(
+        "CREATE TABLE IF NOT EXISTS rows_loose (name VARCHAR(9) COLLATE utf8mb4_general_ci)");
+    tables.execute(
+        "CREATE TABLE IF NOT EXISTS rows_plain (name VARCHAR(9) COLLATE "
+            + (database.equals("mysql") ? "utf8mb4_0900_bin" : "utf8mb4_nopad_bin")
+            + ") ENGINE = MyISAM");
+    assertThat(check("lock")).containsExactly(1L);
+    assertThat(check("meta")).containsExactly(1L);
+    assertThat(check("loose")).containsExactly(0L);
+    assertThat(check("plain")).containsExactly(-1L);
+    assertThat(check("none")).isEmpty();
+  }
+
+  private List<Object> check(String table) throws SQLException {
+    return tables.column("check", "table_name", "rows_" + table);
+  }
+
+  @Test
+  void givenConnection_whenItIsSetUpAndGivenBack_thenItsSettingsAreOursAndThenTheServers()
+      throws SQLException {
+    String settings =
+        "@@time_zone, @@sql_mode, @@innodb_lock_wait_timeout, @@lock_wait_timeout, @@wait_timeout, "
+            + (database.equals("mysql")
+                ? "@@max_execution_time"
+                : "@@max_statement_time, @@idle_transaction_timeout");
+    // Half of 8 s, in quarters; a connection is kept for a minute.
+    assertThat(settings(tables.connection, settings))
+        .isEqualTo(
+            "+00:00 STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION 2 2 60 "
+                + (database.equals("mysql") ? "4000" : "4.000000 4"));
+    link.leave();
+    try (Connection fresh = connect()) {
+      execute(fresh, "SET SESSION sql_mode = DEFAULT");
+      assertThat(settings(tables.connection, settings)).isEqualTo(settings(fresh, settings));
+    }
+  }
+
+  private static String settings(Connection connection, String settings) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT CONCAT_WS(' ', " + settings + ")")) {
+      row.next();
+      return row.getString(1);
+    }
+  }
+
+  @Test
+  void givenRowThatAnotherHasLocked_whenAskedFor_thenItFailsAtOnce() throws SQLException {
+    only(free());
+    try (Connection another = connect()) {
+      execute(another, "START TRANSACTION");
+      execute(
+          another, "SELECT 1 FROM rows_lock WHERE namespace = 'one' AND name = 'lock' FOR UPDATE");
+      assertThatThrownBy(() -> link.rows.ensureUnlocked(NAME)).isInstanceOf(SQLException.class);
+      link.rows.ensureUnlocked(LockName.of("other"));
+      execute(another, "ROLLBACK");
+      link.rows.ensureUnlocked(NAME);
+    }
+  }
+
+  private static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+}
