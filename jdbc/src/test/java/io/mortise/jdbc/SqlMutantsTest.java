@@ -68,7 +68,12 @@ class SqlMutantsTest {
         "SqliteProcessesTest"),
     POSTGRESQL(
         List.of("postgresql", "shared"),
-        List.of("ShortWaysTest", "LockedRowTest", "PostgresSettingsTest", "ServerStatementsTest"),
+        List.of(
+            "ShortWaysTest",
+            "LockedRowTest",
+            "PostgresSettingsTest",
+            "PostgresStatementsTest",
+            "ServerStatementsTest"),
         "Postgres18DifferentialTest",
         "Postgres18ContractTest",
         "Postgres18ClientTest",

@@ -1,0 +1,432 @@
+package io.mortise.jdbc;
+
+import static io.mortise.jdbc.TestTables.NAMESPACE;
+import static io.mortise.jdbc.TestTables.hold;
+import static io.mortise.jdbc.TestTables.lock;
+import static io.mortise.jdbc.TestTables.session;
+import static io.mortise.jdbc.TestTables.waiter;
+import static io.mortise.jdbc.TestTables.with;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Mode;
+import io.mortise.spi.News;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Terms;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+/**
+ * As {@link ServerStatementsTest}, of what PostgreSQL alone has: hints to other processes, and what
+ * a connection is told of the server. And of blocks of tokens that are cut short, and of a lock
+ * with more holders than a step reads.
+ */
+class PostgresStatementsTest {
+  private static final LockName NAME = LockName.of("lock");
+  private static final AttemptId ATTEMPT = new AttemptId(new SessionId("sessionAaaaa"), 1);
+  private static final AttemptId OTHER = new AttemptId(new SessionId("sessionBbbbb"), 3);
+  private static final AttemptId THIRD = new AttemptId(new SessionId("sessionCcccc"), 4);
+  private static final String LAST = "last";
+  private static final long MINUTE = 60_000_000;
+
+  /** More tokens than there ever may be left. */
+  private static final long MANY = 2 * LockSteps.TOKEN_LEAD_MICROS;
+
+  private static final int CROWD = LockSteps.STEPS + 6;
+  private static final Duration BOUND = Duration.ofSeconds(8);
+
+  private Connection listening;
+  private TestTables tables;
+  private Link link;
+  private long now;
+
+  @BeforeEach
+  void makeTables() throws SQLException {
+    PostgresDialect dialect = new PostgresDialect();
+    listening = connect();
+    Connection connection = connect();
+    dialect.setUp(connection, "the test's store", BOUND);
+    tables = new TestTables(connection, dialect.folders().toArray(new String[0]));
+    link = dialect.link(connection, tables.text, NAMESPACE, session -> false);
+    now = (long) tables.column("now").get(0);
+    for (AttemptId alive : List.of(ATTEMPT, OTHER, THIRD)) {
+      tables.put(
+          "session", with(session(alive.session().value(), 1, now + MINUTE), "ttl_us", MINUTE));
+      execute(listening, "LISTEN \"" + PostgresHints.channel(alive.session()) + "\"");
+    }
+    execute(listening, "LISTEN " + LAST);
+  }
+
+  @AfterEach
+  void close() throws SQLException {
+    listening.close();
+    tables.close();
+  }
+
+  private static Connection connect() throws SQLException {
+    return DriverManager.getConnection(PostgresServers.V18.shared().url());
+  }
+
+  private static void execute(Connection on, String sql) throws SQLException {
+    try (Statement statement = on.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private Map<String, Object> held(String name, Object... changes) {
+    return with(
+        with(
+            lock(NAMESPACE, name, "capacity", Mode.SHARERS, "used", Mode.SHARERS),
+            "owner",
+            OTHER.encoded(),
+            "free_us",
+            Long.MAX_VALUE,
+            "shut_us",
+            0,
+            "closed_us",
+            0),
+        changes);
+  }
+
+  private void only(Map<String, Object> lock) throws SQLException {
+    for (String table : List.of("lock", "wait", "hold", "news")) {
+      tables.execute("DELETE FROM " + tables.text.table(table));
+    }
+    tables.put("lock", lock);
+  }
+
+  /** What was heard since it was asked last. */
+  private List<String> hints() throws SQLException {
+    execute(tables.connection, "NOTIFY " + LAST);
+    List<String> hints = new ArrayList<>();
+    while (true) {
+      PGNotification[] come =
+          listening.unwrap(PGConnection.class).getNotifications((int) BOUND.toMillis());
+      assertThat(come).as("notifications in time").isNotEmpty();
+      for (PGNotification one : come) {
+        if (one.getName().equals(LAST)) {
+          return hints;
+        }
+        hints.add(one.getName() + " " + one.getParameter());
+      }
+    }
+  }
+
+  private static String hint(News news) {
+    return PostgresHints.channel(news.attempt().session()) + " " + PostgresHints.encode(news);
+  }
+
+  private static Request.Acquire acquire(AttemptId attempt) {
+    return new Request.Acquire(NAME, attempt, Mode.EXCLUSIVE, true, Terms.NONE, 5, 3, null);
+  }
+
+  @Test
+  void givenHeldLock_whenTheFirstJoinsItsQueue_thenTheHolderHearsUnlessItKnewWhenGranted()
+      throws SQLException {
+    String wanted = hint(new News.Wanted(NAME, OTHER));
+    for (int told = 0; told < 4; told++) {
+      only(held("lock", "told", told));
+      // Of others nobody hears, though they may have been told.
+      tables.put("lock", held("other", "told", 3));
+      assertThat(link.rows.queueUp(acquire(ATTEMPT), news -> {})).isNotNull();
+      if (told == HoldRow.TOLD) {
+        assertThat(hints()).as("it was granted with it").isEmpty();
+      } else {
+        assertThat(hints()).as("told %s", told).containsExactly(wanted);
+      }
+      assertThat(link.rows.queueUp(acquire(THIRD), news -> {})).isNotNull();
+      assertThat(hints()).as("another is first").isEmpty();
+    }
+    only(with(held("lock"), "owner", new AttemptId(ATTEMPT.session(), 7).encoded()));
+    assertThat(link.rows.queueUp(acquire(ATTEMPT), news -> {})).isNotNull();
+    assertThat(hints()).as("it is of the same process").isEmpty();
+  }
+
+  @Test
+  void givenLockThatAnotherHas_whenReleasedOnceMore_thenTheHolderHearsNothing()
+      throws SQLException {
+    Request.Abandon abandon = new Request.Abandon(NAME, ATTEMPT);
+    Map<String, Object> released = held("lock", "ended", ATTEMPT.encoded());
+    for (Map<String, Object> lock :
+        List.of(
+            with(released, "told", 0),
+            with(released, "told", 1),
+            held("lock", "told", 3),
+            held("lock", "told", 2, "ended", THIRD.encoded()))) {
+      only(lock);
+      assertThat(link.rows.handOver(abandon, news -> {})).isFalse();
+      assertThat(hints()).as(lock.toString()).isEmpty();
+    }
+    // One whose answer was lost asks again: what it was told may have been lost too.
+    only(with(released, "told", 2, "token", 7, "tokens", 8));
+    assertThat(link.rows.handOver(abandon, news -> {})).isFalse();
+    assertThat(hints()).containsExactly(hint(new News.Granted(NAME, OTHER, 7, 8, false, false)));
+  }
+
+  /**
+   * Of a block that is cut short, as many are given as are counted. More are wished for than anyone
+   * may, so that it is cut however long the test takes.
+   */
+  @Test
+  void givenCounterFarAhead_whenMoreIsWishedForThanIsLeft_thenTheBlockEndsWhereTokensMayBe()
+      throws SQLException {
+    for (String name :
+        List.of("acquire_fast", "exchange", "queue_up", "hand_over", "together", "exchange all")) {
+      cutShort(name, halfAhead(), 0);
+      cutShort(name, 0, halfAhead());
+      cutShort(name, 0, 0);
+    }
+  }
+
+  private long halfAhead() throws SQLException {
+    return (long) tables.column("now").get(0) + LockSteps.TOKEN_LEAD_MICROS / 2;
+  }
+
+  private void cutShort(String name, long last, long floor) throws SQLException {
+    boolean fresh = !name.equals("hand_over") && !name.startsWith("exchange");
+    Map<String, Object> before =
+        with(
+            held("lock", "last_token", last),
+            "owner",
+            fresh ? null : OTHER.encoded(),
+            "used",
+            fresh ? 0 : Mode.SHARERS,
+            "waiters",
+            name.equals("hand_over") ? 1 : 0);
+    Map<String, Object> other = with(before, "name", "other");
+    only(before);
+    tables.put("lock", other);
+    if (name.equals("hand_over")) {
+      Map<String, Object> waiter = waiter(NAMESPACE, "lock", ATTEMPT.encoded(), 3);
+      tables.put(
+          "wait", with(waiter, "weight", Mode.SHARERS, "tokens", MANY, "token_floor", floor));
+    }
+    try (Sql sql = tables.statement(name.equals("exchange all") ? "together" : name)) {
+      boolean hands = name.equals("hand_over");
+      TestTables.bind(
+          sql,
+          "name",
+          "lock",
+          "old",
+          OTHER.encoded(),
+          "attempt",
+          hands ? OTHER.encoded() : ATTEMPT.encoded(),
+          "session",
+          hands ? OTHER.session().value() : ATTEMPT.session().value(),
+          "capacity",
+          Mode.SHARERS,
+          "tokens",
+          MANY,
+          "token_floor",
+          floor,
+          "at_most_us",
+          -1,
+          "at_least_us",
+          -1,
+          "label",
+          "",
+          "channels",
+          PostgresHints.CHANNELS,
+          "ahead",
+          LockSteps.STEPS);
+      if (name.equals("together") || name.equals("exchange all")) {
+        sql.set("names", "text", new String[] {"lock"})
+            .set("attempts", "text", new String[] {ATTEMPT.encoded()})
+            .set("sessions", "text", new String[] {ATTEMPT.session().value()})
+            .set("labels", "text", new String[0])
+            .set("olds", "text", fresh ? new String[0] : new String[] {OTHER.encoded()})
+            .set("capacities", "int8", new Long[] {(long) Mode.SHARERS})
+            .set("token_counts", "int8", new Long[] {MANY})
+            .set("token_floors", "int8", new Long[] {floor})
+            .set("at_most_us", "int8", new Long[0])
+            .set("at_least_us", "int8", new Long[0]);
+      }
+      sql.run((result, row) -> {});
+    }
+    Map<String, Object> lock = apartFrom(other);
+    long time = (long) lock.get("touched_us");
+    long token = Math.max(Math.max(last + 1, floor), time);
+    long end = time + LockSteps.TOKEN_LEAD_MICROS;
+    assertThat(lock)
+        .as("%s %s %s", name, last, floor)
+        .containsEntry("owner", ATTEMPT.encoded())
+        .containsEntry("token", token)
+        .containsEntry("tokens", end - token)
+        .containsEntry("last_token", end - 1);
+  }
+
+  /** The lock; and the other is as it was. */
+  private Map<String, Object> apartFrom(Map<String, Object> other) throws SQLException {
+    List<Map<String, Object>> locks = tables.all("lock");
+    assertThat(locks).hasSize(2).contains(other);
+    locks.remove(other);
+    return locks.get(0);
+  }
+
+  @Test
+  void givenTwoLocks_whenOneIsReleased_thenTheOtherIsHeld() throws SQLException {
+    Map<String, Object> other = held("other");
+    Request.Abandon abandon = new Request.Abandon(NAME, OTHER);
+    only(held("lock"));
+    tables.put("lock", other);
+    assertThat(link.rows.abandonFast(abandon, () -> now)).isTrue();
+    assertThat(apartFrom(other)).containsEntry("used", 0L);
+    only(held("lock"));
+    tables.put("lock", other);
+    assertThat(link.rows.handOver(abandon, news -> {})).isTrue();
+    assertThat(apartFrom(other)).containsEntry("used", 0L);
+  }
+
+  @Test
+  void givenMoreHoldersThanAreRead_whenAStepBegins_thenTheSessionsOfThoseReadAreKnown()
+      throws SQLException {
+    only(held("lock", "owner", null, "used", CROWD));
+    holds("lock", NAMESPACE, 1, THIRD.session());
+    holds("lock", NAMESPACE, CROWD - 1, OTHER.session());
+    // Of other locks, and first.
+    tables.put("lock", held("other"));
+    holds("other", NAMESPACE, CROWD, new SessionId("sessionDdddd"));
+    holds("lock", "two", CROWD, new SessionId("sessionDdddd"));
+    link.begin(acquire(ATTEMPT));
+    List<HoldRow> holds = link.rows.holds("lock", LockSteps.STEPS);
+    assertThat(holds).hasSize(LockSteps.STEPS);
+    assertThat(holds.get(0).session()).isEqualTo(THIRD.session().value());
+    for (HoldRow hold : holds) {
+      assertThat(link.rows.session(hold.session())).as(hold.attempt).isNotNull();
+    }
+    link.rollback();
+  }
+
+  /** In one statement each: there are many. */
+  private void holds(String name, String namespace, int count, SessionId session)
+      throws SQLException {
+    long place = name.equals("lock") && namespace.equals(NAMESPACE) ? count : 0;
+    Map<String, Object> row =
+        with(hold(namespace, name, new AttemptId(session, 1).encoded()), "place", place);
+    List<String> columns = List.copyOf(row.keySet());
+    tables.connection.setAutoCommit(false);
+    try (PreparedStatement insert =
+        tables.connection.prepareStatement(
+            "INSERT INTO %s (%s) VALUES (%s)"
+                .formatted(
+                    tables.text.table("hold"),
+                    String.join(", ", columns),
+                    "?, ".repeat(columns.size() - 1) + "?"))) {
+      for (int i = 0; i < count; i++) {
+        row.put("attempt", new AttemptId(session, 100 + i).encoded());
+        row.put("place", place + i);
+        for (int column = 0; column < columns.size(); column++) {
+          insert.setObject(column + 1, row.get(columns.get(column)));
+        }
+        insert.addBatch();
+      }
+      insert.executeBatch();
+    }
+    tables.connection.commit();
+    tables.connection.setAutoCommit(true);
+  }
+
+  @Test
+  void givenConnection_whenItIsSetUp_thenItIsToldWhatTheServerIs() throws SQLException {
+    for (String name : List.of("setup", "setup_pooled")) {
+      try (Connection connection = connect()) {
+        // The test's server has fsync on.
+        assertThat(said(connection, name)).as(name).startsWith(false, false, false);
+        execute(connection, "SET default_transaction_read_only = on");
+        assertThat(said(connection, name)).as(name).startsWith(false, true, false);
+      }
+    }
+    try (Connection connection = connect()) {
+      assertThat(said(connection, "setup_pooled")).endsWith(false);
+      execute(connection, "SET default_transaction_isolation = 'serializable'");
+      assertThat(said(connection, "setup_pooled")).endsWith(true);
+    }
+  }
+
+  private List<Boolean> said(Connection connection, String name) throws SQLException {
+    try (Sql sql = new Sql(connection, tables.text.statement(name));
+        ResultSet row =
+            sql.set("lock_timeout", "0")
+                .set("statement_timeout", "0")
+                .set("idle_timeout", "0")
+                .query()) {
+      row.next();
+      List<Boolean> said = new ArrayList<>();
+      for (int i = 1; i <= (name.equals("setup") ? 3 : 4); i++) {
+        said.add(row.getBoolean(i));
+      }
+      return said;
+    }
+  }
+
+  @Test
+  void givenServer_whenExamined_thenItsSettingsAreToldAndThoseBeforeOurs() throws SQLException {
+    String url = PostgresServers.V18.shared().url();
+    try (Connection connection =
+        DriverManager.getConnection(url + "&options=-c%20synchronous_commit=local")) {
+      execute(connection, "SET synchronous_commit = on");
+      execute(connection, "SET idle_session_timeout = '1h'");
+      Map<String, @Nullable String> row = examined(connection, "idle_session_timeout");
+      assertThat(row)
+          .containsEntry("version", setting(connection, "server_version"))
+          .containsEntry("fsync", "on")
+          .containsEntry("full_page_writes", "on")
+          .containsEntry("synchronous_commit", "on")
+          .containsEntry("synchronous_commit_configured", "local")
+          .containsEntry("synchronous_standby_names", "")
+          .containsEntry("standbys", "0")
+          .containsEntry("isolation", "read committed")
+          .containsEntry("idle_session_timeout", "1h")
+          .containsEntry("is_superuser", "on");
+      assertThat(row.get("connections_most"))
+          .isEqualTo(
+              Integer.toString(
+                  Integer.parseInt(setting(connection, "max_connections"))
+                      - Integer.parseInt(setting(connection, "superuser_reserved_connections"))));
+      assertThat(Integer.parseInt(String.valueOf(row.get("connections_now")))).isBetween(2, 100);
+      // Versions 12 and 13 do not have it.
+      assertThat(examined(connection, "idle_unknown_timeout"))
+          .containsEntry("idle_session_timeout", "0");
+    }
+  }
+
+  private Map<String, @Nullable String> examined(Connection connection, String idle)
+      throws SQLException {
+    SqlText.Statement text = tables.text.statement("examine");
+    String sql = text.sql().replace("'idle_session_timeout'", "'" + idle + "'");
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(sql)) {
+      row.next();
+      Map<String, @Nullable String> columns = new HashMap<>();
+      for (int i = 1; i <= row.getMetaData().getColumnCount(); i++) {
+        columns.put(row.getMetaData().getColumnLabel(i), row.getString(i));
+      }
+      return columns;
+    }
+  }
+
+  private static String setting(Connection connection, String name) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SHOW " + name)) {
+      row.next();
+      return row.getString(1);
+    }
+  }
+}
