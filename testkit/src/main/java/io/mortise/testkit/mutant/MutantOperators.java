@@ -104,11 +104,11 @@ public enum MutantOperators {
     sql.put(
         "extreme",
         new Operator(
-            Pattern.compile("\\b(greatest|least|max|min|MAX|MIN)\\("),
+            Pattern.compile("\\b(greatest|least|GREATEST|LEAST|max|min|MAX|MIN)\\("),
             found ->
                 switch (found.group(1)) {
-                  case "greatest" -> "least(";
-                  case "least" -> "greatest(";
+                  case "greatest", "GREATEST" -> "least(";
+                  case "least", "LEAST" -> "greatest(";
                   case "max", "MAX" -> "min(";
                   default -> "max(";
                 }));
