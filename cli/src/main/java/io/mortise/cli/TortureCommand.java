@@ -141,7 +141,7 @@ final class TortureCommand implements Callable<Integer> {
       paramLabel = "FOLDER",
       defaultValue = ".",
       description =
-          "Where the page goes, as mortise-torture-STORE.html. Default: the current folder.")
+          "Where the page goes, as mortise-torture-STORE.html; made if it is missing. Default: the current folder.")
   private Path report;
 
   TortureCommand(Surroundings surroundings) {
@@ -170,6 +170,7 @@ final class TortureCommand implements Callable<Integer> {
     Set<Fault> wanted = wanted();
     // Refused before anything is started.
     plan(wanted, drawn);
+    makeReportFolder();
     boolean kept = true;
     // What clients log while their store is troubled is the story itself.
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
@@ -196,6 +197,19 @@ final class TortureCommand implements Callable<Integer> {
       totals.lines().forEach(line -> surroundings.out().println(line));
     }
     return exit(kept);
+  }
+
+  /** Made before the run, which would be lost otherwise. */
+  private void makeReportFolder() {
+    try {
+      Files.createDirectories(report);
+    } catch (IOException e) {
+      throw wrong(
+          "Cannot make folder '" + report + "' for the page: " + e + ". Give another --report.");
+    }
+    if (!Files.isWritable(report)) {
+      throw wrong("Cannot write the page to folder '" + report + "'. Give another --report.");
+    }
   }
 
   private static int exit(boolean kept) {

@@ -56,6 +56,7 @@ class CommandsTest {
         "torture --faults pause,flood       | no fault 'flood'",
         "torture --servers oracle           | no server 'oracle'",
         "torture --servers redis --store x: | either --store or --servers",
+        "torture --report pom.xml/page      | Give another --report",
       })
   void givenWrongUsage_whenExecuted_thenStatusIs64AndMessageHelps(String words, String message) {
     assertThat(execute(words.isEmpty() ? new String[0] : words.split(" ", -1)))
