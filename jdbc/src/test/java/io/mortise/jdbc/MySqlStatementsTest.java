@@ -1,6 +1,7 @@
 package io.mortise.jdbc;
 
 import static io.mortise.jdbc.TestTables.NAMESPACE;
+import static io.mortise.jdbc.TestTables.asking;
 import static io.mortise.jdbc.TestTables.hold;
 import static io.mortise.jdbc.TestTables.lock;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -116,28 +117,7 @@ class MySqlStatementsTest extends ServerStatements {
 
     only(free());
     queue(List.of());
-    run(
-        "queue_up",
-        "name",
-        "lock",
-        "attempt",
-        ATTEMPT.encoded(),
-        "session",
-        ATTEMPT.session().value(),
-        "capacity",
-        WHOLE,
-        "tokens",
-        MANY,
-        "token_floor",
-        3,
-        "at_most_us",
-        -1,
-        "at_least_us",
-        -1,
-        "label",
-        "",
-        "ahead",
-        1);
+    run("queue_up", asking(ATTEMPT, WHOLE, MANY, 3, "ahead", 1));
     assertThat(changed()).containsEntry("token", time()).containsEntry("tokens", LEAD);
   }
 
@@ -404,12 +384,6 @@ class MySqlStatementsTest extends ServerStatements {
       link.rows.ensureUnlocked(LockName.of("other"));
       execute(another, "ROLLBACK");
       link.rows.ensureUnlocked(NAME);
-    }
-  }
-
-  private static void execute(Connection connection, String sql) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
     }
   }
 }

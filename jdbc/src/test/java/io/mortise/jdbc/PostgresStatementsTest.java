@@ -1,15 +1,13 @@
 package io.mortise.jdbc;
 
 import static io.mortise.jdbc.TestTables.NAMESPACE;
+import static io.mortise.jdbc.TestTables.asking;
 import static io.mortise.jdbc.TestTables.hold;
 import static io.mortise.jdbc.TestTables.lock;
-import static io.mortise.jdbc.TestTables.session;
 import static io.mortise.jdbc.TestTables.waiter;
-import static io.mortise.jdbc.TestTables.with;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Request;
@@ -30,70 +28,45 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.postgresql.PGConnection;
-import org.postgresql.PGNotification;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * As {@link ServerStatementsTest}, of what PostgreSQL alone has: hints to other processes, and what
  * a connection is told of the server. And of blocks of tokens that are cut short, and of a lock
  * with more holders than a step reads.
  */
-class PostgresStatementsTest {
-  private static final LockName NAME = LockName.of("lock");
-  private static final AttemptId ATTEMPT = new AttemptId(new SessionId("sessionAaaaa"), 1);
-  private static final AttemptId OTHER = new AttemptId(new SessionId("sessionBbbbb"), 3);
-  private static final AttemptId THIRD = new AttemptId(new SessionId("sessionCcccc"), 4);
+@ParameterizedClass
+@ValueSource(strings = "postgresql")
+class PostgresStatementsTest extends ServerStatements {
   private static final String LAST = "last";
-  private static final long MINUTE = 60_000_000;
 
   /** More tokens than there ever may be left. */
-  private static final long MANY = 2 * LockSteps.TOKEN_LEAD_MICROS;
+  private static final long MANY = 2 * LEAD;
 
   private static final int CROWD = LockSteps.STEPS + 6;
   private static final Duration BOUND = Duration.ofSeconds(8);
 
   private Connection listening;
-  private TestTables tables;
-  private Link link;
-  private long now;
 
   @BeforeEach
-  void makeTables() throws SQLException {
-    PostgresDialect dialect = new PostgresDialect();
+  void listen() throws SQLException {
     listening = connect();
-    Connection connection = connect();
-    dialect.setUp(connection, "the test's store", BOUND);
-    tables = new TestTables(connection, dialect.folders().toArray(new String[0]));
-    link = dialect.link(connection, tables.text, NAMESPACE, session -> false);
-    now = (long) tables.column("now").get(0);
     for (AttemptId alive : List.of(ATTEMPT, OTHER, THIRD)) {
-      tables.put(
-          "session", with(session(alive.session().value(), 1, now + MINUTE), "ttl_us", MINUTE));
       execute(listening, "LISTEN \"" + PostgresHints.channel(alive.session()) + "\"");
     }
     execute(listening, "LISTEN " + LAST);
   }
 
   @AfterEach
-  void close() throws SQLException {
+  void listenNoMore() throws SQLException {
     listening.close();
-    tables.close();
-  }
-
-  private static Connection connect() throws SQLException {
-    return DriverManager.getConnection(PostgresServers.V18.shared().url());
-  }
-
-  private static void execute(Connection on, String sql) throws SQLException {
-    try (Statement statement = on.createStatement()) {
-      statement.execute(sql);
-    }
   }
 
   private Map<String, Object> held(String name, Object... changes) {
     return with(
         with(
-            lock(NAMESPACE, name, "capacity", Mode.SHARERS, "used", Mode.SHARERS),
+            lock(NAMESPACE, name, "capacity", WHOLE, "used", WHOLE),
             "owner",
             OTHER.encoded(),
             "free_us",
@@ -105,7 +78,7 @@ class PostgresStatementsTest {
         changes);
   }
 
-  private void only(Map<String, Object> lock) throws SQLException {
+  private void alone(Map<String, Object> lock) throws SQLException {
     for (String table : List.of("lock", "wait", "hold", "news")) {
       tables.execute("DELETE FROM " + tables.text.table(table));
     }
@@ -114,19 +87,9 @@ class PostgresStatementsTest {
 
   /** What was heard since it was asked last. */
   private List<String> hints() throws SQLException {
-    execute(tables.connection, "NOTIFY " + LAST);
-    List<String> hints = new ArrayList<>();
-    while (true) {
-      PGNotification[] come =
-          listening.unwrap(PGConnection.class).getNotifications((int) BOUND.toMillis());
-      assertThat(come).as("notifications in time").isNotEmpty();
-      for (PGNotification one : come) {
-        if (one.getName().equals(LAST)) {
-          return hints;
-        }
-        hints.add(one.getName() + " " + one.getParameter());
-      }
-    }
+    return Notifications.heard(tables.connection, listening, LAST, BOUND).stream()
+        .map(one -> one.getName() + " " + one.getParameter())
+        .toList();
   }
 
   private static String hint(News news) {
@@ -142,7 +105,7 @@ class PostgresStatementsTest {
       throws SQLException {
     String wanted = hint(new News.Wanted(NAME, OTHER));
     for (int told = 0; told < 4; told++) {
-      only(held("lock", "told", told));
+      alone(held("lock", "told", told));
       // Of others nobody hears, though they may have been told.
       tables.put("lock", held("other", "told", 3));
       assertThat(link.rows.queueUp(acquire(ATTEMPT), news -> {})).isNotNull();
@@ -154,7 +117,7 @@ class PostgresStatementsTest {
       assertThat(link.rows.queueUp(acquire(THIRD), news -> {})).isNotNull();
       assertThat(hints()).as("another is first").isEmpty();
     }
-    only(with(held("lock"), "owner", new AttemptId(ATTEMPT.session(), 7).encoded()));
+    alone(with(held("lock"), "owner", new AttemptId(ATTEMPT.session(), 7).encoded()));
     assertThat(link.rows.queueUp(acquire(ATTEMPT), news -> {})).isNotNull();
     assertThat(hints()).as("it is of the same process").isEmpty();
   }
@@ -170,12 +133,12 @@ class PostgresStatementsTest {
             with(released, "told", 1),
             held("lock", "told", 3),
             held("lock", "told", 2, "ended", THIRD.encoded()))) {
-      only(lock);
+      alone(lock);
       assertThat(link.rows.handOver(abandon, news -> {})).isFalse();
       assertThat(hints()).as(lock.toString()).isEmpty();
     }
     // One whose answer was lost asks again: what it was told may have been lost too.
-    only(with(released, "told", 2, "token", 7, "tokens", 8));
+    alone(with(released, "told", 2, "token", 7, "tokens", 8));
     assertThat(link.rows.handOver(abandon, news -> {})).isFalse();
     assertThat(hints()).containsExactly(hint(new News.Granted(NAME, OTHER, 7, 8, false, false)));
   }
@@ -196,7 +159,7 @@ class PostgresStatementsTest {
   }
 
   private long halfAhead() throws SQLException {
-    return (long) tables.column("now").get(0) + LockSteps.TOKEN_LEAD_MICROS / 2;
+    return (long) tables.column("now").get(0) + LEAD / 2;
   }
 
   private void cutShort(String name, long last, long floor) throws SQLException {
@@ -207,52 +170,38 @@ class PostgresStatementsTest {
             "owner",
             fresh ? null : OTHER.encoded(),
             "used",
-            fresh ? 0 : Mode.SHARERS,
+            fresh ? 0 : WHOLE,
             "waiters",
             name.equals("hand_over") ? 1 : 0);
     Map<String, Object> other = with(before, "name", "other");
-    only(before);
+    alone(before);
     tables.put("lock", other);
     if (name.equals("hand_over")) {
       Map<String, Object> waiter = waiter(NAMESPACE, "lock", ATTEMPT.encoded(), 3);
-      tables.put(
-          "wait", with(waiter, "weight", Mode.SHARERS, "tokens", MANY, "token_floor", floor));
+      tables.put("wait", with(waiter, "weight", WHOLE, "tokens", MANY, "token_floor", floor));
     }
     try (Sql sql = tables.statement(name.equals("exchange all") ? "together" : name)) {
       boolean hands = name.equals("hand_over");
       TestTables.bind(
           sql,
-          "name",
-          "lock",
-          "old",
-          OTHER.encoded(),
-          "attempt",
-          hands ? OTHER.encoded() : ATTEMPT.encoded(),
-          "session",
-          hands ? OTHER.session().value() : ATTEMPT.session().value(),
-          "capacity",
-          Mode.SHARERS,
-          "tokens",
-          MANY,
-          "token_floor",
-          floor,
-          "at_most_us",
-          -1,
-          "at_least_us",
-          -1,
-          "label",
-          "",
-          "channels",
-          PostgresHints.CHANNELS,
-          "ahead",
-          LockSteps.STEPS);
+          asking(
+              hands ? OTHER : ATTEMPT,
+              WHOLE,
+              MANY,
+              floor,
+              "old",
+              OTHER.encoded(),
+              "channels",
+              PostgresHints.CHANNELS,
+              "ahead",
+              LockSteps.STEPS));
       if (name.equals("together") || name.equals("exchange all")) {
         sql.set("names", "text", new String[] {"lock"})
             .set("attempts", "text", new String[] {ATTEMPT.encoded()})
             .set("sessions", "text", new String[] {ATTEMPT.session().value()})
             .set("labels", "text", new String[0])
             .set("olds", "text", fresh ? new String[0] : new String[] {OTHER.encoded()})
-            .set("capacities", "int8", new Long[] {(long) Mode.SHARERS})
+            .set("capacities", "int8", new Long[] {(long) WHOLE})
             .set("token_counts", "int8", new Long[] {MANY})
             .set("token_floors", "int8", new Long[] {floor})
             .set("at_most_us", "int8", new Long[0])
@@ -263,7 +212,7 @@ class PostgresStatementsTest {
     Map<String, Object> lock = apartFrom(other);
     long time = (long) lock.get("touched_us");
     long token = Math.max(Math.max(last + 1, floor), time);
-    long end = time + LockSteps.TOKEN_LEAD_MICROS;
+    long end = time + LEAD;
     assertThat(lock)
         .as("%s %s %s", name, last, floor)
         .containsEntry("owner", ATTEMPT.encoded())
@@ -284,11 +233,11 @@ class PostgresStatementsTest {
   void givenTwoLocks_whenOneIsReleased_thenTheOtherIsHeld() throws SQLException {
     Map<String, Object> other = held("other");
     Request.Abandon abandon = new Request.Abandon(NAME, OTHER);
-    only(held("lock"));
+    alone(held("lock"));
     tables.put("lock", other);
     assertThat(link.rows.abandonFast(abandon, () -> now)).isTrue();
     assertThat(apartFrom(other)).containsEntry("used", 0L);
-    only(held("lock"));
+    alone(held("lock"));
     tables.put("lock", other);
     assertThat(link.rows.handOver(abandon, news -> {})).isTrue();
     assertThat(apartFrom(other)).containsEntry("used", 0L);
@@ -297,7 +246,7 @@ class PostgresStatementsTest {
   @Test
   void givenMoreHoldersThanAreRead_whenAStepBegins_thenTheSessionsOfThoseReadAreKnown()
       throws SQLException {
-    only(held("lock", "owner", null, "used", CROWD));
+    alone(held("lock", "owner", null, "used", CROWD));
     holds("lock", NAMESPACE, 1, THIRD.session());
     holds("lock", NAMESPACE, CROWD - 1, OTHER.session());
     // Of other locks, and first.

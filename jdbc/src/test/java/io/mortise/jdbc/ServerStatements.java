@@ -21,6 +21,7 @@ import io.mortise.spi.Terms;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,6 +100,12 @@ abstract class ServerStatements {
     MySqlServers server = database.equals("mysql") ? MySqlServers.MYSQL : MySqlServers.MARIADB;
     return DriverManager.getConnection(
         server.url().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"), properties);
+  }
+
+  static void execute(Connection on, String sql) throws SQLException {
+    try (Statement statement = on.createStatement()) {
+      statement.execute(sql);
+    }
   }
 
   @AfterEach

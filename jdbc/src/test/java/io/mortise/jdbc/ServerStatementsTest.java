@@ -1,6 +1,7 @@
 package io.mortise.jdbc;
 
 import static io.mortise.jdbc.TestTables.NAMESPACE;
+import static io.mortise.jdbc.TestTables.asking;
 import static io.mortise.jdbc.TestTables.hold;
 import static io.mortise.jdbc.TestTables.lock;
 import static io.mortise.jdbc.TestTables.news;
@@ -56,29 +57,7 @@ class ServerStatementsTest extends ServerStatements {
               ? with(lock, "owner", OLD.encoded(), "used", WHOLE, "free_us", NEVER)
               : lock;
       only(before);
-      assertThat(
-              tables.update(
-                  name,
-                  "name",
-                  "lock",
-                  "old",
-                  OLD.encoded(),
-                  "attempt",
-                  ATTEMPT.encoded(),
-                  "session",
-                  ATTEMPT.session().value(),
-                  "capacity",
-                  WHOLE,
-                  "tokens",
-                  tokens,
-                  "token_floor",
-                  floor,
-                  "at_most_us",
-                  -1,
-                  "at_least_us",
-                  -1,
-                  "label",
-                  ""))
+      assertThat(tables.update(name, asking(ATTEMPT, WHOLE, tokens, floor, "old", OLD.encoded())))
           .isZero();
       assertUnchanged(before);
     }

@@ -28,7 +28,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 /**
@@ -407,26 +406,15 @@ class ShortWaysTest {
     }
 
     private Map<String, Set<String>> hints() throws SQLException {
-      try (Statement last = connection.createStatement()) {
-        last.execute("NOTIFY " + prefix);
-      }
       Map<String, Set<String>> hints = new HashMap<>();
-      while (true) {
-        PGNotification[] come =
-            listening.unwrap(PGConnection.class).getNotifications((int) BOUND.toMillis());
-        assertThat(come).as("notifications in time").isNotEmpty();
-        for (PGNotification one : come) {
-          if (one.getName().equals(prefix)) {
-            return hints;
-          }
-          News news = PostgresHints.decode(one.getParameter());
-          assertThat(news).as(one.getParameter()).isNotNull();
-          hints
-              .computeIfAbsent(
-                  copy(news.attempt()) + news.name().value(), unknown -> new TreeSet<>())
-              .add(one.getName() + " " + shown(news));
-        }
+      for (PGNotification one : Notifications.heard(connection, listening, prefix, BOUND)) {
+        News news = PostgresHints.decode(one.getParameter());
+        assertThat(news).as(one.getParameter()).isNotNull();
+        hints
+            .computeIfAbsent(copy(news.attempt()) + news.name().value(), unknown -> new TreeSet<>())
+            .add(one.getName() + " " + shown(news));
       }
+      return hints;
     }
 
     private void compare(

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.spi.AttemptId;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -111,6 +112,33 @@ final class TestTables implements AutoCloseable {
     return row.entrySet().stream()
         .flatMap(column -> Stream.of(column.getKey(), column.getValue()))
         .toArray();
+  }
+
+  /** What a statement is told that takes a lock without terms, and maybe more. */
+  static Object[] asking(
+      AttemptId attempt, long capacity, long tokens, long floor, Object... more) {
+    return pairs(
+        with(
+            row(
+                "name",
+                "lock",
+                "attempt",
+                attempt.encoded(),
+                "session",
+                attempt.session().value(),
+                "capacity",
+                capacity,
+                "tokens",
+                tokens,
+                "token_floor",
+                floor,
+                "at_most_us",
+                -1,
+                "at_least_us",
+                -1,
+                "label",
+                ""),
+            more));
   }
 
   /** A row that nothing was done to. */

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -104,12 +105,12 @@ public enum MutantOperators {
     sql.put(
         "extreme",
         new Operator(
-            Pattern.compile("\\b(greatest|least|GREATEST|LEAST|max|min|MAX|MIN)\\("),
+            Pattern.compile("(?i)\\b(greatest|least|max|min)\\("),
             found ->
-                switch (found.group(1)) {
-                  case "greatest", "GREATEST" -> "least(";
-                  case "least", "LEAST" -> "greatest(";
-                  case "max", "MAX" -> "min(";
+                switch (found.group(1).toLowerCase(Locale.ROOT)) {
+                  case "greatest" -> "least(";
+                  case "least" -> "greatest(";
+                  case "max" -> "min(";
                   default -> "max(";
                 }));
     sql.put(
