@@ -64,12 +64,7 @@ enum Product {
 
     @Override
     LocalServer start(FakeClock clock) {
-      // Its threads that write the log look at the clock all the time, and this one is slow.
-      return MySqlServer.start(
-          MySqlServers.MYSQL.program(),
-          clock,
-          "--innodb-log-writer-threads=OFF",
-          "--disable-log-bin");
+      return MySqlServer.start(MySqlServers.MYSQL.program(), clock, "--disable-log-bin");
     }
   },
   MARIADB {

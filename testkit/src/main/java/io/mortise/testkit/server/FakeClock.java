@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -23,6 +25,10 @@ public final class FakeClock implements AutoCloseable {
           Path.of("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"),
           Path.of("/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"),
           Path.of("/usr/lib64/faketime/libfaketime.so.1"));
+
+  private static final Path SHARED = Path.of("/dev/shm");
+  private static final Pattern OF_PROCESS =
+      Pattern.compile("(?:faketime_shm|sem\\.faketime_sem)_([0-9]{1,18})");
 
   private static final Duration ALWAYS = Duration.ZERO;
 
@@ -113,7 +119,9 @@ public final class FakeClock implements AutoCloseable {
             ? "FAKETIME_NO_CACHE=1"
             : "FAKETIME_CACHE_DURATION=" + delay.toSeconds(),
         // Only what the clock shows: how long something takes stays as it is.
-        "FAKETIME_DONT_FAKE_MONOTONIC=1");
+        "FAKETIME_DONT_FAKE_MONOTONIC=1",
+        // Or waits on a condition, whose end is told by that other clock, end at once.
+        "FAKETIME_FORCE_MONOTONIC_FIX=0");
   }
 
   /** The same program, as one that sees this clock; there until {@link #close()}. */
@@ -136,6 +144,24 @@ public final class FakeClock implements AutoCloseable {
         Files.delete(file);
       }
       Files.delete(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    sweep();
+  }
+
+  /** The library leaves a semaphore and a page in shared memory of each process that is killed. */
+  private static void sweep() {
+    if (!Files.isDirectory(SHARED)) {
+      return;
+    }
+    try (Stream<Path> files = Files.list(SHARED)) {
+      for (Path file : files.toList()) {
+        Matcher name = OF_PROCESS.matcher(file.getFileName().toString());
+        if (name.matches() && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty()) {
+          Files.deleteIfExists(file);
+        }
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
