@@ -105,9 +105,7 @@ public final class PostgresServer extends LocalServer {
     List<String> prefix = clock.map(FakeClock::prefix).orElse(List.of());
     try {
       Path folder = disk.folder("postgres");
-      Path data = folder.resolve("data");
-      initialize(binaries, folder, data);
-      return start(binaries, folder, data, prefix, arguments);
+      return startNew(binaries, folder, prefix, arguments);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -115,13 +113,18 @@ public final class PostgresServer extends LocalServer {
 
   private static PostgresServer start(Path binaries, List<String> prefix, String... arguments) {
     try {
-      Path folder = folder("mortise-postgres");
-      Path data = folder.resolve("data");
-      initialize(binaries, folder, data);
-      return start(binaries, folder, data, prefix, arguments);
+      return startNew(binaries, folder("mortise-postgres"), prefix, arguments);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static PostgresServer startNew(
+      Path binaries, Path folder, List<String> prefix, String... arguments) throws IOException {
+    Path made = ServerProcess.once(version(binaries) + "-data", to -> initialize(binaries, to));
+    Path data = folder.resolve("data");
+    copy(made.resolve("data"), data);
+    return start(binaries, folder, data, prefix, arguments);
   }
 
   private static PostgresServer start(
@@ -134,6 +137,8 @@ public final class PostgresServer extends LocalServer {
     command.addAll(List.of("-p", Integer.toString(port), "-c", "listen_addresses=127.0.0.1"));
     command.addAll(List.of("-c", "unix_socket_directories=", "-c", "fsync=on"));
     command.addAll(List.of("-c", "synchronous_commit=on", "-c", "full_page_writes=on"));
+    // In its folder, which goes with it: one that is killed leaves what it shared elsewhere.
+    command.addAll(List.of("-c", "dynamic_shared_memory_type=mmap"));
     command.addAll(List.of(arguments));
     Path state = data.resolve("postmaster.pid");
     // A fast shutdown: it gives back its shared memory.
@@ -156,7 +161,7 @@ public final class PostgresServer extends LocalServer {
     try {
       Path folder = folder("mortise-postgres");
       Path copy = folder.resolve("data");
-      ServerProcess.run(folder, List.of("cp", "-a", data.toString(), copy.toString()));
+      copy(data, copy);
       ServerProcess.run(
           folder,
           List.of(
@@ -181,17 +186,41 @@ public final class PostgresServer extends LocalServer {
     }
   }
 
-  private static void initialize(Path binaries, Path folder, Path data) throws IOException {
-    Path password = folder.resolve("password");
-    Files.writeString(password, PASSWORD);
-    if (ServerProcess.isRoot()) {
-      ServerProcess.run(folder, List.of("chown", "-R", NOBODY + ":" + NOBODY, folder.toString()));
+  /** For the name of a folder. */
+  private static String version(Path binaries) throws IOException {
+    Process asked =
+        new ProcessBuilder(binaries.resolve("initdb").toString(), "--version")
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    String said = new String(asked.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+    return "postgres-" + said.replaceAll("[^0-9.]", "");
+  }
+
+  /** Makes a database cluster, {@code data} in a folder. */
+  private static void initialize(Path binaries, Path to) throws IOException {
+    // The user that makes it might not be let into the other one.
+    Path folder = folder("mortise-postgres");
+    try {
+      Path password = folder.resolve("password");
+      Files.writeString(password, PASSWORD);
+      if (ServerProcess.isRoot()) {
+        ServerProcess.run(folder, List.of("chown", "-R", NOBODY + ":" + NOBODY, folder.toString()));
+      }
+      Path data = folder.resolve("data");
+      List<String> initdb = new ArrayList<>(asUser());
+      initdb.addAll(List.of(binaries.resolve("initdb").toString(), "-D", data.toString()));
+      initdb.addAll(List.of("-U", USER, "-A", "scram-sha-256", "--pwfile=" + password));
+      initdb.addAll(List.of("-E", "UTF8", "--no-locale", "--no-sync"));
+      ServerProcess.run(folder, initdb);
+      copy(data, to.resolve("data"));
+    } finally {
+      ServerProcess.deleteTree(folder);
     }
-    List<String> initdb = new ArrayList<>(asUser());
-    initdb.addAll(List.of(binaries.resolve("initdb").toString(), "-D", data.toString()));
-    initdb.addAll(List.of("-U", USER, "-A", "scram-sha-256", "--pwfile=" + password));
-    initdb.addAll(List.of("-E", "UTF8", "--no-locale", "--no-sync"));
-    ServerProcess.run(folder, initdb);
+  }
+
+  /** With owners and rights. */
+  private static void copy(Path from, Path to) throws IOException {
+    ServerProcess.run(from, List.of("cp", "-a", from.toString(), to.toString()));
   }
 
   /** Readable by everybody: the server may run as another user. */
