@@ -20,6 +20,11 @@ public record Effect(Delay delay, Set<Rule> mayBreak) {
     return new Effect(delay, Set.of());
   }
 
+  /** Whether a process to which it is done is not heard of. */
+  boolean isSilence() {
+    return delay == Delay.PROCESS || delay == Delay.STORE;
+  }
+
   /** For how long a lock may stay shut, and from when that is counted. */
   public enum Delay {
     /** Pushes, requests or answers are lost: a third of a TTL from its end. */
@@ -28,7 +33,10 @@ public record Effect(Delay delay, Set<Rule> mayBreak) {
     SLOW(Rule.SLOW),
     /** A process is not heard of: a TTL from its beginning. */
     PROCESS(Rule.CRASH_RELEASE),
-    /** The store does not answer, or has forgotten: a TTL and half a second from its end. */
+    /**
+     * The store does not answer, or has forgotten: a TTL and half a second from its end. Done to a
+     * process, it keeps the store from all others.
+     */
     STORE(Rule.RETURN);
 
     final Rule rule;

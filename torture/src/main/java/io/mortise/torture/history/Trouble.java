@@ -18,7 +18,12 @@ final class Trouble {
    *
    * @param process to which it was done; 0 for the store
    */
-  record Span(String fault, int process, long from, long until, Effect effect) {}
+  record Span(String fault, int process, long from, long until, Effect effect) {
+    /** Whether it may keep this process from what it wants of the store. */
+    boolean touches(int other) {
+      return process == 0 || process == other || effect.delay() == Delay.STORE;
+    }
+  }
 
   /** A time in which the host ran nothing of a process; 0 is the run itself. */
   private record Stall(int process, long from, long until) {}
@@ -99,7 +104,7 @@ final class Trouble {
       for (Event loss : losses) {
         boolean near =
             spans.stream()
-                .filter(span -> span.process == 0 || span.process == loss.process())
+                .filter(span -> span.touches(loss.process()))
                 .anyMatch(
                     span ->
                         span.from <= loss.nanos()
@@ -147,7 +152,7 @@ final class Trouble {
   /** When a process fell silent between two moments, if it did; else the second one. */
   long silentSince(int process, long from, long until) {
     return ofProcess.getOrDefault(process, List.of()).stream()
-        .filter(span -> process != 0 && span.effect.delay() == Delay.PROCESS)
+        .filter(span -> process != 0 && span.effect.isSilence())
         .filter(span -> from < span.from && span.from < until)
         .mapToLong(Span::from)
         .min()
@@ -167,7 +172,7 @@ final class Trouble {
    */
   long disturbedUntil(int process, long from, long until) {
     return spans.stream()
-        .filter(span -> span.process == 0 || span.process == process)
+        .filter(span -> span.touches(process))
         .filter(span -> span.from <= until && from <= span.until)
         .mapToLong(Span::until)
         .max()

@@ -18,9 +18,10 @@ final class ContenderProcess implements AutoCloseable {
    *
    * @param relays through which it reaches the servers
    * @param heap in megabytes
+   * @param folder for what it says in despair, and for what it leaves behind if it is killed
    */
   ContenderProcess(
-      int number, List<Relay> relays, Map<String, String> settings, int heap, Path log) {
+      int number, List<Relay> relays, Map<String, String> settings, int heap, Path folder) {
     this.number = number;
     this.relays = List.copyOf(relays);
     process =
@@ -31,9 +32,10 @@ final class ContenderProcess implements AutoCloseable {
                 "-Xms" + heap + "m",
                 "-Xmx" + heap + "m",
                 "-Xmn32m",
+                "-Djava.io.tmpdir=" + folder.toAbsolutePath(),
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
             ContenderMain.class,
-            ProcessBuilder.Redirect.appendTo(log.toFile()));
+            ProcessBuilder.Redirect.appendTo(folder.resolve("clients.err").toFile()));
     settings.forEach((name, value) -> process.tell(name + "=" + value));
     process.tell("");
     expect("ready");

@@ -7,6 +7,7 @@ import io.mortise.guarantee.StoreMode;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.torture.history.Effect;
+import io.mortise.torture.history.Effect.Delay;
 import io.mortise.torture.history.Finding.Rule;
 import java.time.Duration;
 import java.util.Comparator;
@@ -97,9 +98,18 @@ public final class Promises {
   Map<String, Effect> effects() {
     Map<String, Effect> effects = new TreeMap<>();
     for (Fault fault : Fault.values()) {
-      effects.put(fault.label(), new Effect(fault.delay(), mayBreak(fault)));
+      effects.put(fault.label(), new Effect(delay(fault), mayBreak(fault)));
     }
     return effects;
+  }
+
+  /**
+   * Nobody ends a transaction of SQLite whose process stands still, and until it goes on nobody
+   * else gets in; one that dies ends it.
+   */
+  private Delay delay(Fault fault) {
+    boolean standsStill = fault == Fault.PAUSE || fault == Fault.FULL_GC;
+    return mode.startsWith("sqlite") && standsStill ? Delay.STORE : fault.delay();
   }
 
   /**

@@ -112,7 +112,7 @@ public final class Torture {
             + (plan.faults().contains(Fault.FULL_GC)
                 ? Ballast.megabytes(plan.overlong().toMillis())
                 : 0);
-    return new ContenderProcess(number, relays, settings, heap, folder.resolve("clients.err"));
+    return new ContenderProcess(number, relays, settings, heap, folder);
   }
 
   private void replace(ContenderProcess dead, Resource resource) {

@@ -22,6 +22,7 @@ class CheckerTest {
           "server-pause", Effect.of(Delay.STORE),
           "kill", Effect.of(Delay.PROCESS),
           "pause", Effect.of(Delay.PROCESS),
+          "pause-in-a-transaction", Effect.of(Delay.STORE),
           "cut-off", Effect.of(Delay.PROCESS),
           "slow", Effect.of(Delay.SLOW),
           "lost-replies", Effect.of(Delay.LOST_WORD));
@@ -334,20 +335,36 @@ class CheckerTest {
     assertThat(rules(checkHandOver(1600, fault))).containsExactly(Rule.SLOW);
   }
 
+  /** One is stopped while it holds, from 40 to 2540, and another waits, which holds then. */
+  private Verdict checkStop(String fault, long served) {
+    return check(
+        "10 A 1001 hot-0 1 0 0",
+        "20 G 1001 hot-0 1 7 0",
+        "30 A 2001 hot-0 1 0 0",
+        "40 F 1000 " + fault + " 0 0 0",
+        served + " G 2001 hot-0 1 8 0",
+        "2540 H 1000 " + fault + " 0 0 0",
+        "2550 E 1001 hot-0 1 0 0",
+        "9000000000 A 1001 hot-0 2 0 0",
+        "9000000001 G 1001 hot-0 2 9 0");
+  }
+
   @Test
   void givenHolderThatIsStopped_whenItsLockIsFreeTooLate_thenThatIsFound() {
-    Verdict verdict =
-        check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
-            "30 A 2001 hot-0 1 0 0",
-            "40 F 1000 pause 0 0 0",
-            "1600 G 2001 hot-0 1 8 0",
-            "2540 H 1000 pause 0 0 0",
-            "2550 E 1001 hot-0 1 0 0",
-            "2560 A 1001 hot-0 2 0 0",
-            "2570 G 1001 hot-0 2 9 0");
-    assertThat(rules(verdict)).containsExactly(Rule.CRASH_RELEASE);
+    assertThat(rules(checkStop("pause", 1600))).containsExactly(Rule.CRASH_RELEASE);
+  }
+
+  @Test
+  void givenHolderThatHoldsUpTheStore_whenItsLockIsFreeAfterItGoesOn_thenNothingIsFound() {
+    long half = 500_000_000;
+    assertThat(checkStop("pause-in-a-transaction", 2540 + 1500 + half).findings()).isEmpty();
+  }
+
+  @Test
+  void givenHolderThatHoldsUpTheStore_whenItsLockIsFreeTooLateAfterThat_thenThatIsFound() {
+    long half = 500_000_000;
+    assertThat(rules(checkStop("pause-in-a-transaction", 2540 + 1501 + half)))
+        .containsExactly(Rule.RETURN);
   }
 
   @Test

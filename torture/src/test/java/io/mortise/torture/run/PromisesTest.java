@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.guarantee.Answer;
 import io.mortise.guarantee.GuaranteeTable;
+import io.mortise.torture.history.Effect;
+import io.mortise.torture.history.Effect.Delay;
 import io.mortise.torture.history.Finding.Rule;
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -14,9 +18,17 @@ import org.junit.jupiter.api.Test;
 class PromisesTest {
   private static final GuaranteeTable TABLE = GuaranteeTable.load();
 
+  private static Effect effect(String mode, Fault fault) {
+    Effect effect = Promises.of(TABLE, mode, EnumSet.of(fault)).effects().get(fault.label());
+    return Objects.requireNonNull(effect);
+  }
+
   private static Set<Rule> mayBreak(String mode, Fault fault) {
-    var effect = Promises.of(TABLE, mode, EnumSet.of(fault)).effects().get(fault.label());
-    return effect == null ? Set.of() : effect.mayBreak();
+    return effect(mode, fault).mayBreak();
+  }
+
+  private static Delay delay(String mode, Fault fault) {
+    return effect(mode, fault).delay();
   }
 
   @Test
@@ -42,6 +54,15 @@ class PromisesTest {
     assertThat(TABLE.cell("redis/always", "client-pause").answer()).isEqualTo(Answer.DETECTED);
     assertThat(mayBreak("redis/always", Fault.PAUSE)).isEmpty();
     assertThat(mayBreak("redis/always", Fault.FULL_GC)).isEmpty();
+  }
+
+  @Test
+  void givenSqlite_whenAProcessStandsStill_thenItMayHoldUpTheStore_andOneThatDiesMayNot() {
+    for (Fault fault : List.of(Fault.PAUSE, Fault.FULL_GC)) {
+      assertThat(delay("sqlite", fault)).isEqualTo(Delay.STORE);
+      assertThat(delay("redis/always", fault)).isEqualTo(Delay.PROCESS);
+    }
+    assertThat(delay("sqlite", Fault.KILL)).isEqualTo(Delay.PROCESS);
   }
 
   @Test
