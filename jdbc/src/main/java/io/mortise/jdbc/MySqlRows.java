@@ -47,13 +47,33 @@ final class MySqlRows extends AheadRows {
   Sql prepare(Connection connection, SqlText.Statement statement) throws SQLException {
     return switch (statement.name()) {
       case "acquire_fast", "exchange" -> Sql.withKey(connection, statement);
-      case "contended_read", "hand_over", "queue_up" ->
-          super.prepare(
-              connection,
-              new SqlText.Statement(
-                  statement.name(), CLIENT + statement.sql(), statement.parameters()));
+      case "contended_read" -> several(connection, statement, opening());
+      case "hand_over", "queue_up" -> several(connection, statement, "");
       default -> super.prepare(connection, statement);
     };
+  }
+
+  private Sql several(Connection connection, SqlText.Statement statement, String before)
+      throws SQLException {
+    return super.prepare(
+        connection,
+        new SqlText.Statement(
+            statement.name(), CLIENT + before + statement.sql(), statement.parameters()));
+  }
+
+  /** What stands before the beginning of a transaction, where several statements are one text. */
+  String opening() {
+    return endsSilentTransactions() ? text.statement("transaction_open").sql() + ";\n" : "";
+  }
+
+  /** What stands behind its end. */
+  String closing() {
+    return endsSilentTransactions() ? ";\n" + text.statement("transaction_over").sql() : "";
+  }
+
+  /** MariaDB has a setting for that; one that takes one statement at a time would pay for it. */
+  private boolean endsSilentTransactions() {
+    return readsAhead && !returning;
   }
 
   @Override

@@ -11,10 +11,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Transactions by statements: by JDBC's auto-commit each would cost two more of them. Outside of
  * one, each statement commits by itself. Where the connection takes several statements in one text,
- * the beginning travels with what is read first, and the end with the last writes.
+ * the beginning travels with what is read first, and the end with the last writes; a process that
+ * stands still between the two loses the connection, and with it the rows that it has locked.
  */
 final class MySqlTransactions implements Link.Transactions {
   private final SqlText text;
+  private final SqlText.Statement commit;
   private final MySqlRows rows;
   private final Statement statement;
   private boolean open;
@@ -22,6 +24,9 @@ final class MySqlTransactions implements Link.Transactions {
   MySqlTransactions(Connection connection, MySqlRows rows, SqlText text) throws SQLException {
     this.text = text;
     this.rows = rows;
+    SqlText.Statement plain = text.statement("commit");
+    this.commit =
+        new SqlText.Statement(plain.name(), plain.sql() + rows.closing(), plain.parameters());
     this.statement = connection.createStatement();
   }
 
@@ -31,14 +36,14 @@ final class MySqlTransactions implements Link.Transactions {
     if (expected != null && rows.readsAhead()) {
       rows.readAll(expected);
     } else {
-      statement.execute("START TRANSACTION");
+      statement.execute(rows.opening() + "START TRANSACTION");
     }
   }
 
   @Override
   public void commit(List<News> told) throws SQLException {
     if (rows.readsAhead()) {
-      rows.flush().add(text.statement("commit"), sql -> {});
+      rows.flush().add(commit, sql -> {});
       rows.flush().send();
       rows.forget();
     } else {
@@ -52,7 +57,7 @@ final class MySqlTransactions implements Link.Transactions {
     rows.forget();
     // A text of several statements may have begun one, and failed in the middle.
     if (open || rows.readsAhead()) {
-      statement.execute("ROLLBACK");
+      statement.execute("ROLLBACK" + rows.closing());
       open = false;
     }
   }

@@ -365,6 +365,35 @@ class MySqlStatementsTest extends ServerStatements {
     }
   }
 
+  @Test
+  void givenTransaction_whenItIsOpen_thenAConnectionMayNotBeSilentForLong() throws SQLException {
+    // MariaDB has a setting of its own for that.
+    String open = database.equals("mysql") ? "4" : "60";
+    only(free());
+    link.begin(acquire());
+    assertThat(settings(tables.connection, "@@wait_timeout")).isEqualTo(open);
+    link.commit();
+    assertThat(settings(tables.connection, "@@wait_timeout")).isEqualTo("60");
+    link.begin(null);
+    assertThat(settings(tables.connection, "@@wait_timeout")).isEqualTo(open);
+    link.rollback();
+    assertThat(settings(tables.connection, "@@wait_timeout")).isEqualTo("60");
+  }
+
+  @Test
+  void givenProcessThatStandsStillInATransaction_whenAnotherWantsTheLock_thenItLosesTheConnection()
+      throws SQLException {
+    only(free());
+    try (Connection silent = connect();
+        Connection another = connect()) {
+      Link stands = link(silent);
+      stands.begin(acquire());
+      execute(another, "SET SESSION innodb_lock_wait_timeout = 30");
+      execute(another, "SELECT * FROM rows_lock WHERE name = 'lock' FOR UPDATE");
+      assertThatThrownBy(stands::commit).isInstanceOf(SQLException.class);
+    }
+  }
+
   private static String settings(Connection connection, String settings) throws SQLException {
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery("SELECT CONCAT_WS(' ', " + settings + ")")) {

@@ -70,16 +70,9 @@ abstract class ServerStatements {
 
   @BeforeEach
   void makeTables() throws SQLException {
-    Dialect dialect =
-        switch (database) {
-          case "postgresql" -> new PostgresDialect();
-          case "mysql" -> new MySqlDialect();
-          default -> new MariaDbDialect();
-        };
     Connection connection = connect();
-    dialect.setUp(connection, "the test's store", Duration.ofSeconds(8));
-    tables = new TestTables(connection, dialect.folders().toArray(new String[0]));
-    link = dialect.link(connection, tables.text, NAMESPACE, session -> false);
+    tables = new TestTables(connection, dialect().folders().toArray(new String[0]));
+    link = link(connection);
     now = (long) tables.column("now").get(0);
     for (AttemptId alive : List.of(ATTEMPT, OTHER, THIRD)) {
       tables.put(
@@ -88,6 +81,21 @@ abstract class ServerStatements {
     tables.put("session", session(DEAD.session().value(), 1, now - MINUTE));
     other = tables.put("lock", with(held(OTHER), "name", "other"));
     elsewhere = tables.put("lock", with(held(OTHER), "namespace", "two"));
+  }
+
+  private Dialect dialect() {
+    return switch (database) {
+      case "postgresql" -> new PostgresDialect();
+      case "mysql" -> new MySqlDialect();
+      default -> new MariaDbDialect();
+    };
+  }
+
+  /** On a connection that is set up for it. */
+  Link link(Connection connection) throws SQLException {
+    Dialect dialect = dialect();
+    dialect.setUp(connection, "the test's store", Duration.ofSeconds(8));
+    return dialect.link(connection, tables.text, NAMESPACE, session -> false);
   }
 
   Connection connect() throws SQLException {
