@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Properties;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * H2: embedded, in memory or a server.
@@ -20,6 +22,8 @@ import java.util.Set;
  * that is interrupted.
  */
 final class H2Dialect implements Dialect {
+  private final H2Sessions sessions = new H2Sessions();
+
   @Override
   public String folder() {
     return "h2";
@@ -51,7 +55,7 @@ final class H2Dialect implements Dialect {
               + url
               + "' names a database that no second connection can reach. Write jdbc:h2:mem:name.");
     }
-    boolean remote = lower.startsWith("jdbc:h2:tcp:") || lower.startsWith("jdbc:h2:ssl:");
+    boolean remote = H2Sessions.isRemote(base);
     // Else a connection that died without a word would be waited for without end.
     String bounded =
         remote && !lower.contains(";network_timeout=")
@@ -82,6 +86,25 @@ final class H2Dialect implements Dialect {
       statement.execute("SET LOCK_TIMEOUT " + half);
       statement.execute("SET QUERY_TIMEOUT " + half);
     }
+    sessions.end(connection);
+  }
+
+  @Override
+  public Link link(
+      Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
+      throws SQLException {
+    if (!H2Sessions.isRemote(connection.getMetaData().getURL())) {
+      return Dialect.super.link(connection, text, namespace, isLocal);
+    }
+    Runnable left = sessions.remembering(connection);
+    ServerTransactions transactions =
+        new ServerTransactions(connection, text) {
+          @Override
+          public void broke() {
+            left.run();
+          }
+        };
+    return new Link(connection, new Rows(connection, text, namespace), transactions);
   }
 
   @Override

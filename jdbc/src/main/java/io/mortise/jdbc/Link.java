@@ -51,6 +51,9 @@ final class Link implements AutoCloseable {
     /** The connection goes back to where it came from: undoes what was set for us alone. */
     default void leave() throws SQLException {}
 
+    /** The connection broke, and is given up: something of it may be left on the server. */
+    default void broke() {}
+
     /** The store's time in microseconds. */
     long now() throws SQLException;
   }
@@ -104,6 +107,9 @@ final class Link implements AutoCloseable {
 
   @Override
   public void close() throws SQLException {
+    if (connection.isClosed()) {
+      transactions.broke();
+    }
     connection.close();
   }
 }

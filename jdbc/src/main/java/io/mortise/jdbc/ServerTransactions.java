@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Transactions by the means of JDBC; outside of one, each statement commits by itself. */
-final class ServerTransactions implements Link.Transactions {
+class ServerTransactions implements Link.Transactions {
   private final Connection connection;
   private final PreparedStatement now;
 

@@ -1,0 +1,56 @@
+package io.mortise.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sessions of H2 servers whose connections were given up. The driver does not close the socket of a
+ * connection that it gives up, as when an answer does not come in time: until the garbage collector
+ * finds it, the server takes that session for one that is silent, and keeps the rows that are
+ * locked in it. Whoever connects next ends it, if its user is an administrator. Thread-safe.
+ */
+final class H2Sessions {
+  private static final Logger LOG = LoggerFactory.getLogger(H2Sessions.class);
+
+  private static final SqlText TEXT = new SqlText("h2", SqlText.DEFAULT_PREFIX);
+
+  /** By the URL of the server. */
+  private final Map<String, Queue<Left>> left = new ConcurrentHashMap<>();
+
+  private record Left(int number, String began) {}
+
+  static boolean isRemote(String url) {
+    String lower = url.toLowerCase(Locale.ROOT);
+    return lower.startsWith("jdbc:h2:tcp:") || lower.startsWith("jdbc:h2:ssl:");
+  }
+
+  /** What remembers the session of this connection, which is open. */
+  Runnable remembering(Connection connection) throws SQLException {
+    String url = connection.getMetaData().getURL();
+    try (Sql own = new Sql(connection, TEXT.statement("session_own"));
+        ResultSet row = own.query()) {
+      row.next();
+      Left session = new Left(row.getInt(1), row.getString(2));
+      return () -> left.computeIfAbsent(url, key -> new ConcurrentLinkedQueue<>()).add(session);
+    }
+  }
+
+  /** Ends those that connections to the same server have left behind. */
+  void end(Connection connection) throws SQLException {
+    Queue<Left> all = left.get(connection.getMetaData().getURL());
+    for (Left session; all != null && (session = all.poll()) != null; ) {
+      try (Sql abort = new Sql(connection, TEXT.statement("session_abort"));
+          ResultSet row = abort.set("number", session.number).set("began", session.began).query()) {
+        LOG.debug("Session {} ended: {}", session, row.next());
+      }
+    }
+  }
+}

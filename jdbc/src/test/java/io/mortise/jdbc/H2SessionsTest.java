@@ -1,0 +1,107 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.testkit.server.H2Server;
+import io.mortise.testkit.server.Relay;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What an H2 server goes on with when its client has given a connection up. */
+@Timeout(200)
+class H2SessionsTest {
+  private static final Duration BOUND = Duration.ofSeconds(20);
+  private static final String WANTED = "SELECT * FROM rows_lock WHERE name = 'lock' FOR UPDATE";
+
+  private final H2Dialect dialect = new H2Dialect();
+  private H2Server server;
+  private Relay relay;
+  private TestTables tables;
+
+  @BeforeEach
+  void start() throws SQLException {
+    server = H2Server.start();
+    relay = Relay.to(server.port());
+    tables = new TestTables(DriverManager.getConnection(server.url()), "h2");
+    tables.put("lock", TestTables.lock(TestTables.NAMESPACE, "lock"));
+    tables.execute("SET LOCK_TIMEOUT 500");
+    tables.connection.setAutoCommit(false);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    tables.close();
+    relay.close();
+    server.close();
+  }
+
+  private Connection connect(String user, String password) throws SQLException {
+    // Without WRITE_DELAY, which only an administrator may set.
+    String url = "jdbc:h2:tcp://127.0.0.1:" + relay.port() + "/./locks;NETWORK_TIMEOUT=3000";
+    Connection connection = DriverManager.getConnection(url, user, password);
+    dialect.setUp(connection, "the test's store", BOUND);
+    return connection;
+  }
+
+  /** As the administrator. */
+  private Connection connect() throws SQLException {
+    return connect("", "");
+  }
+
+  private Link link(Connection connection) throws SQLException {
+    return dialect.link(connection, tables.text, TestTables.NAMESPACE, session -> false);
+  }
+
+  /** Gives a connection up that has a row locked, because no answer comes. */
+  private void giveUp() throws SQLException {
+    Connection connection = connect();
+    Link link = link(connection);
+    link.begin(null);
+    try (Statement statement = connection.createStatement()) {
+      statement.executeQuery(WANTED).close();
+      relay.weather(Relay.Weather.FROZEN);
+      assertThatThrownBy(() -> statement.executeQuery(WANTED)).isInstanceOf(SQLException.class);
+      assertThat(connection.isClosed()).isTrue();
+      link.close();
+    }
+    relay.weather(Relay.Weather.FAIR);
+  }
+
+  @Test
+  void givenConnectionThatIsGivenUpInATransaction_whenTheNextIsMade_thenWhatWasLockedIsFree()
+      throws SQLException {
+    giveUp();
+    assertThatThrownBy(() -> tables.execute(WANTED)).hasMessageContaining("Timeout");
+    connect().close();
+    tables.execute(WANTED);
+  }
+
+  @Test
+  void givenUserWhoMayNotEndSessions_whenTheNextConnectionIsMade_thenItServesAllTheSame()
+      throws SQLException {
+    tables.connection.setAutoCommit(true);
+    tables.execute("CREATE USER plain PASSWORD 'secret'");
+    tables.execute("GRANT ALL ON SCHEMA PUBLIC TO plain");
+    List<Link> links = List.of(link(connect("plain", "secret")), link(connect("plain", "secret")));
+    for (Link link : links) {
+      assertThat(link.now()).isPositive();
+    }
+    relay.weather(Relay.Weather.FROZEN);
+    assertThatThrownBy(() -> links.get(0).now()).isInstanceOf(SQLException.class);
+    links.get(0).close();
+    relay.weather(Relay.Weather.FAIR);
+    Link next = link(connect("plain", "secret"));
+    assertThat(next.now()).isPositive();
+    next.close();
+    links.get(1).close();
+  }
+}
