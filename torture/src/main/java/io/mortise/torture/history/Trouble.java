@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /** What went wrong when, and what that excuses. Takes events in; for one thread. */
@@ -167,16 +168,22 @@ final class Trouble {
   }
 
   /**
-   * When all was over that was done to the process, or to the store, in this time; {@code
-   * Long.MIN_VALUE} if nothing was.
+   * When all was over that was done to the process, or to the store, in this time, also if that is
+   * known only by leases that the process lost then; {@code Long.MIN_VALUE} if nothing was.
    */
   long disturbedUntil(int process, long from, long until) {
-    return spans.stream()
-        .filter(span -> span.touches(process))
-        .filter(span -> span.from <= until && from <= span.until)
-        .mapToLong(Span::until)
-        .max()
-        .orElse(Long.MIN_VALUE);
+    LongStream faults =
+        spans.stream()
+            .filter(span -> span.touches(process))
+            .filter(span -> span.from <= until && from <= span.until)
+            .mapToLong(Span::until);
+    LongStream lost =
+        unexplained().stream()
+            .filter(loss -> loss.process() == process)
+            .mapToLong(Event::nanos)
+            // A worker looks now and then whether it still holds.
+            .filter(nanos -> from <= nanos && nanos <= until + ttl / 3);
+    return LongStream.concat(faults, lost).max().orElse(Long.MIN_VALUE);
   }
 
   /** Until when a lock that somebody wants may stay shut, and by which rule. */

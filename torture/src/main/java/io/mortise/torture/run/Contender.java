@@ -39,6 +39,8 @@ final class Contender {
   /** How long it thinks, and at most as long again, between reading and writing unguarded. */
   private static final int THOUGHT_MILLIS = 100;
 
+  private static final int LOOK_MILLIS = 20;
+
   private final LockClient locks;
   private final ResourceLine resource;
   private final HistoryFile history;
@@ -194,6 +196,27 @@ final class Contender {
     } catch (LockException e) {
       LockSupport.parkNanos(20_000_000);
       return false;
+    }
+  }
+
+  /**
+   * A lock that only it wants, held until it is lost: then its process could not renew, and whoever
+   * waited in it has lost its place in a queue, which nothing else in the history would tell.
+   */
+  void keepHolding(BooleanSupplier goOn) throws InterruptedException {
+    String lock = Checker.OWN + worker;
+    while (goOn.getAsBoolean()) {
+      attempt++;
+      Grant lease = acquire(lock, false);
+      if (lease != null) {
+        if (sees(lease, lock)) {
+          while (goOn.getAsBoolean() && lease.isValid()) {
+            Thread.sleep(LOOK_MILLIS);
+          }
+          stillSees(lease, lock);
+        }
+        release(lease.lease(), lock);
+      }
     }
   }
 

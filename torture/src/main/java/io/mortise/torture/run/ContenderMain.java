@@ -62,6 +62,7 @@ final class ContenderMain {
       contender(locks, history, contender -> contender.guardNothing(this::goesOn));
       contender(locks, history, contender -> contender.lockNaively(this::goesOn));
       contender(locks, history, contender -> contender.waitFairly(this::goesOn));
+      contender(locks, history, contender -> contender.keepHolding(this::goesOn));
       int width = number(settings, "bulk");
       if (width > 0) {
         Bulk bulk = new Bulk(locks, history, process);

@@ -104,12 +104,13 @@ public final class Promises {
   }
 
   /**
-   * Nobody ends a transaction of SQLite whose process stands still, and until it goes on nobody
-   * else gets in; one that dies ends it.
+   * Nobody ends a transaction of SQLite or H2 whose process stands still, and until it goes on
+   * nobody else gets at what it has locked; one that dies ends it.
    */
   private Delay delay(Fault fault) {
     boolean standsStill = fault == Fault.PAUSE || fault == Fault.FULL_GC;
-    return mode.startsWith("sqlite") && standsStill ? Delay.STORE : fault.delay();
+    boolean waitsForIt = mode.startsWith("sqlite") || mode.startsWith("h2");
+    return waitsForIt && standsStill ? Delay.STORE : fault.delay();
   }
 
   /**

@@ -240,6 +240,44 @@ class CheckerTest {
   }
 
   @Test
+  void givenBusyAfterReleaseDuringWhichTheProcessLostItsLeases_thenItWasNoLieForTwoTtls() {
+    Verdict verdict =
+        check(
+            "10 A 1002 own-1002 1 0 0",
+            "20 G 1002 own-1002 1 8 0",
+            "30 A 1001 own-1001 1 0 0",
+            "40 G 1001 own-1001 1 7 0",
+            "50 S 1001 own-1001 1 7 0",
+            "1500 E 1002 own-1002 1 0 0",
+            "1510 R 1001 own-1001 1 0 0",
+            "1520 A 1001 own-1001 2 0 1",
+            "1530 B 1001 own-1001 2 0 0",
+            "3600 A 1001 own-1001 3 0 1",
+            "3610 B 1001 own-1001 3 0 0");
+    assertThat(rules(verdict)).containsExactly(Rule.HONEST_BUSY);
+    assertThat(verdict.findings().get(0).nanos()).isEqualTo(3610);
+  }
+
+  @Test
+  void givenFairLock_whenTheOvertakenOnesProcessLostItsLeases_thenItHadLostItsPlace() {
+    Verdict verdict =
+        check(
+            "10 A 1001 fair-0 1 0 0",
+            "20 G 1001 fair-0 1 7 0",
+            "25 A 2002 own-2002 1 0 0",
+            "26 G 2002 own-2002 1 7 0",
+            "30 A 2001 fair-0 1 0 0",
+            "40 Q 2001 fair-0 1 0 0",
+            "45 E 2002 own-2002 1 0 0",
+            "50 A 3001 fair-0 1 0 0",
+            "60 R 1001 fair-0 1 0 0",
+            "70 G 3001 fair-0 1 8 0",
+            "80 R 3001 fair-0 1 0 0",
+            "90 G 2001 fair-0 1 9 0");
+    assertThat(verdict.findings()).isEmpty();
+  }
+
+  @Test
   void givenWaiterThatIsServedLongAfterTheHolderWasKilled_thenThatWasTooLate() {
     Verdict verdict =
         check(

@@ -57,9 +57,11 @@ class PromisesTest {
   }
 
   @Test
-  void givenSqlite_whenAProcessStandsStill_thenItMayHoldUpTheStore_andOneThatDiesMayNot() {
+  void givenSqliteOrH2_whenAProcessStandsStill_thenItMayHoldUpTheStore_andOneThatDiesMayNot() {
     for (Fault fault : List.of(Fault.PAUSE, Fault.FULL_GC)) {
       assertThat(delay("sqlite", fault)).isEqualTo(Delay.STORE);
+      assertThat(delay("h2/immediate", fault)).isEqualTo(Delay.STORE);
+      assertThat(delay("mysql", fault)).isEqualTo(Delay.PROCESS);
       assertThat(delay("redis/always", fault)).isEqualTo(Delay.PROCESS);
     }
     assertThat(delay("sqlite", Fault.KILL)).isEqualTo(Delay.PROCESS);
