@@ -3,6 +3,7 @@ package io.mortise.jdbc;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
@@ -34,23 +35,30 @@ final class H2Sessions {
 
   /** What remembers the session of this connection, which is open. */
   Runnable remembering(Connection connection) throws SQLException {
-    String url = connection.getMetaData().getURL();
+    Queue<Left> all = left(connection);
     try (Sql own = new Sql(connection, TEXT.statement("session_own"));
         ResultSet row = own.query()) {
       row.next();
       Left session = new Left(row.getInt(1), row.getString(2));
-      return () -> left.computeIfAbsent(url, key -> new ConcurrentLinkedQueue<>()).add(session);
+      return () -> all.add(session);
     }
+  }
+
+  private Queue<Left> left(Connection connection) throws SQLException {
+    return left.computeIfAbsent(
+        connection.getMetaData().getURL(), url -> new ConcurrentLinkedQueue<>());
   }
 
   /** Ends those that connections to the same server have left behind. */
   void end(Connection connection) throws SQLException {
-    Queue<Left> all = left.get(connection.getMetaData().getURL());
-    for (Left session; all != null && (session = all.poll()) != null; ) {
+    Queue<Left> all = left(connection);
+    for (Left session : List.copyOf(all)) {
       try (Sql abort = new Sql(connection, TEXT.statement("session_abort"));
           ResultSet row = abort.set("number", session.number).set("began", session.began).query()) {
         LOG.debug("Session {} ended: {}", session, row.next());
       }
+      // Not before: if this connection breaks too, the next one tries.
+      all.remove(session);
     }
   }
 }
