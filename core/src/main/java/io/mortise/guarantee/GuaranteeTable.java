@@ -84,7 +84,7 @@ public final class GuaranteeTable {
     suites.put(id, classes);
   }
 
-  /** With an answer it replaces what stands there; without one it adds tests. */
+  /** With an answer it replaces what stands there; without one it adds tests, and to the reason. */
   private void addCells(IniSection section) {
     for (String fault : section.header().get(2).split(",", -1)) {
       addCells(section, section.header().get(1).split(",", -1), fault(fault));
@@ -112,12 +112,17 @@ public final class GuaranteeTable {
           before == null
               ? new Guarantee(
                   mode, fault, answer(section.one("answer")), section.one("because"), tests)
-              : new Guarantee(mode, fault, before.answer(), before.because(), tests));
+              : new Guarantee(
+                  mode, fault, before.answer(), because(before.because(), section), tests));
     }
     if (!used) {
       throw new IllegalStateException(
           "No mode is like " + section.header().get(1) + ". Declare modes first.");
     }
+  }
+
+  private static String because(String before, IniSection section) {
+    return section.has("because") ? before + " " + section.one("because") : before;
   }
 
   private static boolean matches(String pattern, String mode) {

@@ -53,17 +53,20 @@ class GuaranteeTableTest {
   }
 
   @Test
-  void givenLaterSections_whenRead_thenAnAnswerReplacesAndOthersAddTests() {
+  void givenLaterSections_whenRead_thenAnAnswerReplacesAndOthersAdd() {
     GuaranteeTable table =
         table(
             """
             [cell paper,stone* pause]
+            because = It tears.
             test = contract>Suite#given
             [cell none,stone* pause]
             answer = safe
             because = It never moved.
             """);
-    assertThat(table.cell("paper", "pause").tests())
+    Guarantee paper = table.cell("paper", "pause");
+    assertThat(paper.because()).isEqualTo("Anything may stop. It tears.");
+    assertThat(paper.tests())
         .containsExactly("office:StopTest#given", "office:PaperTest>Suite#given");
     assertThat(table.cell("stone/wet", "pause").answer()).isEqualTo(Answer.SAFE);
     assertThat(table.cell("stone/wet", "pause").tests()).isEmpty();

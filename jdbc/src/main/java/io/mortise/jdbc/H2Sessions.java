@@ -35,7 +35,9 @@ final class H2Sessions {
 
   /** What remembers the session of this connection, which is open. */
   Runnable remembering(Connection connection) throws SQLException {
-    Queue<Left> all = left(connection);
+    Queue<Left> all =
+        left.computeIfAbsent(
+            connection.getMetaData().getURL(), url -> new ConcurrentLinkedQueue<>());
     try (Sql own = new Sql(connection, TEXT.statement("session_own"));
         ResultSet row = own.query()) {
       row.next();
@@ -44,14 +46,12 @@ final class H2Sessions {
     }
   }
 
-  private Queue<Left> left(Connection connection) throws SQLException {
-    return left.computeIfAbsent(
-        connection.getMetaData().getURL(), url -> new ConcurrentLinkedQueue<>());
-  }
-
   /** Ends those that connections to the same server have left behind. */
   void end(Connection connection) throws SQLException {
-    Queue<Left> all = left(connection);
+    Queue<Left> all = left.get(connection.getMetaData().getURL());
+    if (all == null) {
+      return;
+    }
     for (Left session : List.copyOf(all)) {
       try (Sql abort = new Sql(connection, TEXT.statement("session_abort"));
           ResultSet row = abort.set("number", session.number).set("began", session.began).query()) {
