@@ -81,14 +81,8 @@ interface Dialect {
    *
    * @param isLocal whether a session is of this process, which hears its news without the server
    */
-  default Link link(
-      Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
-      throws SQLException {
-    return new Link(
-        connection,
-        new Rows(connection, text, namespace),
-        new ServerTransactions(connection, text));
-  }
+  Link link(Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
+      throws SQLException;
 
   /** How the server wakes this process, see {@link ServerDatabase#push}; null if it cannot. */
   default @Nullable Push push(

@@ -7,7 +7,6 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Properties;
@@ -18,10 +17,13 @@ import java.util.function.Predicate;
  * H2: embedded, in memory or a server.
  *
  * <p>Its time is that of the database at the beginning of a transaction, hence perhaps a little
- * before the lock's row was got. Steps run on threads of ours only: H2 closes the file of a thread
- * that is interrupted.
+ * before the lock's row was got. A wait for a row is short ({@link SetAside#LOCK_WAIT}) and then
+ * tried again, so that a row which somebody else keeps locked holds up nobody for long. Steps run
+ * on threads of ours only: H2 closes the file of a thread that is interrupted.
  */
 final class H2Dialect implements Dialect {
+  private static final SqlText TEXT = new SqlText("h2", SqlText.DEFAULT_PREFIX);
+
   private final H2Sessions sessions = new H2Sessions();
 
   @Override
@@ -80,11 +82,12 @@ final class H2Dialect implements Dialect {
   @Override
   public void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException {
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-    try (Statement statement = connection.createStatement()) {
-      // Half of what a request may take, so that the last try ends in time.
-      long half = maxInFlight.toMillis() / 2;
-      statement.execute("SET LOCK_TIMEOUT " + half);
-      statement.execute("SET QUERY_TIMEOUT " + half);
+    // Half of what a request may take, so that the last try ends in time.
+    long half = maxInFlight.toMillis() / 2;
+    try (Sql sql = new Sql(connection, TEXT.statement("setup"))) {
+      sql.set("lock_ms", Math.min(SetAside.LOCK_WAIT.toMillis(), half))
+          .set("statement_ms", half)
+          .update();
     }
     sessions.end(connection);
   }
@@ -93,18 +96,14 @@ final class H2Dialect implements Dialect {
   public Link link(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
-    if (!H2Sessions.isRemote(connection.getMetaData().getURL())) {
-      return Dialect.super.link(connection, text, namespace, isLocal);
-    }
-    Runnable left = sessions.remembering(connection);
-    ServerTransactions transactions =
-        new ServerTransactions(connection, text) {
-          @Override
-          public void broke() {
-            left.run();
-          }
-        };
-    return new Link(connection, new Rows(connection, text, namespace), transactions);
+    Runnable left =
+        H2Sessions.isRemote(connection.getMetaData().getURL())
+            ? sessions.remembering(connection)
+            : () -> {};
+    return new Link(
+        connection,
+        new Rows(connection, text, namespace),
+        new H2Transactions(connection, text, left));
   }
 
   @Override

@@ -22,16 +22,14 @@ import org.slf4j.LoggerFactory;
  * PostgreSQL from version 12.
  *
  * <p>Time is {@code clock_timestamp()} inside the statements. A wait for a row is short ({@link
- * #LOCK_WAIT}) and then tried again, so that a row which somebody else keeps locked holds up nobody
- * for long; the server itself ends a statement, and a transaction that its process has forgotten.
+ * SetAside#LOCK_WAIT}) and then tried again, so that a row which somebody else keeps locked holds
+ * up nobody for long; the server itself ends a statement, and a transaction that its process has
+ * forgotten.
  */
 final class PostgresDialect implements Dialect {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresDialect.class);
 
   private static final int OLDEST = 12;
-
-  /** How long a statement waits for a row. Other processes keep one for a millisecond or two. */
-  private static final Duration LOCK_WAIT = Duration.ofMillis(10);
 
   private static final SqlText TEXT = new SqlText("postgresql", SqlText.DEFAULT_PREFIX);
 
@@ -160,7 +158,7 @@ final class PostgresDialect implements Dialect {
     /** A quarter for a statement, so that a step of two, tried for the last time, ends in time. */
     static Bounds within(Duration maxInFlight) {
       long quarter = maxInFlight.toMillis() / 4;
-      return new Bounds(Math.min(LOCK_WAIT.toMillis(), quarter), quarter);
+      return new Bounds(Math.min(SetAside.LOCK_WAIT.toMillis(), quarter), quarter);
     }
 
     Sql set(Sql sql) throws SQLException {

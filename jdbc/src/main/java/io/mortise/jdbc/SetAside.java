@@ -13,10 +13,16 @@ import java.util.concurrent.ThreadLocalRandom;
  * it has it may be answered late, never wrong for long.
  */
 final class SetAside {
-  /** First and longest pause; the longest is ten times what a try waits for the row. */
+  /**
+   * How long a try waits for the row, where the server lets that be so short. Other processes keep
+   * one for a millisecond or two.
+   */
+  static final Duration LOCK_WAIT = Duration.ofMillis(10);
+
+  /** First and longest pause. */
   private static final long SHORTEST = Duration.ofMillis(1).toNanos();
 
-  private static final long LONGEST = Duration.ofMillis(100).toNanos();
+  private static final long LONGEST = LOCK_WAIT.multipliedBy(10).toNanos();
 
   private final Deque<Work> works = new ArrayDeque<>();
   private long pause = SHORTEST;

@@ -6,16 +6,24 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Transactions by the means of JDBC; outside of one, each statement commits by itself. */
-class ServerTransactions implements Link.Transactions {
+final class H2Transactions implements Link.Transactions {
   private final Connection connection;
+  private final SqlText text;
+  private final Runnable left;
   private final PreparedStatement now;
 
-  ServerTransactions(Connection connection, SqlText text) throws SQLException {
+  /**
+   * @param left remembers that a session may be left on the server
+   */
+  H2Transactions(Connection connection, SqlText text, Runnable left) throws SQLException {
     this.connection = connection;
+    this.text = text;
+    this.left = left;
     this.now = connection.prepareStatement(text.statement("now").sql());
   }
 
@@ -36,6 +44,18 @@ class ServerTransactions implements Link.Transactions {
       connection.rollback();
       connection.setAutoCommit(true);
     }
+  }
+
+  @Override
+  public void leave() throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(text.statement("leave").sql());
+    }
+  }
+
+  @Override
+  public void broke() {
+    left.run();
   }
 
   @Override
