@@ -74,24 +74,27 @@ public final class H2Server extends LocalServer {
     return new H2Server(ServerProcess.start("h2", folder, command, () -> answers(port)), port);
   }
 
-  /** Its first connection takes a cold JVM long, on a busy machine longer than a client waits. */
+  /**
+   * Whether the database is open: a cold JVM takes long for that, and longer after a crash, if the
+   * file is large. On a busy machine either is more than a client waits for.
+   */
   private static boolean answers(int port) throws IOException {
     ServerProcess.connect(port).close();
     try {
-      DriverManager.getConnection(at(port) + "mem:first;NETWORK_TIMEOUT=30000").close();
+      DriverManager.getConnection(url(port) + ";NETWORK_TIMEOUT=30000").close();
       return true;
     } catch (SQLException e) {
       throw new IOException(e);
     }
   }
 
-  private static String at(int port) {
-    return "jdbc:h2:tcp://127.0.0.1:" + port + "/";
+  private static String url(int port) {
+    return "jdbc:h2:tcp://127.0.0.1:" + port + "/./locks;WRITE_DELAY=0";
   }
 
   /** {@code jdbc:h2:tcp:}, with every commit written before it is answered. */
   @Override
   public String url() {
-    return at(port) + "./locks;WRITE_DELAY=0";
+    return url(port);
   }
 }
