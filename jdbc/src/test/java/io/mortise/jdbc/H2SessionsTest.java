@@ -10,6 +10,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -83,6 +84,24 @@ class H2SessionsTest {
     assertThatThrownBy(() -> tables.execute(WANTED)).hasMessageContaining("Timeout");
     connect().close();
     tables.execute(WANTED);
+  }
+
+  /** Whose sessions have the same numbers. */
+  @Test
+  void givenServerThatHasBegunAnew_whenTheNextConnectionIsMade_thenNobodyElseLosesHis()
+      throws SQLException {
+    giveUp();
+    tables.close();
+    server.restart();
+    List<Connection> others = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      others.add(DriverManager.getConnection(server.url()));
+    }
+    connect().close();
+    for (Connection other : others) {
+      assertThat(other.isValid(5)).isTrue();
+      other.close();
+    }
   }
 
   @Test

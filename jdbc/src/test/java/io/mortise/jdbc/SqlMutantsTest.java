@@ -89,6 +89,7 @@ class SqlMutantsTest {
         "H2MemContractTest",
         "H2ClientTest",
         "H2FileTest",
+        "H2RowTest",
         "H2SessionsTest",
         "EmbeddedClockTest"),
     MYSQL(
