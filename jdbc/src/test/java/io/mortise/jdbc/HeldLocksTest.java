@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * A process that holds very many locks. On CI a few on SQLite; with {@code -Dmortise.held=100000}
- * so many, on all databases, and times are printed.
+ * so many, on all databases or those that {@code -Dmortise.held.on} matches, and times are printed.
  */
 class HeldLocksTest {
   private static final Integer GIVEN = Integer.getInteger("mortise.held");
@@ -49,7 +49,9 @@ class HeldLocksTest {
       databases.add(new Stored("MariaDB", new MySqlUnderTest(MySqlServers.MARIADB)));
       databases.add(new Stored("MySQL", new MySqlUnderTest(MySqlServers.MYSQL)));
     }
+    String on = System.getProperty("mortise.held.on", ".*");
     return databases.stream()
+        .filter(database -> database.name().matches(on))
         .map(database -> DynamicTest.dynamicTest(database.name(), () -> check(database)));
   }
 
