@@ -8,6 +8,8 @@ import io.mortise.testkit.server.Relay;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The clock of one server of a quorum jumps ahead, and the lock there is over. */
 final class RedlockClockJump implements Hazard.Story {
@@ -16,17 +18,15 @@ final class RedlockClockJump implements Hazard.Story {
 
   /** Three servers, the second with a clock that can be set. */
   private static Trio start(Stage stage, FakeClock clock) {
+    // The memory allocator of many distributions' servers asks for the time before it may.
     Path binary =
-        RedisServer.bundled()
-            .or(() -> RedisServer.installed(6))
-            .orElseThrow(() -> new MissingProgramException("redis-server 6.2 or later"));
-    RedisServer second;
-    try {
-      second = stage.open(RedisServer.start(clock, binary));
-    } catch (IllegalStateException e) {
-      // The memory allocator of many distributions' servers asks for the time before it may.
-      throw new MissingProgramException("a redis-server that comes up under libfaketime");
-    }
+        Stream.of(RedisServer.bundled(), RedisServer.installed(6))
+            .flatMap(Optional::stream)
+            .filter(clock::suits)
+            .findFirst()
+            .orElseThrow(
+                () -> new MissingProgramException("a redis-server that runs under libfaketime"));
+    RedisServer second = stage.open(RedisServer.start(clock, binary));
     return new Trio(stage, List.of(stage.redis(), second, stage.redis()));
   }
 
