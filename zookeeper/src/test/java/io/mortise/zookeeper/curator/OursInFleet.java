@@ -3,6 +3,7 @@ package io.mortise.zookeeper.curator;
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.StoreUnavailableException;
 import io.mortise.testkit.Waits;
 import java.util.List;
 import java.util.Optional;
@@ -45,8 +46,24 @@ final class OursInFleet extends Actor {
     acquiring = lock().acquireAsync(Fleet.LONG.multipliedBy(4));
   }
 
+  /** An outage is a right answer while a server comes up again, but the model knows none. */
+  private void reach() {
+    Waits.until(
+        Fleet.LONG,
+        this + " reaches the server",
+        () -> {
+          try {
+            client.lock("reached by " + this).tryAcquire().ifPresent(Lease::close);
+            return true;
+          } catch (StoreUnavailableException e) {
+            return false;
+          }
+        });
+  }
+
   @Override
   boolean tries(Part taken) {
+    reach();
     Optional<Lease> got = lock().tryAcquire();
     lease = got.orElse(null);
     return got.isPresent();
