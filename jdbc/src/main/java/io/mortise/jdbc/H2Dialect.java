@@ -22,7 +22,8 @@ import java.util.function.Predicate;
  * on threads of ours only: H2 closes the file of a thread that is interrupted.
  */
 final class H2Dialect implements Dialect {
-  private static final SqlText TEXT = new SqlText("h2", SqlText.DEFAULT_PREFIX);
+  /** What names no table of the user's. */
+  static final SqlText TEXT = new SqlText("h2", SqlText.DEFAULT_PREFIX);
 
   private final H2Sessions sessions = new H2Sessions();
 

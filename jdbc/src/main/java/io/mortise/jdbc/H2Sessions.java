@@ -21,8 +21,6 @@ import org.slf4j.LoggerFactory;
 final class H2Sessions {
   private static final Logger LOG = LoggerFactory.getLogger(H2Sessions.class);
 
-  private static final SqlText TEXT = new SqlText("h2", SqlText.DEFAULT_PREFIX);
-
   /** By the URL of the server. */
   private final Map<String, Queue<Left>> left = new ConcurrentHashMap<>();
 
@@ -38,7 +36,7 @@ final class H2Sessions {
     Queue<Left> all =
         left.computeIfAbsent(
             connection.getMetaData().getURL(), url -> new ConcurrentLinkedQueue<>());
-    try (Sql own = new Sql(connection, TEXT.statement("session_own"));
+    try (Sql own = new Sql(connection, H2Dialect.TEXT.statement("session_own"));
         ResultSet row = own.query()) {
       row.next();
       Left session = new Left(row.getInt(1), row.getString(2));
@@ -53,7 +51,7 @@ final class H2Sessions {
       return;
     }
     for (Left session : List.copyOf(all)) {
-      try (Sql abort = new Sql(connection, TEXT.statement("session_abort"));
+      try (Sql abort = new Sql(connection, H2Dialect.TEXT.statement("session_abort"));
           ResultSet row = abort.set("number", session.number).set("began", session.began).query()) {
         LOG.debug("Session {} ended: {}", session, row.next());
       }
