@@ -112,7 +112,7 @@ abstract class ClientSuite {
 
   /** Without a push it takes a renewal to hear what others did, which is not to slow the tests. */
   final Duration peerTtl() {
-    return Duration.ofSeconds(can(Capability.PUSH) ? 30 : 4);
+    return Duration.ofSeconds(can(Capability.PUSH) ? 30 : 8);
   }
 
   /** A process whose session ends soon after its link is cut. */

@@ -49,7 +49,7 @@ public abstract class DifferentialContract {
   }
 
   @Test
-  @Timeout(180)
+  @Timeout(600)
   void givenTheSameRandomCommands_thenTheStoreAnswersAsTheReferenceDoes() {
     int steps = Integer.getInteger("mortise.diff.steps", 400);
     int times = Seed.isGiven() ? 1 : Integer.getInteger("mortise.diff.runs", runs);

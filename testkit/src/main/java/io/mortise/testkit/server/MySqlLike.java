@@ -42,6 +42,7 @@ final class MySqlLike {
       ServerProcess.copyTree(data, folder.resolve("data"));
       // Or a replica would take its source for itself.
       Files.deleteIfExists(folder.resolve("data").resolve("auto.cnf"));
+      Path temporary = Files.createDirectory(folder.resolve("tmp"));
       Path init = folder.resolve("init.sql");
       // One statement per line is what both read.
       Files.writeString(init, INIT);
@@ -49,6 +50,9 @@ final class MySqlLike {
       command.addAll(
           List.of(
               "--datadir=" + folder.resolve("data"),
+              // A server that starts removes from there what others are just using, which may crash
+              // them.
+              "--tmpdir=" + temporary,
               "--port=" + port,
               "--bind-address=127.0.0.1",
               "--socket=" + folder.resolve("s"),

@@ -18,7 +18,7 @@ public final class RedisCluster implements AutoCloseable {
   public static final int SLOTS = 16_384;
 
   private static final int BUS = 10_000;
-  private static final Duration PATIENCE = Duration.ofSeconds(40);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private final List<RedisServer> nodes = new ArrayList<>();
   private final int masters;
@@ -105,7 +105,7 @@ public final class RedisCluster implements AutoCloseable {
         () ->
             nodes.stream()
                 .skip(masters)
-                .allMatch(replica -> replica.info("master_link_status").equals("up")));
+                .allMatch(replica -> replica.says("master_link_status", "up")));
     awaitWhole();
   }
 

@@ -58,8 +58,7 @@ public final class RedisPair implements AutoCloseable {
 
   private void follow() {
     replica.ask("REPLICAOF", "127.0.0.1", Integer.toString(cable.port()));
-    Waits.until(
-        PATIENCE, "the replica followed", () -> replica.info("master_link_status").equals("up"));
+    Waits.until(PATIENCE, "the replica followed", () -> replica.says("master_link_status", "up"));
   }
 
   /** Where clients connect to, now and after a failover. */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisSentinels implements AutoCloseable {
   private static final String NAME = "mymaster";
-  private static final Duration PATIENCE = Duration.ofSeconds(40);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private final List<RedisServer> servers = new ArrayList<>();
   private final List<ServerProcess> sentinels = new ArrayList<>();
@@ -80,9 +80,7 @@ public final class RedisSentinels implements AutoCloseable {
         PATIENCE,
         "the replicas were in sync",
         () ->
-            servers.stream()
-                .skip(1)
-                .allMatch(replica -> replica.info("master_link_status").equals("up")));
+            servers.stream().skip(1).allMatch(replica -> replica.says("master_link_status", "up")));
   }
 
   private void startSentinel(Path binary, Duration downAfter) throws IOException {
@@ -199,21 +197,12 @@ public final class RedisSentinels implements AutoCloseable {
         () ->
             servers.stream()
                 .filter(server -> server != before && server.isRunning())
-                .anyMatch(RedisSentinels::isMaster));
+                .anyMatch(server -> server.says("role", "master")));
     return servers.stream()
         .filter(server -> server != before && server.isRunning())
-        .filter(RedisSentinels::isMaster)
+        .filter(server -> server.says("role", "master"))
         .findFirst()
         .orElseThrow();
-  }
-
-  /** One that changes its role breaks connections while it does. */
-  private static boolean isMaster(RedisServer server) {
-    try {
-      return server.info("role").equals("master");
-    } catch (UncheckedIOException e) {
-      return false;
-    }
   }
 
   @Override

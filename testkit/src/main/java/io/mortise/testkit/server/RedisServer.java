@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,6 +71,18 @@ public final class RedisServer extends LocalServer {
   /** The {@code redis-server} on the PATH, if it is of this major version or a later one. */
   public static Optional<Path> installed(int major) {
     return ServerProcess.find("redis-server").filter(file -> version(file) >= major);
+  }
+
+  /**
+   * A server that can run under a clock, the one on the PATH or else the bundled one; empty if
+   * there is none. The memory allocator of many distributions' servers asks for the time before it
+   * may.
+   */
+  public static Optional<Path> under(FakeClock clock) {
+    return Stream.of(installed(6), bundled())
+        .flatMap(Optional::stream)
+        .filter(clock::suits)
+        .findFirst();
   }
 
   private static int version(Path file) {
@@ -201,6 +214,24 @@ public final class RedisServer extends LocalServer {
         .map(line -> line.substring(field.length() + 1).trim())
         .findFirst()
         .orElse("");
+  }
+
+  /**
+   * Whether a field of INFO has this value. False too if no answer comes: who changes its role
+   * breaks its connections, perhaps the one that asks.
+   */
+  public boolean says(String field, String value) {
+    try {
+      return info(field).equals(value);
+    } catch (UncheckedIOException e) {
+      return false;
+    }
+  }
+
+  /** Whether it is a replica of that server, and connected to it. */
+  public boolean follows(RedisServer master) {
+    return says("master_link_status", "up")
+        && says("master_port", Integer.toString(master.portOfOthers()));
   }
 
   /** {@code redis://127.0.0.1:port}. */
