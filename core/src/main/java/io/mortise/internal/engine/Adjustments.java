@@ -135,7 +135,7 @@ final class Adjustments {
     Claim claim = lease.claim;
     stripe.lock();
     try {
-      if (claim.phase != Phase.HELD
+      if (claim.phase() != Phase.HELD
           || !claim.isAttempt(change.sent().attempt())
           || claim.holder != lease) {
         return;
@@ -178,12 +178,12 @@ final class Adjustments {
 
   /** Those who waited for the hold to be passed on ask for themselves. */
   void moveWaiters(Stripe stripe, Claim claim) {
-    if (claim.head == null) {
+    if (claim.head() == null) {
       return;
     }
-    Claim next = new Claim(claim.name, claim.head.mode, Terms.NONE, true);
-    while (claim.head != null) {
-      Waiter waiter = claim.head;
+    Claim next = new Claim(claim.name, claim.head().mode, Terms.NONE, true);
+    while (claim.head() != null) {
+      Waiter waiter = claim.head();
       claim.remove(waiter);
       next.add(waiter);
     }

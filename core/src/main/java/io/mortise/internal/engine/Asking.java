@@ -59,22 +59,12 @@ final class Asking {
 
   /** Begins a new attempt as soon as there is a session. */
   void begin(Stripe stripe, Claim claim) {
-    claim.stopTimer();
-    claim.phase = Phase.UNSENT;
-    claim.asking = false;
-    claim.sent = null;
-    claim.queued = false;
-    claim.doubt = false;
-    claim.outdated = false;
-    claim.wanted = false;
-    claim.stopPassing();
-    claim.stopPolling();
-    claim.voted(null);
+    claim.beginAnew();
     LiveSession session = engine.sessionFor(claim);
     if (session != null) {
       claim.session = session;
       claim.number = session.nextAttempt();
-      claim.phase = Phase.ASKED;
+      claim.phase(Phase.ASKED);
       ask(stripe, claim, null);
     }
   }
@@ -83,12 +73,10 @@ final class Asking {
     LiveSession session = Objects.requireNonNull(claim.session);
     AttemptId attempt = session.attempt(claim.number);
     boolean queue =
-        canQueue && !(claim.head != null && claim.head.once && !claim.hasSeveralWaiters());
+        canQueue && !(claim.head() != null && claim.head().once && !claim.hasSeveralWaiters());
     int tokens = claim.shared ? claim.contended ? BLOCK : SMALL_BLOCK : 1;
     Sent sent = new Sent(attempt, engine.env.now(), session.asleep(), session.doubts());
-    claim.asking = true;
-    claim.sent = sent;
-    claim.outdated = false;
+    claim.asks(sent);
     stripe.send(
         session,
         new Request.Acquire(
@@ -119,10 +107,10 @@ final class Asking {
 
   /** Asks now, or as soon as the answer that is under way has come. */
   void askNow(Stripe stripe, Claim claim) {
-    if (!claim.asking) {
+    if (!claim.isAsking()) {
       ask(stripe, claim, null);
     } else {
-      claim.outdated = true;
+      claim.outdate();
     }
   }
 
@@ -142,7 +130,9 @@ final class Asking {
                 () -> {
                   stripe.lock();
                   try {
-                    if (claim.phase == Phase.ASKED && claim.isAttempt(attempt) && !claim.asking) {
+                    if (claim.phase() == Phase.ASKED
+                        && claim.isAttempt(attempt)
+                        && !claim.isAsking()) {
                       ask(stripe, claim, provenDead);
                     }
                   } finally {
@@ -157,20 +147,23 @@ final class Asking {
     tripNanos = trip + (engine.env.now() - sent.at() - trip) / 8;
     stripe.lock();
     try {
-      if (!claim.isAttempt(attempt) || claim.phase == Phase.DONE) {
+      if (!claim.isAttempt(attempt) || claim.phase() == Phase.DONE) {
         if (reply instanceof Reply.Granted) {
           engine.endUnknown(stripe, claim.name, attempt);
         }
         return;
       }
-      claim.asking = false;
-      claim.sent = null;
-      claim.doubt |= reply instanceof Reply.Failed failed && failed.mayHaveRun();
-      if (claim.phase == Phase.HELD && reply instanceof Reply.Granted granted && granted.wanted()) {
+      claim.answered();
+      if (reply instanceof Reply.Failed failed && failed.mayHaveRun()) {
+        claim.doubt();
+      }
+      if (claim.phase() == Phase.HELD
+          && reply instanceof Reply.Granted granted
+          && granted.wanted()) {
         // A push was faster than this answer, but knew less.
         engine.handOver.wanted(claim);
       }
-      if (claim.phase != Phase.ASKED) {
+      if (claim.phase() != Phase.ASKED) {
         return;
       }
       if (!(reply instanceof Reply.Failed)) {
@@ -181,18 +174,18 @@ final class Asking {
         ask(stripe, claim, null);
       } else if (reply instanceof Reply.Granted granted) {
         engine.claims.granted(stripe, claim, sent, granted);
-      } else if (reply instanceof Reply.Queued && claim.outdated) {
+      } else if (reply instanceof Reply.Queued && claim.isOutdated()) {
         ask(stripe, claim, null);
       } else if (reply instanceof Reply.Queued queued) {
         claim.failures(0);
-        claim.queued = true;
+        claim.queued(true);
         Reply.Holder holder = queued.holder();
         claim.saw(holder);
         if (holder == null || !holder.sessionLeft().isZero()) {
           // They asked together with others who wait.
           dismissTriers(stripe, claim, State.BUSY, null);
         }
-        if (claim.head == null) {
+        if (claim.head() == null) {
           engine.claims.giveUp(stripe, claim);
           return;
         }
@@ -249,7 +242,7 @@ final class Asking {
       return;
     }
     dismissTriers(stripe, claim, State.BUSY, null);
-    if (claim.head == null) {
+    if (claim.head() == null) {
       engine.claims.discard(stripe, claim);
     } else if (canQueue) {
       ask(stripe, claim, null);
@@ -276,9 +269,9 @@ final class Asking {
 
   /** Those who wanted an answer get it; the others go on waiting. */
   void dismissTriers(Stripe stripe, Claim claim, State state, @Nullable RuntimeException failure) {
-    Waiter waiter = claim.head;
+    Waiter waiter = claim.head();
     while (waiter != null) {
-      Waiter next = waiter.next == claim.head ? null : waiter.next;
+      Waiter next = waiter.next == claim.head() ? null : waiter.next;
       if (waiter.once) {
         claim.remove(waiter);
         waiter.failure = failure;
@@ -291,7 +284,7 @@ final class Asking {
 
   private void judge(Stripe stripe, Claim claim, SessionId holder) {
     AttemptId attempt = Objects.requireNonNull(claim.session).attempt(claim.number);
-    claim.asking = true;
+    claim.asks(null);
     stripe.afterwards(
         () ->
             stage(() -> engine.store.judge(holder))
@@ -308,22 +301,22 @@ final class Asking {
       @Nullable Throwable error) {
     stripe.lock();
     try {
-      if (!claim.isAttempt(attempt) || claim.phase == Phase.DONE) {
+      if (!claim.isAttempt(attempt) || claim.phase() == Phase.DONE) {
         return;
       }
-      claim.asking = false;
-      if (claim.phase != Phase.ASKED) {
+      claim.answered();
+      if (claim.phase() != Phase.ASKED) {
         return;
       }
       if (verdict instanceof Verdict.SessionEnded) {
         ask(stripe, claim, holder);
       } else if (verdict instanceof Verdict.Alive alive) {
-        if (claim.head != null && claim.head.once) {
+        if (claim.head() != null && claim.head().once) {
           dismissTriers(stripe, claim, State.BUSY, null);
         }
-        if (claim.head == null) {
+        if (claim.head() == null) {
           engine.claims.giveUp(stripe, claim);
-        } else if (canQueue && !claim.queued) {
+        } else if (canQueue && !claim.isQueued()) {
           // Asked for somebody who would not wait; those who joined him will.
           ask(stripe, claim, null);
         } else {
@@ -362,17 +355,19 @@ final class Asking {
           engine.claims.fail(stripe, claim, new LockException(refused.message()));
     }
     if (refused.why() == Why.SESSION_GONE) {
-      claim.asking = true; // until the session's end sorts it out
+      claim.asks(null); // until the session's end sorts it out
     }
   }
 
   private void failed(Stripe stripe, Claim claim, Throwable cause, boolean mayHaveRun) {
     claim.trouble(cause);
-    if (claim.head != null && claim.head.once) {
+    if (claim.head() != null && claim.head().once) {
       dismissTriers(stripe, claim, State.FAILED, engine.unavailable(claim.name, cause));
     }
-    claim.doubt |= mayHaveRun;
-    if (claim.head == null) {
+    if (mayHaveRun) {
+      claim.doubt();
+    }
+    if (claim.head() == null) {
       engine.claims.giveUp(stripe, claim);
       return;
     }

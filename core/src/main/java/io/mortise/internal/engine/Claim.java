@@ -6,6 +6,7 @@ import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.Terms;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,9 @@ final class Claim {
   @Nullable Claim next;
 
   Mode mode;
-  Phase phase = Phase.UNSENT;
+
+  /** The phase's place among all: a reference would take three bytes more. */
+  private byte phase;
 
   /** Session and number are the attempt; a new attempt for the same waiters changes both. */
   @Nullable LiveSession session;
@@ -42,26 +45,8 @@ final class Claim {
 
   @Nullable LeaseImpl holder;
 
-  /** The head of a ring of waiters; its {@code previous} is the tail. */
-  @Nullable Waiter head;
-
   /** Somebody else waits for the lock. */
   boolean wanted;
-
-  /** The attempt stands in the store's queue, behind somebody else. */
-  boolean queued;
-
-  /** A request of the attempt is under way. */
-  boolean asking;
-
-  /** That request, until it is answered. */
-  Asking.@Nullable Sent sent;
-
-  /** A request of the attempt got no answer, and may be executed yet. */
-  boolean doubt;
-
-  /** What is being answered was asked before the store granted. */
-  boolean outdated;
 
   /** Several of this process have wanted it at one time. */
   boolean contended;
@@ -75,11 +60,34 @@ final class Claim {
     ASKED,
     HELD,
     /** Nothing stands under it any more. */
-    DONE
+    DONE;
+
+    private static final Phase[] ALL = values();
   }
 
-  /** What only a claim needs that is contended, timed or in trouble; most are merely held. */
+  /**
+   * What only a claim needs that waits for an answer, is contended, timed or in trouble; most are
+   * merely held.
+   */
   private static final class WaitState {
+    /** The head of a ring of waiters; its {@code previous} is the tail. */
+    @Nullable Waiter head;
+
+    /** The attempt stands in the store's queue, behind somebody else. */
+    boolean queued;
+
+    /** A request of the attempt is under way. */
+    boolean asking;
+
+    /** That request, until it is answered; null if it asks after somebody else. */
+    Asking.@Nullable Sent sent;
+
+    /** A request of the attempt got no answer, and may be executed yet. */
+    boolean doubt;
+
+    /** What is being answered was asked before the store granted. */
+    boolean outdated;
+
     EngineScheduler.@Nullable Timer timer;
     @Nullable Throwable trouble;
     int failures;
@@ -90,6 +98,20 @@ final class Claim {
 
     @Nullable Passing passing;
     Bond.@Nullable Voted voted;
+
+    boolean isNeeded() {
+      return head != null
+          || asking
+          || doubt
+          || queued
+          || timer != null
+          || trouble != null
+          || failures > 0
+          || polls > 0
+          || seen > 0
+          || passing != null
+          || voted != null;
+    }
   }
 
   /** How the lock goes from hand to hand while it is contended. */
@@ -116,8 +138,96 @@ final class Claim {
     this.shared = shared;
   }
 
+  Phase phase() {
+    return Phase.ALL[phase];
+  }
+
+  @SuppressWarnings("EnumOrdinal") // its place, within this JVM only
+  void phase(Phase next) {
+    phase = (byte) next.ordinal();
+  }
+
+  /** A new attempt for the same waiters: of the one before, nothing counts any more. */
+  void beginAnew() {
+    stopTimer();
+    phase(Phase.UNSENT);
+    wanted = false;
+    WaitState own = wait;
+    if (own != null) {
+      own.queued = false;
+      own.asking = false;
+      own.sent = null;
+      own.doubt = false;
+      own.outdated = false;
+      own.polls = 0;
+      own.passing = null;
+      own.voted = null;
+    }
+  }
+
+  /** The one who has waited longest. */
+  @Nullable Waiter head() {
+    return wait == null ? null : wait.head;
+  }
+
+  boolean isQueued() {
+    return wait != null && wait.queued;
+  }
+
+  void queued(boolean now) {
+    if (now || wait != null) {
+      waitState().queued = now;
+    }
+  }
+
+  boolean isAsking() {
+    return wait != null && wait.asking;
+  }
+
+  /**
+   * A request of the attempt is on its way.
+   *
+   * @param sent null if it asks after somebody else
+   */
+  void asks(Asking.@Nullable Sent sent) {
+    WaitState own = waitState();
+    own.asking = true;
+    if (sent != null) {
+      own.sent = sent;
+      own.outdated = false;
+    }
+  }
+
+  void answered() {
+    if (wait != null) {
+      wait.asking = false;
+      wait.sent = null;
+      rest();
+    }
+  }
+
+  boolean isOutdated() {
+    return wait != null && wait.outdated;
+  }
+
+  void outdate() {
+    waitState().outdated = true;
+  }
+
+  /** A request of the attempt got no answer. */
+  void doubt() {
+    waitState().doubt = true;
+  }
+
   boolean isInDoubt() {
-    return asking || doubt;
+    return wait != null && (wait.asking || wait.doubt);
+  }
+
+  /** Lets go of what a claim that is merely held has no use for. */
+  private void rest() {
+    if (phase() == Phase.HELD && wait != null && !wait.isNeeded()) {
+      wait = null;
+    }
   }
 
   boolean isAttempt(AttemptId id) {
@@ -197,7 +307,6 @@ final class Claim {
     return waitState().polls++;
   }
 
-  /** A new attempt has not been answered yet. */
   void stopPolling() {
     if (wait != null) {
       wait.polls = 0;
@@ -226,25 +335,31 @@ final class Claim {
    * @param came when the asking waiter came
    */
   @Nullable Long silentSince(long came) {
-    if (phase == Phase.UNSENT) {
+    WaitState own = wait;
+    if (phase() == Phase.UNSENT) {
       // Its timer runs while it is not sent by choice.
-      return wait == null || wait.timer == null ? came : null;
-    } else if (phase != Phase.ASKED || queued || (wait != null && wait.polls > 0) || sent == null) {
+      return own == null || own.timer == null ? came : null;
+    } else if (phase() != Phase.ASKED
+        || own == null
+        || own.queued
+        || own.polls > 0
+        || own.sent == null) {
       return null;
     }
-    return sent.at() - came > 0 ? sent.at() : came;
+    return own.sent.at() - came > 0 ? own.sent.at() : came;
   }
 
   void add(Waiter waiter) {
     waiter.claim = this;
-    Waiter first = head;
+    WaitState own = waitState();
+    Waiter first = own.head;
     if (first == null) {
       waiter.next = waiter;
       waiter.previous = waiter;
-      head = waiter;
+      own.head = waiter;
       return;
     }
-    Waiter last = java.util.Objects.requireNonNull(first.previous);
+    Waiter last = Objects.requireNonNull(first.previous);
     last.next = waiter;
     waiter.previous = last;
     waiter.next = first;
@@ -252,15 +367,17 @@ final class Claim {
   }
 
   void remove(Waiter waiter) {
-    Waiter next = java.util.Objects.requireNonNull(waiter.next);
+    WaitState own = waitState();
+    Waiter next = Objects.requireNonNull(waiter.next);
     if (next == waiter) {
-      head = null;
+      own.head = null;
+      rest();
     } else {
-      Waiter previous = java.util.Objects.requireNonNull(waiter.previous);
+      Waiter previous = Objects.requireNonNull(waiter.previous);
       previous.next = next;
       next.previous = previous;
-      if (head == waiter) {
-        head = next;
+      if (own.head == waiter) {
+        own.head = next;
       }
     }
     waiter.next = null;
@@ -269,6 +386,7 @@ final class Claim {
   }
 
   boolean hasSeveralWaiters() {
+    Waiter head = head();
     return head != null && head.next != head;
   }
 

@@ -37,11 +37,11 @@ final class Claims {
   }
 
   void join(Stripe stripe, Claim claim, Waiter waiter) {
-    if (claim.phase == Phase.HELD && claim.holder == null && engine.handOver.mayBarge(claim)) {
+    if (claim.phase() == Phase.HELD && claim.holder == null && engine.handOver.mayBarge(claim)) {
       claim.passing().barges++;
       engine.handOver.take(claim, waiter);
     } else if (waiter.once) {
-      Throwable trouble = claim.phase == Phase.HELD ? null : claim.trouble();
+      Throwable trouble = claim.phase() == Phase.HELD ? null : claim.trouble();
       if (trouble == null) {
         waiter.state = State.BUSY;
       } else {
@@ -62,14 +62,14 @@ final class Claims {
     }
     waiter.trouble = trouble(claim, waiter);
     waiter.state = State.CANCELLED;
-    boolean wasHead = claim.head == waiter;
+    boolean wasHead = claim.head() == waiter;
     claim.remove(waiter);
     if (wasHead) {
       engine.handOver.resetOffer(claim);
     }
-    if (claim.head == null && claim.phase != Phase.HELD) {
+    if (claim.head() == null && claim.phase() != Phase.HELD) {
       giveUp(stripe, claim);
-    } else if (claim.phase == Phase.HELD
+    } else if (claim.phase() == Phase.HELD
         && claim.holder == null
         && wasHead
         && !claim.isRefreshing()) {
@@ -90,7 +90,7 @@ final class Claims {
   /** Nobody stands under a claim that does not hold. */
   void giveUp(Stripe stripe, Claim claim) {
     LiveSession session = claim.session;
-    if (claim.phase == Phase.ASKED && session != null && engine.env.rules().cancelsInStore()) {
+    if (claim.phase() == Phase.ASKED && session != null && engine.env.rules().cancelsInStore()) {
       end(stripe, claim);
     }
     discard(stripe, claim);
@@ -105,7 +105,7 @@ final class Claims {
     LiveSession session = Objects.requireNonNull(claim.session);
     AttemptId attempt = session.attempt(claim.number);
     Request.Adjust waiver = null;
-    if (claim.phase != Phase.HELD && claim.terms.atLeast() != null) {
+    if (claim.phase() != Phase.HELD && claim.terms.atLeast() != null) {
       // If it was granted after all, nobody has used it: it must not keep the lock shut.
       waiver =
           new Request.Adjust(
@@ -118,14 +118,14 @@ final class Claims {
 
   void discard(Stripe stripe, Claim claim) {
     claim.stopTimer();
-    claim.phase = Phase.DONE;
+    claim.phase(Phase.DONE);
     stripe.remove(claim);
   }
 
   /** Ends all waits of a claim that does not hold. */
   void fail(Stripe stripe, Claim claim, LockException failure) {
-    while (claim.head != null) {
-      Waiter waiter = claim.head;
+    while (claim.head() != null) {
+      Waiter waiter = claim.head();
       claim.remove(waiter);
       waiter.fail(failure);
       stripe.afterwards(waiter::wake);
@@ -179,12 +179,13 @@ final class Claims {
       return;
     }
     claim.stopTimer();
-    claim.phase = Phase.HELD;
-    claim.queued = false;
+    claim.phase(Phase.HELD);
+    claim.queued(false);
     claim.failures(0);
+    claim.stopPolling();
     claim.token = token;
     claim.tokensLeft = engine.hasTokens ? tokens : Integer.MAX_VALUE;
-    Waiter head = claim.head;
+    Waiter head = claim.head();
     if (head == null) {
       // Cannot be: a claim without waiters was given up. If it is, the lock must not be kept.
       release(stripe, claim);
@@ -228,7 +229,7 @@ final class Claims {
 
   private void beginLater(Stripe stripe, Claim claim, long nanos) {
     claim.stopTimer();
-    claim.phase = Phase.UNSENT;
+    claim.phase(Phase.UNSENT);
     claim.number = 0;
     claim.timer(
         engine
@@ -239,7 +240,7 @@ final class Claims {
                 () -> {
                   stripe.lock();
                   try {
-                    if (claim.phase == Phase.UNSENT) {
+                    if (claim.phase() == Phase.UNSENT) {
                       engine.asking.begin(stripe, claim);
                     }
                   } finally {
@@ -265,7 +266,7 @@ final class Claims {
                 () -> {
                   stripe.lock();
                   try {
-                    if (claim.phase != Phase.HELD || !claim.isAttempt(attempt)) {
+                    if (claim.phase() != Phase.HELD || !claim.isAttempt(attempt)) {
                       return;
                     } else if (!isOver(bond)) {
                       watch(stripe, claim, bond);
@@ -310,8 +311,11 @@ final class Claims {
    */
   Ending release(Stripe stripe, Claim claim, boolean quietly) {
     Ending ending = end(stripe, claim, quietly && !claim.wanted);
-    engine.handOver.spreadFair(stripe, claim);
-    if (claim.head == null) {
+    if (claim.wanted) {
+      // Else one attempt goes on standing for all: it was given back for its tokens' sake, say.
+      engine.handOver.spreadFair(stripe, claim);
+    }
+    if (claim.head() == null) {
       discard(stripe, claim);
     } else {
       claim.shared = isCommon(claim);

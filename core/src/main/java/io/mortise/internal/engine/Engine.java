@@ -123,7 +123,7 @@ public final class Engine {
       }
       boolean common = waiter.mode.equals(Mode.EXCLUSIVE) && !waiter.options.terms().isTimed();
       Claim claim = common ? stripe.common(waiter.name) : null;
-      boolean contended = claim != null && (claim.wanted || claim.queued);
+      boolean contended = claim != null && (claim.wanted || claim.isQueued());
       if (claim == null || (waiter.options.fair() && contended)) {
         claim =
             new Claim(waiter.name, waiter.mode, waiter.options.terms(), common && claim == null);
@@ -243,7 +243,7 @@ public final class Engine {
       if (doubt != null) {
         // The store's answer to this tells whether it still knew the hold.
         return gaveBack(claims.release(stripe, claim, false));
-      } else if (claim.head != null) {
+      } else if (claim.head() != null) {
         handOver.pass(stripe, claim);
         return null;
       }
@@ -373,7 +373,7 @@ public final class Engine {
     stripe.lock();
     try {
       lease.settled();
-      if (claim.holder == lease && claim.phase == Phase.HELD) {
+      if (claim.holder == lease && claim.phase() == Phase.HELD) {
         claim.holder = null;
         claims.release(stripe, claim);
       }
@@ -401,7 +401,7 @@ public final class Engine {
     List<Claim> found = new ArrayList<>();
     stripe.claims.forEach(
         claim -> {
-          if (session == null || (claim.session == session && claim.phase != Phase.UNSENT)) {
+          if (session == null || (claim.session == session && claim.phase() != Phase.UNSENT)) {
             found.add(claim);
           }
         });
@@ -423,7 +423,7 @@ public final class Engine {
           lose(stripe, claim, "its client was closed");
           LiveSession session = claim.session;
           if (session != null
-              && (claim.phase == Phase.HELD || claim.phase == Phase.ASKED)
+              && (claim.phase() == Phase.HELD || claim.phase() == Phase.ASKED)
               && isLive(session)) {
             claims.end(stripe, claim);
           }

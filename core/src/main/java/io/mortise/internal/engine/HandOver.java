@@ -100,7 +100,7 @@ final class HandOver {
 
   /** The claim holds and nobody of this process does. */
   void pass(Stripe stripe, Claim claim) {
-    Waiter head = claim.head;
+    Waiter head = claim.head();
     if (head == null || !claim.shared || mustYield(claim)) {
       engine.claims.release(stripe, claim);
     } else if (claim.tokensLeft == 0) {
@@ -143,7 +143,7 @@ final class HandOver {
   /** A woken thread comes for the lock; it may find that another passed it. */
   void come(Stripe stripe, Waiter waiter) {
     Claim claim = waiter.claim;
-    if (claim == null || waiter.isDone() || claim.head != waiter || claim.phase != Phase.HELD) {
+    if (claim == null || waiter.isDone() || claim.head() != waiter || claim.phase() != Phase.HELD) {
       return;
     }
     Passing passing = claim.passingOrNull();
@@ -168,12 +168,12 @@ final class HandOver {
    * Gives each fair waiter an attempt of its own, but for the one whom the claim's attempt is for.
    */
   void spreadFair(Stripe stripe, Claim claim) {
-    Waiter waiter = claim.head;
-    if (waiter != null && claim.phase == Phase.ASKED) {
-      waiter = waiter.next == claim.head ? null : waiter.next;
+    Waiter waiter = claim.head();
+    if (waiter != null && claim.phase() == Phase.ASKED) {
+      waiter = waiter.next == claim.head() ? null : waiter.next;
     }
     while (waiter != null) {
-      Waiter next = waiter.next == claim.head ? null : waiter.next;
+      Waiter next = waiter.next == claim.head() ? null : waiter.next;
       if (waiter.options.fair()) {
         claim.remove(waiter);
         Claim own = new Claim(claim.name, claim.mode, waiter.options.terms(), false);
@@ -198,7 +198,7 @@ final class HandOver {
   private void refreshed(Stripe stripe, Claim claim, AttemptId attempt, Reply reply) {
     stripe.lock();
     try {
-      if (!claim.isAttempt(attempt) || claim.phase != Phase.HELD || !claim.isRefreshing()) {
+      if (!claim.isAttempt(attempt) || claim.phase() != Phase.HELD || !claim.isRefreshing()) {
         return;
       }
       claim.passing().refreshing = false;

@@ -37,7 +37,7 @@ final class SessionEvents implements SessionKeeper.Listener {
       Stripe stripe = engine.stripe(claim.name);
       stripe.lock();
       try {
-        if (claim.phase == Phase.UNSENT) {
+        if (claim.phase() == Phase.UNSENT) {
           engine.asking.begin(stripe, claim);
         }
       } finally {
@@ -52,15 +52,15 @@ final class SessionEvents implements SessionKeeper.Listener {
       Stripe stripe = engine.stripe(claim.name);
       stripe.lock();
       try {
-        if (claim.phase == Phase.UNSENT) {
+        if (claim.phase() == Phase.UNSENT) {
           claim.trouble(cause);
           engine.asking.dismissTriers(
               stripe, claim, State.FAILED, engine.unavailable(claim.name, cause));
-          if (claim.head == null) {
+          if (claim.head() == null) {
             engine.claims.discard(stripe, claim);
           }
         }
-        if (claim.phase != Phase.UNSENT) {
+        if (claim.phase() != Phase.UNSENT) {
           engine.unsent.remove(claim);
         }
       } finally {
@@ -94,7 +94,7 @@ final class SessionEvents implements SessionKeeper.Listener {
         engine.handOver.wanted(claim);
       } else if (news instanceof News.Gone gone) {
         gone(stripe, claim, gone);
-      } else if (news instanceof News.MayBeFree && claim.phase == Phase.ASKED) {
+      } else if (news instanceof News.MayBeFree && claim.phase() == Phase.ASKED) {
         engine.asking.askNow(stripe, claim);
       }
     } finally {
@@ -103,7 +103,7 @@ final class SessionEvents implements SessionKeeper.Listener {
   }
 
   private void pushed(Stripe stripe, Claim claim, LiveSession session, News.Granted granted) {
-    if (claim.phase != Phase.ASKED) {
+    if (claim.phase() != Phase.ASKED) {
       return;
     }
     long inFlight = engine.store.profile().maxInFlight().toNanos();
@@ -125,7 +125,7 @@ final class SessionEvents implements SessionKeeper.Listener {
           case TAKEN -> "the store took the session for dead";
           default -> "the store ended it";
         };
-    if (claim.phase == Phase.HELD && gone.how() == Reply.How.EVICTED && claim.holder != null) {
+    if (claim.phase() == Phase.HELD && gone.how() == Reply.How.EVICTED && claim.holder != null) {
       // The store keeps the lock shut until the holder has stopped and says so by closing its
       // lease.
       LeaseImpl lease = claim.holder;
@@ -133,12 +133,12 @@ final class SessionEvents implements SessionKeeper.Listener {
       claim.holder = lease;
       claim.shared = false;
       engine.adjustments.moveWaiters(stripe, claim);
-    } else if (claim.phase == Phase.HELD) {
+    } else if (claim.phase() == Phase.HELD) {
       engine.lose(stripe, claim, why);
       engine.claims.release(stripe, claim);
-    } else if (claim.phase == Phase.ASKED && gone.how() == Reply.How.EVICTED) {
+    } else if (claim.phase() == Phase.ASKED && gone.how() == Reply.How.EVICTED) {
       engine.claims.evicted(stripe, claim);
-    } else if (claim.phase == Phase.ASKED) {
+    } else if (claim.phase() == Phase.ASKED) {
       // Its turn came and passed before it was heard of.
       engine.claims.tooLate(stripe, claim, gone.how() == Reply.How.EXPIRED);
     }
@@ -156,10 +156,10 @@ final class SessionEvents implements SessionKeeper.Listener {
       stripe.lock();
       try {
         for (Claim claim : Engine.claimsOf(stripe, session)) {
-          if (claim.phase == Phase.HELD) {
+          if (claim.phase() == Phase.HELD) {
             engine.lose(stripe, claim, reason);
           }
-          if (claim.head == null) {
+          if (claim.head() == null) {
             engine.claims.discard(stripe, claim);
           } else {
             engine.asking.begin(stripe, claim);

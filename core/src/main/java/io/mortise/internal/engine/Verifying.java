@@ -44,10 +44,10 @@ final class Verifying {
       stripe.lock();
       try {
         for (Claim claim : Engine.claimsOf(stripe, session)) {
-          if (claim.phase == Phase.HELD) {
+          if (claim.phase() == Phase.HELD) {
             held++;
             begin(stripe, claim, session);
-          } else if (claim.phase == Phase.ASKED) {
+          } else if (claim.phase() == Phase.ASKED) {
             // Its place in the queue may be gone.
             engine.asking.askNow(stripe, claim);
           }
@@ -102,7 +102,7 @@ final class Verifying {
   private record Question(LeaseImpl lease, Bond.InDoubt bond, int doubts, AttemptId attempt) {}
 
   private static boolean isOpen(Claim claim, LeaseImpl lease) {
-    return claim.phase == Phase.HELD && claim.holder == lease && lease.isOpen();
+    return claim.phase() == Phase.HELD && claim.holder == lease && lease.isOpen();
   }
 
   private void ask(Stripe stripe, Claim claim, Question question, int failures) {

@@ -43,6 +43,9 @@ class HandOffStressTest {
   /** Enough for a test that only has to notice what is wrong. */
   private static final Duration SHORT = Duration.ofSeconds(1);
 
+  /** So many critical sections make a fight, however slow the machine. */
+  private static final long ENOUGH = 200;
+
   /** What goes wrong by chance is given some chances. */
   private static final int TRIES = 10;
 
@@ -120,7 +123,7 @@ class HandOffStressTest {
         RUN,
         LONGEST_WAIT);
     assertThat(wrong).isEmpty();
-    assertThat(unguarded).isEqualTo(sections.get()).isGreaterThan(1_000);
+    assertThat(unguarded).isEqualTo(sections.get()).isGreaterThan(ENOUGH);
     for (EngineClient client : clients) {
       await().atMost(LONGEST_WAIT).until(() -> client.engine().footprint() == 0);
     }
