@@ -52,6 +52,12 @@ final class FastSteps {
     return rows.abandonFast((Request.Abandon) request, clock) ? fastReply(request, NOTHING) : null;
   }
 
+  /** The same of a lock that nobody is known to have asked for; null also if it has a row. */
+  @Nullable Reply first(Request.Acquire request) throws SQLException {
+    Rows.Block block = rows.acquireFirst(request);
+    return block == null ? null : fastReply(request, block);
+  }
+
   /** The same of a release that is known to be waited for. */
   @Nullable Reply handOver(Request.Abandon request) throws SQLException {
     return rows.handOver(request, told) ? fastReply(request, NOTHING) : null;

@@ -54,6 +54,7 @@ final class JdbcLockStore implements LockStore {
   private final NewsWatch watch;
   private final @Nullable Bells bells;
   private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
+  private final KnownNames names = new KnownNames();
   private volatile @Nullable Push push;
   private volatile String sweptTo = "";
 
@@ -123,6 +124,11 @@ final class JdbcLockStore implements LockStore {
 
   boolean isStrict() {
     return strict;
+  }
+
+  /** The locks that have been asked for here. */
+  KnownNames names() {
+    return names;
   }
 
   @Override

@@ -178,6 +178,9 @@ final class JdbcSession implements StoreSession {
   }
 
   private void note(Request request, Reply reply) {
+    if (request instanceof Request.Acquire && !(reply instanceof Reply.Failed)) {
+      store.names().add(request.name());
+    }
     if (reply instanceof Reply.Granted granted) {
       contended.remove(request.name());
       holds(reply.attempt(), granted.wanted());
@@ -270,7 +273,12 @@ final class JdbcSession implements StoreSession {
     boolean fast(Link link) throws SQLException {
       reply = null;
       if (hasFastPath() && !leftOut) {
-        reply = link.fast.alone(request, link::now);
+        if (request instanceof Request.Acquire acquire && !store.names().has(acquire.name())) {
+          reply = link.fast.first(acquire);
+        }
+        if (reply == null) {
+          reply = link.fast.alone(request, link::now);
+        }
       }
       if (reply == null && FastSteps.hasFastPath(request) && !isQueued()) {
         // Somebody else is there: the next guess is that he is alive, and that nothing special goes

@@ -83,6 +83,7 @@ final class LockSteps {
       lock.ended = null;
     }
     touch(lock, now);
+    recount(lock);
     if (lock.capacity != request.mode().capacity()) {
       return new Reply.Refused(
           attempt, Why.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
@@ -473,7 +474,20 @@ final class LockSteps {
       return null;
     }
     touch(lock, now);
+    recount(lock);
     return lock;
+  }
+
+  /**
+   * What the lock says of its queue is wrong where rows were deleted or restored apart from each
+   * other. A long queue is taken for what it says.
+   */
+  private void recount(LockRow lock) throws SQLException {
+    int there = rows.heads(lock.name, CHUNK).size();
+    if (there < CHUNK ? lock.waiters != there : lock.waiters < there) {
+      lock.waiters = there;
+      lock.dirty = true;
+    }
   }
 
   private static boolean isForgotten(LockRow lock, long now) {

@@ -46,7 +46,7 @@ final class MySqlRows extends AheadRows {
   @Override
   Sql prepare(Connection connection, SqlText.Statement statement) throws SQLException {
     return switch (statement.name()) {
-      case "acquire_fast", "exchange" -> Sql.withKey(connection, statement);
+      case "acquire_fast", "acquire_first", "exchange" -> Sql.withKey(connection, statement);
       case "contended_read" -> several(connection, statement, opening());
       case "hand_over", "queue_up" -> several(connection, statement, "");
       default -> super.prepare(connection, statement);
@@ -89,6 +89,11 @@ final class MySqlRows extends AheadRows {
   @Override
   void ensureUnlocked(LockName name) throws SQLException {
     of("unlocked", name.value()).query().close();
+  }
+
+  @Override
+  @Nullable Block acquireFirst(Request.Acquire request) throws SQLException {
+    return block(bind(of("acquire_first", request.name().value()), request), request.tokens());
   }
 
   @Override

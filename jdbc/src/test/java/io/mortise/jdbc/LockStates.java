@@ -423,7 +423,7 @@ final class LockStates {
   /** Whether nothing special goes on, so that the short way is to be taken. */
   boolean isCommon() {
     if (lock.isEmpty() && way != Way.LONG) {
-      return false;
+      return way == Way.ACQUIRE_TOGETHER && isAlive(request.attempt().session().value());
     }
     String asking = request.attempt().encoded();
     return switch (way) {

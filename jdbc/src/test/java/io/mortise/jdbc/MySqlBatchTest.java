@@ -24,7 +24,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Requests of one process that travel together. */
 class MySqlBatchTest {
-  private static final Duration TTL = Duration.ofSeconds(30);
+  /** Nobody renews meanwhile: longer than a slow machine takes. */
+  private static final Duration TTL = Duration.ofMinutes(5);
+
   private static final int SIZE = 300;
 
   /** Names that would be one, or break a text, if they were not kept apart. */
@@ -38,8 +40,8 @@ class MySqlBatchTest {
   @MethodSource("io.mortise.jdbc.MySqlTroubleTest#servers")
   void givenManyLocks_whenTakenAndReleasedAtOnce_thenEachAnswerIsItsOwn(MySqlServers server)
       throws Exception {
-    try (LockStore store = JdbcStore.open(server.url() + "&namespace=batch");
-        LockStore elsewhere = JdbcStore.open(server.url() + "&namespace=batch")) {
+    try (LockStore store = JdbcStore.open(server.url() + "&maxInFlight=20s&namespace=batch");
+        LockStore elsewhere = JdbcStore.open(server.url() + "&maxInFlight=20s&namespace=batch")) {
       TestSession session = new TestSession(store, TTL);
       TestSession other = new TestSession(elsewhere, TTL);
       AttemptId foreign = other.attempt();

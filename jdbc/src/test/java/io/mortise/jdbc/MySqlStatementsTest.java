@@ -83,13 +83,6 @@ class MySqlStatementsTest extends ServerStatements {
   }
 
   @Test
-  void givenLockOfOnePermitWithoutARow_whenAskedForTogether_thenItsRowHasOne() throws SQLException {
-    tables.execute("DELETE FROM rows_lock WHERE namespace = 'one' AND name = 'lock'");
-    link.rows.together(List.of(new Ask(permit(Terms.NONE), null)));
-    assertThat(changed()).containsEntry("capacity", 1L);
-  }
-
-  @Test
   void givenAttemptThatHoldsALockOfAnotherCapacity_whenAskedTogether_thenItIsNotServed()
       throws SQLException {
     // MariaDB's answer is read off the row alone; nobody asks again with another capacity.
@@ -103,12 +96,17 @@ class MySqlStatementsTest extends ServerStatements {
   void givenMoreTokensThanTheClockAllows_whenTaken_thenFewerOrNone() throws SQLException {
     Map<String, Object> lock = free("last_token", now - MINUTE);
     only(lock);
-    String request =
-        """
-        [{"n": "lock", "a": "%s", "s": "%s", "b": "", "c": %d, "t": 500000000, "f": 3, "l": -1}]"""
-            .formatted(ATTEMPT.encoded(), ATTEMPT.session().value(), WHOLE);
-    run("together", "requests", request);
+    takeTogether(500 * LEAD);
     assertUnchanged(lock);
+    remove();
+    takeTogether(500 * LEAD);
+    assertThat(changed()).containsEntry("used", 0L);
+    Map<String, Object> almost =
+        free("last_token", (long) tables.column("now").get(0) + LEAD - LEAD / 10);
+    only(almost);
+    takeTogether(LEAD - LEAD / 100);
+    assertUnchanged(almost);
+    together(free("last_token", now + MINUTE), new Ask(acquire(), null), false);
 
     only(held(OLD, "waiters", 1));
     queue(List.of(waits(OTHER, 8, "tokens", MANY)));
@@ -119,6 +117,15 @@ class MySqlStatementsTest extends ServerStatements {
     queue(List.of());
     run("queue_up", asking(ATTEMPT, WHOLE, MANY, 3, "ahead", 1));
     assertThat(changed()).containsEntry("token", time()).containsEntry("tokens", LEAD);
+  }
+
+  /** Asks for more tokens than a request may. */
+  private void takeTogether(long tokens) throws SQLException {
+    String request =
+        """
+        [{"n": "lock", "a": "%s", "s": "%s", "b": "", "c": %d, "t": %d, "f": 3, "l": -1}]"""
+            .formatted(ATTEMPT.encoded(), ATTEMPT.session().value(), WHOLE, tokens);
+    run("together", "requests", request);
   }
 
   private void run(String statement, Object... values) throws SQLException {
@@ -286,44 +293,36 @@ class MySqlStatementsTest extends ServerStatements {
   }
 
   @Test
-  void givenLockWithoutARow_whenAskedForTogether_thenItHasOneAsIfForgottenLongAgo()
+  void givenLockWithoutARow_whenNobodyMayTakeIt_thenItHasOneAsIfForgottenLongAgo()
       throws SQLException {
-    for (Request request : List.of(acquire(), new Request.Abandon(NAME, ATTEMPT))) {
-      tables.execute("DELETE FROM rows_lock WHERE namespace = 'one' AND name = 'lock'");
-      link.rows.together(List.of(new Ask(request, null)));
-      assertThat(changed())
-          .isEqualTo(
-              with(
-                  lock(NAMESPACE, "lock"),
-                  "capacity",
-                  WHOLE,
-                  "token",
-                  0,
-                  "tokens",
-                  0,
-                  "since_us",
-                  0,
-                  "free_us",
-                  0,
-                  "shut_us",
-                  0,
-                  "label",
-                  "",
-                  "last_token",
-                  0,
-                  "next_place",
-                  0,
-                  "next_ticket",
-                  0,
-                  "closed_us",
-                  0,
-                  "touched_us",
-                  0,
-                  "ended_was",
-                  "HELD",
-                  "ended_how",
-                  "RELEASED"));
+    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null);
+    madeIdle(release);
+    Map<String, Object> made = changed();
+    assertThat(made)
+        .containsEntry("tokens", 0L)
+        .containsEntry("last_token", (long) made.get("token") - 1)
+        .containsEntry("shut_us", made.get("since_us"))
+        .containsEntry("label", "");
+    Ask aheadOfTime = new Ask(acquire(Terms.NONE, 5, now + MINUTE), null);
+    for (Ask ask : List.of(new Ask(acquire(), OLD), aheadOfTime)) {
+      madeIdle(ask);
     }
+    endSession();
+    madeIdle(new Ask(acquire(), null));
+  }
+
+  private void madeIdle(Ask ask) throws SQLException {
+    remove();
+    assertThat(link.rows.together(List.of(ask))).isEmpty();
+    Map<String, Object> made = changed();
+    assertThat(made)
+        .containsEntry("capacity", (long) WHOLE)
+        .containsEntry("used", 0L)
+        .containsEntry("owner", null)
+        .containsEntry("waiters", 0L)
+        .containsEntry("closed_us", 0L)
+        .containsEntry("touched_us", 0L)
+        .containsEntry("ended", null);
   }
 
   @Test

@@ -403,7 +403,7 @@ class MySqlTroubleTest {
   @MethodSource("servers")
   void givenThreadThatIsInterruptedWhileItAsks_whenTheRowIsFree_thenTheSameConnectionGoesOn(
       MySqlServers server) throws Exception {
-    try (LockClient locks = LockClient.connect(url(server));
+    try (LockClient locks = LockClient.connect(url(server) + "&maxInFlight=20s");
         Connection connection = server.adminConnection();
         Statement statement = connection.createStatement()) {
       for (int i = 0; i < 20; i++) {

@@ -272,7 +272,7 @@ class PostgresFaultTest {
     String backends =
         "SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity"
             + " WHERE application_name = 'mortise'";
-    try (LockClient client = LockClient.connect(url);
+    try (LockClient client = LockClient.connect(url + "&maxInFlight=20s");
         Connection slow = connect();
         Statement statement = slow.createStatement()) {
       for (int i = 0; i < 20; i++) {

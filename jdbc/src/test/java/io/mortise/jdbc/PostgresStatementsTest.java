@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -156,6 +157,46 @@ class PostgresStatementsTest extends ServerStatements {
       cutShort(name, 0, halfAhead());
       cutShort(name, 0, 0);
     }
+  }
+
+  @Test
+  void givenNewLocks_whenMadeTogether_thenInOrderOfName_andWhatIsThereStaysAsItIs()
+      throws SQLException {
+    only(held(OTHER));
+    assertThat(made(MANY)).isEmpty();
+    assertThat(made(1)).containsExactly(THIRD.encoded(), ATTEMPT.encoded());
+    tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name LIKE 'new%'");
+    assertUnchanged(held(OTHER));
+  }
+
+  private List<String> made(long tokens) throws SQLException {
+    List<String> made = new ArrayList<>();
+    try (Sql sql = tables.statement("together_new")) {
+      sql.set("names", "text", new String[] {"new b", "lock", "new a"})
+          .set("attempts", "text", attempts(ATTEMPT, VAIN, THIRD))
+          .set("sessions", "text", sessions(ATTEMPT, VAIN, THIRD))
+          .set("labels", "text", new String[0])
+          .set("capacities", "int8", new Long[] {1L, 1L, 1L})
+          .set("token_counts", "int8", new Long[] {tokens, tokens, tokens})
+          .set("token_floors", "int8", new Long[0])
+          .set("at_most_us", "int8", new Long[0])
+          .set("at_least_us", "int8", new Long[0])
+          .run(
+              (result, rows) -> {
+                while (rows.next()) {
+                  made.add(rows.getString(1));
+                }
+              });
+    }
+    return made;
+  }
+
+  private static String[] attempts(AttemptId... attempts) {
+    return Stream.of(attempts).map(AttemptId::encoded).toArray(String[]::new);
+  }
+
+  private static String[] sessions(AttemptId... attempts) {
+    return Stream.of(attempts).map(one -> one.session().value()).toArray(String[]::new);
   }
 
   private long halfAhead() throws SQLException {

@@ -143,9 +143,14 @@ abstract class ServerStatements {
     return acquire(Terms.NONE, 5, 3);
   }
 
-  void only(Map<String, Object> lock) throws SQLException {
+  /** Nobody has ever asked for the lock. */
+  void remove() throws SQLException {
     tables.execute(
         "DELETE FROM " + tables.text.table("lock") + " WHERE namespace = 'one' AND name = 'lock'");
+  }
+
+  void only(Map<String, Object> lock) throws SQLException {
+    remove();
     tables.put("lock", lock);
   }
 

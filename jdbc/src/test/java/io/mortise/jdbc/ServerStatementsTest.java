@@ -9,7 +9,9 @@ import static io.mortise.jdbc.TestTables.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.jdbc.Rows.Ask;
+import io.mortise.jdbc.Rows.Block;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
@@ -299,6 +301,135 @@ class ServerStatementsTest extends ServerStatements {
       together(free(), new Ask(acquire(), null), false);
       together(held(OLD), exchange, false);
       together(held(ATTEMPT), release, true);
+    }
+  }
+
+  @Test
+  void givenLockWithoutARow_whenTakenTogether_thenItHasOneThatSaysWhoHoldsIt() throws SQLException {
+    Terms least = new Terms(null, Duration.ofSeconds(200), "a \"label\"");
+    madeHeld(acquire());
+    madeHeld(acquire(least, 6, now + LEAD / 2));
+    Terms both = new Terms(Duration.ofSeconds(300), Duration.ofSeconds(200), "");
+    Mode permit = Mode.permits(1, 1);
+    madeHeld(new Request.Acquire(NAME, ATTEMPT, permit, true, Terms.NONE, 1, 0, null));
+    if (isPostgres()) {
+      madeHeld(acquire(both, 6, 3));
+      notMade(new Ask(acquire(), OLD));
+      notMade(new Ask(acquire(Terms.NONE, 5, now + MINUTE), null));
+      notMade(new Ask(new Request.Abandon(NAME, ATTEMPT), null));
+      for (int i = 0; i < 2; i++) {
+        endSession();
+        notMade(new Ask(acquire(), null));
+      }
+    }
+  }
+
+  @Test
+  void givenLockWithoutARow_whenTakenByItself_thenItHasOneThatSaysWhoHoldsIt() throws SQLException {
+    for (Request.Acquire request :
+        List.of(
+            acquire(),
+            acquire(new Terms(null, Duration.ofSeconds(200), "a \"label\""), 6, now + LEAD / 2),
+            acquire(new Terms(Duration.ofSeconds(300), null, ""), 6, 3),
+            new Request.Acquire(NAME, ATTEMPT, Mode.permits(1, 1), true, Terms.NONE, 1, 0, null))) {
+      remove();
+      Block block = link.rows.acquireFirst(request);
+      Map<String, Object> expected =
+          granted(unknown("lock", request.mode().capacity()), request, time());
+      assertThat(changed()).isEqualTo(expected);
+      assertThat(block).isEqualTo(block(expected));
+    }
+    for (Map<String, Object> lock : List.of(free(), held(OTHER), held(ATTEMPT))) {
+      only(lock);
+      assertThat(link.rows.acquireFirst(acquire())).isNull();
+      assertUnchanged(lock);
+    }
+    remove();
+    assertThat(link.rows.acquireFirst(acquire(Terms.NONE, 5, now + MINUTE))).isNull();
+    if (!isPostgres()) {
+      long many = 2 * LEAD;
+      assertThat(tables.update("acquire_first", asking(ATTEMPT, WHOLE, many, 0))).isZero();
+    }
+    for (int i = 0; i < 2; i++) {
+      endSession();
+      assertThat(link.rows.acquireFirst(acquire())).isNull();
+    }
+    tables.assertAll("lock", other, elsewhere);
+  }
+
+  @Test
+  void givenLocksWithoutARow_whenOneSessionTakesThemTogether_thenItHasThem() throws SQLException {
+    remove();
+    Request.Acquire second =
+        new Request.Acquire(
+            LockName.of("second"), OLD, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null);
+    Map<String, Block> done =
+        link.rows.together(List.of(new Ask(acquire(), null), new Ask(second, null)));
+    tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'second'");
+    assertThat(done).containsOnlyKeys(ATTEMPT.encoded(), OLD.encoded());
+    assertThat(changed()).containsEntry("owner", ATTEMPT.encoded());
+  }
+
+  /** Beside one that is held, and one that is new and another session's. */
+  private void madeHeld(Request.Acquire request) throws SQLException {
+    remove();
+    LockName second = LockName.of("second");
+    Request.Acquire beside =
+        new Request.Acquire(second, THIRD, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null);
+    Map<String, Block> done =
+        link.rows.together(List.of(vainly("other"), new Ask(beside, null), new Ask(request, null)));
+    Map<String, Object> made =
+        tables.all("lock").stream()
+            .filter(lock -> lock.get("name").equals("second"))
+            .findFirst()
+            .orElseThrow();
+    tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'second'");
+    assertThat(made)
+        .isEqualTo(granted(unknown("second", WHOLE), beside, (long) made.get("touched_us")));
+    Map<String, Object> expected =
+        granted(unknown("lock", request.mode().capacity()), request, time());
+    assertThat(changed()).isEqualTo(expected);
+    assertThat(done)
+        .containsEntry(THIRD.encoded(), block(made))
+        .containsEntry(ATTEMPT.encoded(), block(expected))
+        .doesNotContainKey(VAIN.encoded());
+  }
+
+  private void notMade(Ask ask) throws SQLException {
+    remove();
+    assertThat(link.rows.together(List.of(vainly("other"), ask))).isEmpty();
+    tables.assertAll("lock", other, elsewhere);
+  }
+
+  private static Ask vainly(String name) {
+    return new Ask(
+        new Request.Acquire(LockName.of(name), VAIN, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null),
+        null);
+  }
+
+  /** A row that nothing was written to. */
+  private static Map<String, Object> unknown(String name, long capacity) {
+    Map<String, Object> row = lock(NAMESPACE, name, "capacity", capacity, "label", "");
+    for (String column :
+        List.of("last_token", "next_place", "next_ticket", "closed_us", "touched_us")) {
+      row = with(row, column, 0);
+    }
+    return with(row, "ended_was", "HELD", "ended_how", "RELEASED");
+  }
+
+  /** Rows were deleted, or restored, apart from each other. */
+  @Test
+  void givenLockThatDoesNotKnowItsQueue_whenItIsReleased_thenItsHeadIsServed_andItsCountIsRight()
+      throws SQLException {
+    Request.Abandon release = new Request.Abandon(NAME, OLD);
+    for (int waiters : List.of(0, 1, 2, 7)) {
+      only(held(OLD, "waiters", waiters, "told", 3));
+      queue(List.of(waits(OTHER, 5), waits(THIRD, 6)));
+      link.begin(release);
+      Reply.Ended ended = (Reply.Ended) link.locks.apply(release, link.now());
+      link.commit();
+      assertThat(ended.was()).isEqualTo(Reply.Was.HELD);
+      assertThat(changed()).containsEntry("owner", OTHER.encoded()).containsEntry("waiters", 1L);
     }
   }
 

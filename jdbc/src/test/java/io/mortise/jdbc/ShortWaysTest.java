@@ -47,7 +47,7 @@ class ShortWaysTest {
   private static final int TOGETHER = 6;
   private static final int TRIED = 0;
   private static final int REFERENCE = 1;
-  private static final Duration BOUND = Duration.ofSeconds(8);
+  private static final Duration BOUND = Duration.ofSeconds(40);
   private static final Pattern NUMBER = Pattern.compile("#(\\d+)");
   private static final Pattern ASK_AGAIN = Pattern.compile("askAgain=\\w+(\\.\\w+)?");
 

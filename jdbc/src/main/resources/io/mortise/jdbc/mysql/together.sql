@@ -1,8 +1,9 @@
 -- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast, abandon_fast and exchange.
 -- One statement, which commits by itself. It inserts, because an update of many rows by what a list says would keep that list
--- and its changes in temporary tables; what is there already is updated where it stands. A lock without a row gets one as if it
--- had been forgotten long ago, and is asked for alone. Rows are locked in the order of the requests, hence by name, so that two
--- of these never wait for each other in a circle; the table has no key but the primary one, so that no gap is locked.
+-- and its changes in temporary tables; what is there already is updated where it stands. A lock without a row gets one: held by
+-- who takes it, or as if it had been forgotten long ago, and is asked for alone. Rows are locked in the order of the requests,
+-- hence by name, so that two of these never wait for each other in a circle; the table has no key but the primary one, so that
+-- no gap is locked.
 -- :namespace; :requests = JSON array of objects, sorted by n, no n twice: n = name, a = attempt, s = session,
 -- c = capacity of the lock, or 0 to release it, t = tokens, f = least token, l = length of the at-least time or -1 for none,
 -- b = label, o = the attempt that releases before a takes, if there is one. None with an at-most time: who asks again has to
@@ -11,27 +12,30 @@
 -- Changes the rows of those that it serves; together_read tells which.
 INSERT INTO mortise_lock (namespace, name, capacity, used, owner, token, tokens, since_us, free_us, shut_us, label,
   told, evicted, last_token, next_place, next_ticket, waiters, closed_us, touched_us, ended, ended_was, ended_how)
-SELECT :namespace, r.n, IF(r.c > 0, r.c, 1000000), 0, NULL, 0, 0, 0, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, NULL, 'HELD', 'RELEASED'
+SELECT :namespace, r.n, IF(r.c > 0, r.c, 1000000), IF(p.id IS NULL OR r.o IS NOT NULL, 0, r.c),
+  IF(p.id IS NULL OR r.o IS NOT NULL, NULL, r.a), GREATEST(t.us, r.f), r.t, t.us, 9223372036854775807,
+  IF(r.l < 0, 0, t.us + r.l), r.b, 0, 0, GREATEST(t.us, r.f) + r.t - 1, 0, 0, 0, 0,
+  IF(p.id IS NULL OR r.o IS NOT NULL, 0, t.us), NULL, 'HELD', 'RELEASED'
 FROM (SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) AS us) t
 STRAIGHT_JOIN JSON_TABLE(:requests, '$[*]' COLUMNS (
   n VARCHAR(512) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.n',
   a VARCHAR(22)  CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.a',
   o VARCHAR(22)  CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.o',
   s VARCHAR(12)  CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.s',
-  b VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.b',
+  b VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.b' DEFAULT '""' ON EMPTY,
   c BIGINT PATH '$.c',
-  t BIGINT PATH '$.t',
-  f BIGINT PATH '$.f',
-  l BIGINT PATH '$.l')) r
-LEFT JOIN mortise_session p ON p.id = r.s
+  t BIGINT PATH '$.t' DEFAULT '0' ON EMPTY,
+  f BIGINT PATH '$.f' DEFAULT '0' ON EMPTY,
+  l BIGINT PATH '$.l' DEFAULT '0' ON EMPTY)) r
+LEFT JOIN mortise_session p ON p.id = r.s AND p.expires_us > t.us AND GREATEST(t.us, r.f) <= t.us + 1000000 - r.t
 WHERE TRUE
 ON DUPLICATE KEY UPDATE
   since_us   = IF(waiters = 0
                   AND (r.c = 0
                        AND owner = r.a AND told = 0 AND evicted = 0 AND free_us > t.us
                     OR r.c > 0
-                       AND p.expires_us > t.us AND capacity = r.c
-                       AND GREATEST(last_token + 1, r.f) <= t.us + 1000000 - r.t
+                       AND p.id IS NOT NULL AND capacity = r.c
+                       AND last_token + 1 <= t.us + 1000000 - r.t
                        AND (r.o IS NULL
                             AND used = 0 AND closed_us <= t.us AND NOT (ended <=> r.a)
                          OR owner = r.o AND told = 0 AND evicted = 0 AND free_us > t.us

@@ -6,10 +6,13 @@
 -- :olds = who releases before the other attempt takes, or null; :capacities = of the lock, or 0 to release it;
 -- :token_counts :token_floors :at_most_us :at_least_us = as of one. Cut short where the rest is as usual: :sessions after
 -- the first if all are the same, :labels, :token_floors, :at_most_us and :at_least_us if nobody has any, :olds if nobody releases.
--- Returns, after one row that says nothing: attempt, 0, 0 of those that have released, then attempt, token, tokens of
--- those that have taken; who is missing is to be asked for alone.
-SELECT set_config('mortise.rows', CAST(array_agg(l.at ORDER BY l.place) AS text), true)
-FROM (SELECT r.place,
+-- Returns one row: what says nothing, and the places of those whose lock has no row, or null (see together_new). Then attempt,
+-- 0, 0 of those that have released, then attempt, token, tokens of those that have taken; who is missing is to be asked for
+-- alone.
+SELECT set_config('mortise.rows', CAST(array_agg(l.at ORDER BY l.place) AS text), true),
+       array_agg(l.place) FILTER (WHERE l.at IS NULL AND NOT EXISTS (SELECT 1 FROM mortise_lock k
+                                                                     WHERE k.namespace = :namespace AND k.name = l.name))
+FROM (SELECT r.place, r.name,
              (SELECT k.ctid FROM mortise_lock k WHERE k.namespace = :namespace AND k.name = r.name
               FOR UPDATE SKIP LOCKED) AS at
       FROM unnest(CAST(:names AS text[])) WITH ORDINALITY r(name, place)) l;

@@ -158,7 +158,7 @@ class OnceTest extends HelperTest {
   @Test
   @Unpaused
   void givenExpiry_thenItIsDoneAgainAfterwards() throws Exception {
-    Once brief = once.expiringAfter(Duration.ofMillis(400));
+    Once brief = once.expiringAfter(Duration.ofSeconds(4));
     Connection connection = begin();
     assertThat(brief.run(connection, "k", () -> payOne(connection)).ran()).isTrue();
     connection.commit();
