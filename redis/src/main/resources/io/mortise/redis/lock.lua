@@ -947,13 +947,16 @@ end
 
 local general, wait, hand_over
 local mine, lives
+-- The record of the lock that the operation before gave back, if this one takes it again: only what comes of both is written.
+local freed
 local answers = {}
 for i = 1, #ARGV - 3 do
   local key, arg = KEYS[i], ARGV[i + 3]
-  local op, answer, text = byte(arg), nil, nil
+  local op, answer, text, again = byte(arg), nil, nil, freed
+  freed = nil
   if op == 101 and #arg == 28 then
     -- A plain lock that is free, or of which nothing is known.
-    text = try('GET', key)
+    text = again or try('GET', key)
     local last = not text and 0
     if type(text) == 'string' and byte(text) == 45 and #text == 40 then
       last = tonumber(sub(text, 2, 17))
@@ -994,9 +997,14 @@ for i = 1, #ARGV - 3 do
     -- Held alone, nobody told, no times.
     text = try('GET', key)
     if type(text) == 'string' and byte(text) == 104 and #text <= 66 and sub(text, 18, 39) == sub(arg, 2) then
-      local set = try('SET', key, '-' .. sub(text, 2, 39) .. 'R', 'PX', RETENTION)
-      if set.ok then
-        answer = 'ER0'
+      local free, follows = '-' .. sub(text, 2, 39) .. 'R', ARGV[i + 4]
+      if follows and KEYS[i + 1] == key and #follows == 28 and byte(follows) == 101 then
+        freed, answer = free, 'ER0'
+      else
+        local set = try('SET', key, free, 'PX', RETENTION)
+        if set.ok then
+          answer = 'ER0'
+        end
       end
     elseif type(text) == 'string' and byte(text) == 119 and #text > 42 and sub(text, 18, 39) == sub(arg, 2) then
       if not wait then
@@ -1007,6 +1015,10 @@ for i = 1, #ARGV - 3 do
   end
   if not answer then
     general = general or machine()
+    if again then
+      -- Not taken again after all: both as if each had come alone.
+      answers[i - 1], text = general(key, ARGV[i + 2]), nil
+    end
     answer = general(key, arg, text)
   end
   answers[i] = answer

@@ -25,7 +25,7 @@ class InNoHurryTest {
   @ValueSource(strings = {"direct", "lettuce"})
   void givenNothingFollows_thenTheRequestLeavesByItself(String wire) {
     try (RedisServer server = Servers.any();
-        LockStore store = RedisStore.open(server.url() + "?wire=" + wire)) {
+        LockStore store = RedisStore.open(server.url() + "?timeout=20s&wire=" + wire)) {
       Party party = new Party(store);
       for (int i = 0; i < 20; i++) {
         AttemptId attempt = party.attempt();
@@ -42,7 +42,7 @@ class InNoHurryTest {
   @ValueSource(strings = {"direct", "lettuce"})
   void givenTheLockIsTakenAgainAtOnce_thenTheOrderIsKept(String wire) {
     try (RedisServer server = Servers.any();
-        LockStore store = RedisStore.open(server.url() + "?wire=" + wire)) {
+        LockStore store = RedisStore.open(server.url() + "?timeout=20s&wire=" + wire)) {
       Party party = new Party(store);
       List<CompletableFuture<Reply>> grants = new ArrayList<>();
       for (int i = 0; i < 2000; i++) {
@@ -61,7 +61,7 @@ class InNoHurryTest {
     try (RedisServer server = Servers.any();
         LockClient other = LockClient.connect(server.url())) {
       for (int i = 0; i < 5; i++) {
-        try (LockClient client = LockClient.connect(server.url() + "?wire=" + wire)) {
+        try (LockClient client = LockClient.connect(server.url() + "?timeout=20s&wire=" + wire)) {
           client
               .lock(LOCK.value(), LockOptions.DEFAULTS.withReleaseAsync(true))
               .acquireWithin(Duration.ofSeconds(20))

@@ -37,9 +37,13 @@ class PlainFaultTest {
   }
 
   private static LockClient client(RedisServer server, String layout) {
+    return client(server, layout, Duration.ofSeconds(3));
+  }
+
+  private static LockClient client(RedisServer server, String layout, Duration ttl) {
     return LockClient.builder()
         .url(PlainUnderTest.url(server.url()) + "?layout=" + layout)
-        .ttl(Duration.ofSeconds(3))
+        .ttl(ttl)
         .build();
   }
 
@@ -123,7 +127,7 @@ class PlainFaultTest {
     for (String layout : List.of("string", "hash")) {
       try (RedisServer server = Servers.any();
           LockClient holder = client(server, layout);
-          LockClient other = client(server, layout)) {
+          LockClient other = client(server, layout, WAIT)) {
         Lease lease = holder.lock("x").acquireWithin(WAIT);
         server.kill();
         server.restart();

@@ -82,9 +82,18 @@ class ShorterWaysTest extends LockScriptCase {
         random.nextBoolean() ? "label" : "");
   }
 
-  private static String operation(Random random, int attempts) {
+  private static String attempt(Random random, int attempts) {
     char session = SESSIONS.charAt(random.nextInt(SESSIONS.length()));
-    String attempt = LockScript.attempt(session, random.nextInt(attempts));
+    return LockScript.attempt(session, random.nextInt(attempts));
+  }
+
+  private static String plain(Random random, int attempts) {
+    int tokens = random.nextInt(3) > 0 ? 1 : random.nextInt(10) > 0 ? 3 : 9_999;
+    return LockScript.plain(attempt(random, attempts), random.nextInt(4) > 0, tokens);
+  }
+
+  private static String operation(Random random, int attempts) {
+    String attempt = attempt(random, attempts);
     String name = random.nextInt(6) > 0 ? "k:" : "other:";
     if (random.nextInt(25) == 0) {
       // What the shorter ways leave to the long one, or what makes a lock one of that kind.
@@ -96,8 +105,7 @@ class ShorterWaysTest extends LockScriptCase {
             default -> LockScript.adjust(attempt, 0, ALL, ALL, 2_000, 2_000, 0);
           };
     } else if (random.nextInt(5) < 3) {
-      int tokens = random.nextInt(3) > 0 ? 1 : random.nextInt(10) > 0 ? 3 : 9_999;
-      return name + LockScript.plain(attempt, random.nextInt(4) > 0, tokens);
+      return name + plain(random, attempts);
     }
     return name + "r" + attempt;
   }
@@ -124,9 +132,14 @@ class ShorterWaysTest extends LockScriptCase {
           lives(session, random.nextBoolean() ? 0 : LIVES[random.nextInt(LIVES.length)]);
         }
         runBoth(
-            Stream.generate(() -> operation(random, attempts))
-                .limit(random.nextInt(5) > 0 ? 1 : 3)
-                .toArray(String[]::new));
+            switch (random.nextInt(6)) {
+              case 0 -> new String[] {"r" + attempt(random, attempts), plain(random, attempts)};
+              case 1 ->
+                  Stream.generate(() -> operation(random, attempts))
+                      .limit(3)
+                      .toArray(String[]::new);
+              default -> new String[] {operation(random, attempts)};
+            });
       }
     }
   }
@@ -273,11 +286,42 @@ class ShorterWaysTest extends LockScriptCase {
   void givenPlainLock_thenTheShorterWaysAreTaken() {
     String grant = "GET EXISTS TIME SET";
     script.grace = 0;
-    assertAsked(acquire(A), grant);
-    assertAsked("r" + A, "GET SET 60000");
+    assertAsked(grant, acquire(A));
+    assertAsked("GET SET 60000", "r" + A);
     script.now++;
-    assertAsked(acquire(B), grant);
-    assertAsked("r" + B, "GET SET 60000");
+    assertAsked(grant, acquire(B));
+    assertAsked("GET SET 60000", "r" + B);
+  }
+
+  /** What is given back and taken again in one call. */
+  @Test
+  void givenPlainLock_whenItIsTakenAgainAtOnce_thenItIsReadAndWrittenOnce() {
+    runBoth(acquire(A));
+    script.now++;
+    assertAsked("GET EXISTS TIME SET", "r" + A, acquire(B));
+    script.now++;
+    assertAsked("GET SET 60000 GET EXISTS TIME SET", "r" + B, "other:" + acquire(B));
+    runBoth(acquire(A));
+    assertAsked("GET SET 60000 GET SET 60000", "other:r" + B, "r" + A);
+  }
+
+  @Test
+  void givenPlainLock_whenItCannotBeTakenAgain_thenItIsGivenBackAllTheSame() {
+    runBoth(acquire(A));
+    lives('B', 0);
+    assertThat(runBoth("r" + A, acquire(B)).answers()).containsExactly("ER0", "S");
+    lives('B', 600_000);
+    runBoth(acquire(A));
+    assertThat(runBoth("r" + A, acquire(A)).answers()).containsExactly("ER0", "DR");
+    runBoth(acquire(LockScript.attempt('A', 2)));
+    script.grace = -1;
+    Done late = runBoth("r" + LockScript.attempt('A', 2), acquire(B));
+    assertThat(late.answers()).containsExactly("ER0", "L" + script.now);
+    script.grace = 0;
+    runBoth(acquire(LockScript.attempt('A', 3)));
+    script.fill();
+    assertThat(runBoth("r" + LockScript.attempt('A', 3), acquire(B)).answers().get(0))
+        .isEqualTo("ER0");
   }
 
   /**
@@ -297,21 +341,23 @@ class ShorterWaysTest extends LockScriptCase {
     String first = "GET PTTL PTTL TIME HSET ZADD SET ZADD PEXPIRE 660000 PUBLISH";
     String second = "GET PTTL PTTL TIME ZRANGE PTTL HSET ZADD";
     String handing = "GET ZRANGE PTTL PTTL HGET TIME SET ZREM HDEL %s ZADD PEXPIRE 660000 PUBLISH";
-    assertAsked(acquire(B), first);
-    assertAsked(acquire(C), second);
+    assertAsked(first, acquire(B));
+    assertAsked(second, acquire(C));
     script.now += passing;
-    assertAsked("r" + A, handing.formatted("ZREM"));
+    assertAsked(handing.formatted("ZREM"), "r" + A);
     String next = LockScript.attempt('A', 2);
-    assertAsked(acquire(next), second);
+    assertAsked(second, acquire(next));
     assertAsked(
-        LockScript.plain(LockScript.attempt('A', 3), false, 1), "GET PTTL PTTL TIME ZRANGE PTTL");
+        "GET PTTL PTTL TIME ZRANGE PTTL", LockScript.plain(LockScript.attempt('A', 3), false, 1));
     script.now += passing;
-    assertAsked("r" + B, handing.formatted("ZREMRANGEBYSCORE"));
-    assertAsked("r" + C, handing.formatted("ZREMRANGEBYSCORE").replace("PTTL PTTL", "PTTL"));
-    assertAsked(acquire(LockScript.attempt('C', 2)), first);
+    assertAsked(handing.formatted("ZREMRANGEBYSCORE"), "r" + B);
+    assertAsked(handing.formatted("ZREMRANGEBYSCORE").replace("PTTL PTTL", "PTTL"), "r" + C);
+    assertAsked(first, acquire(LockScript.attempt('C', 2)));
   }
 
-  private void assertAsked(String operation, String commands) {
-    assertThat(String.join(" ", runBoth(operation).asked())).as(operation).isEqualTo(commands);
+  private void assertAsked(String commands, String... operations) {
+    assertThat(String.join(" ", runBoth(operations).asked()))
+        .as(String.join(" ", operations))
+        .isEqualTo(commands);
   }
 }

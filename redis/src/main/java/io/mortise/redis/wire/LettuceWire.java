@@ -132,14 +132,16 @@ public final class LettuceWire implements RedisWire {
       try {
         return client.connectPubSub(StringCodec.UTF8);
       } catch (RedisException e) {
-        Throwable cause = e.getCause();
-        boolean mute =
-            cause != null && String.valueOf(cause.getMessage()).contains("RedisHandshakeHandler");
-        if (!mute || left == 0) {
+        if (left == 0 || !isMute(e.getCause())) {
           throw e;
         }
       }
     }
+  }
+
+  private static boolean isMute(@Nullable Throwable cause) {
+    String said = cause == null ? "" : String.valueOf(cause.getMessage());
+    return said.contains("RedisHandshakeHandler") || said.contains("Connection closed prematurely");
   }
 
   /**
