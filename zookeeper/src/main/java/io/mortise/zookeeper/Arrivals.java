@@ -69,7 +69,7 @@ final class Arrivals {
         lane.create(turn.path, attempt, data, reads, made -> created(turn, job, attempt, made));
       } else {
         // Also if it is found again later, by its node: that is as old as the tokens before.
-        attempt.offset = last.offset + last.tokens;
+        attempt.startAt(last.next());
         lane.follow(turn.path, attempt, data, made -> followed(turn, job, attempt, last, made));
       }
     }
@@ -86,7 +86,7 @@ final class Arrivals {
             && turn.waiting.isEmpty()
             && attempt.isExclusive()
             && attempt.capacity() == last.capacity()
-            && last.offset + last.tokens + attempt.tokens <= TOKENS
+            && last.next() + attempt.tokens <= TOKENS
         ? last
         : null;
   }
@@ -98,7 +98,7 @@ final class Arrivals {
     }
     attempt.seq = last.seq;
     // Word may have come for the one before, meanwhile.
-    turns.grantAfter(turn, attempt, last.token, attempt.offset, last.told);
+    turns.grant(turn, attempt, last.czxid(), last.told);
     turns.answer(job, turns.granted(attempt));
     turns.finish(turn);
   }
@@ -127,7 +127,7 @@ final class Arrivals {
       turns.answer(job, turns.granted(attempt));
       turns.finish(turn);
     } else {
-      attempt.state = State.WAITING;
+      attempt.state(State.WAITING);
       turn.waiting.put(attempt.number, attempt);
       looks.arrived(turn, job, attempt, made.children());
     }
@@ -143,7 +143,8 @@ final class Arrivals {
     if (made.czxid() != 0) {
       turns.grant(turn, attempt, made.czxid(), false);
     } else {
-      turns.grantAfter(turn, attempt, last.token(), last.next(), false);
+      attempt.startAt(last.next());
+      turns.grant(turn, attempt, last.czxid(), false);
     }
     turns.answer(job, turns.granted(attempt));
     turns.finish(turn);
@@ -240,7 +241,7 @@ final class Arrivals {
   }
 
   void adjust(Job job, Request.Adjust request, @Nullable Attempt known) {
-    if (known == null || known.state != State.HELD || known.leaving) {
+    if (known == null || known.state() != State.HELD || known.leaving) {
       turns.refuse(job, Why.NOT_HELD, "The attempt does not hold lock '" + request.name() + "'.");
     } else if (known.capacity() != request.mode().capacity()) {
       turns.refuse(
@@ -251,15 +252,16 @@ final class Arrivals {
     } else if (request.mode().weight() > known.weight()) {
       turns.refuse(
           job, Why.UNSUPPORTED, "A hold on lock '" + request.name() + "' cannot be widened.");
-    } else if (request.tokens() > 0 && known.offset + known.tokens >= TOKENS) {
+    } else if (request.tokens() > 0 && known.next() >= TOKENS) {
       turns.refuse(
           job,
           Why.NOT_HELD,
           "The hold on lock '" + request.name() + "' has used up its tokens: acquire it anew.");
     } else {
       if (request.tokens() > 0) {
-        known.offset += known.tokens;
-        known.tokens = Math.min(request.tokens(), TOKENS - known.offset);
+        int next = known.next();
+        known.startAt(next);
+        known.tokens = Math.min(request.tokens(), TOKENS - next);
       }
       turns.answer(job, turns.granted(known));
     }

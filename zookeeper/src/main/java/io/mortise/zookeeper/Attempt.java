@@ -11,7 +11,9 @@ final class Attempt {
   final long number;
   final LockName name;
   private final Mode mode;
-  State state = State.SENT;
+
+  /** The state's place among all: a reference would take three bytes more. */
+  private byte state;
 
   /** Whether its owner knows, or will be told, that somebody wants the lock. */
   boolean told;
@@ -19,26 +21,19 @@ final class Attempt {
   /** Whether it is to wait, or only tries. */
   boolean queues;
 
-  /** Whether it was ever granted. */
-  boolean held;
-
   /** Whether it is being ended. */
   boolean leaving;
-
-  /** Whether it hears when the node {@link #watched} goes. */
-  boolean watches;
-
-  int watched;
 
   /** That of its node; unknown while it is sent. */
   int seq;
 
-  /** The token of the first section of the hold: what is above the lower 16 bits. */
-  long token;
+  /**
+   * The first token of the present block: above the lower 16 bits the zxid of the hold's node, 0
+   * until it is granted; in them how far the block is from the hold's first.
+   */
+  private long token;
 
-  /** The present block of tokens: how far from the first, and how many. */
-  int offset;
-
+  /** How many the present block has. */
   int tokens;
 
   enum State {
@@ -49,7 +44,9 @@ final class Attempt {
     /** It holds. */
     HELD,
     /** The connection was lost while its creation or removal was on its way. */
-    DOUBT
+    DOUBT;
+
+    private static final State[] ALL = values();
   }
 
   Attempt(long number, LockName name, Mode mode, int tokens) {
@@ -57,6 +54,50 @@ final class Attempt {
     this.name = name;
     this.mode = mode;
     this.tokens = tokens;
+  }
+
+  State state() {
+    return State.ALL[state];
+  }
+
+  @SuppressWarnings("EnumOrdinal") // its place, within this JVM only
+  void state(State next) {
+    state = (byte) next.ordinal();
+  }
+
+  /** It holds. Where its block of tokens starts does not change. */
+  void granted(long czxid) {
+    state(State.HELD);
+    // Below 2^47, for no session opens after too many elections.
+    token = czxid << 16 | offset();
+  }
+
+  /** Whether it was ever granted. */
+  boolean wasHeld() {
+    return czxid() != 0;
+  }
+
+  /** What its tokens are made of; 0 if it was never granted. */
+  long czxid() {
+    return token >>> 16;
+  }
+
+  long token() {
+    return token;
+  }
+
+  private int offset() {
+    return (int) token & Arrivals.TOKENS - 1;
+  }
+
+  /** Where the next block begins, counted from the hold's first token. */
+  int next() {
+    return offset() + tokens;
+  }
+
+  /** The present block begins there, counted from the hold's first token. */
+  void startAt(int offset) {
+    token = czxid() << 16 | offset;
   }
 
   int weight() {

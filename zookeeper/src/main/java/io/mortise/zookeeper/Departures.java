@@ -49,19 +49,19 @@ final class Departures {
       return;
     }
     attempt.leaving = true;
-    if (attempt.state == State.DOUBT) {
+    if (attempt.state() == State.DOUBT) {
       turns.fail(job, true, "the connection is down.");
       return;
     }
-    turn.waiting.remove(attempt.number);
+    turn.leaves(attempt);
     leaving.add(job);
-    boolean marked = attempt.held && attempt.told && attempt.isExclusive();
+    boolean marked = attempt.wasHeld() && attempt.told && attempt.isExclusive();
     Work.Ended then =
         (code, followed) -> {
           leaving.remove(job);
           left(turn, job, attempt, code, followed);
         };
-    if (job.later && !marked && attempt.state == State.HELD && attempt.isExclusive()) {
+    if (job.later && !marked && attempt.state() == State.HELD && attempt.isExclusive()) {
       lane.release(turn.path, turn.node(attempt), attempt, then);
     } else {
       lane.delete(turn.node(attempt), marked, job.later, code -> then.accept(code, false));
@@ -71,12 +71,13 @@ final class Departures {
   private void left(Turn turn, Job job, Attempt attempt, Code code, boolean followed) {
     switch (code) {
       case OK -> {
-        turns.ended(attempt, attempt.held ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
+        turns.ended(attempt, attempt.wasHeld() ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
         if (!followed) {
           regulars.left(turn.path, attempt);
         }
       }
-      case NONODE -> turns.ended(attempt, attempt.held ? Ends.End.HOLD_GONE : Ends.End.WAIT_GONE);
+      case NONODE ->
+          turns.ended(attempt, attempt.wasHeld() ? Ends.End.HOLD_GONE : Ends.End.WAIT_GONE);
       case SESSIONEXPIRED -> {
         core.over("the ZooKeeper session expired");
         return;
@@ -92,7 +93,7 @@ final class Departures {
 
   /** Removes the node of an attempt that is not to wait, as if it had never been; then answers. */
   void withdraw(Turn turn, Attempt attempt, Runnable then) {
-    turn.waiting.remove(attempt.number);
+    turn.leaves(attempt);
     attempt.leaving = true;
     lane.delete(
         turn.node(attempt),

@@ -123,7 +123,7 @@ final class Looks {
 
   /** Then is told what the node is, which is watched from now on if it is there. */
   private void watch(Turn turn, List<Attempt> behind, String node, int seq, Consumer<Node> then) {
-    turn.watches(behind, seq);
+    turn.watch(behind, seq);
     client()
         .getData(
             turn.path + "/" + node,
@@ -177,7 +177,7 @@ final class Looks {
                       Stat line = nodes == null ? null : nodes.get(1).stat();
                       if (nodes == null || line == null || nodes.get(2).stat() != null) {
                         turn.lookAgain = true;
-                      } else if (attempt.state == State.WAITING && !attempt.leaving) {
+                      } else if (attempt.state() == State.WAITING && !attempt.leaving) {
                         if (own == null || !core.isOurs(nodes.get(0), attempt)) {
                           turns.vanished(turn, attempt);
                         } else {
@@ -281,7 +281,7 @@ final class Looks {
       } else if (attempt.queues) {
         view.waits |= index == line.holding();
         int before = line.watched(index, attempt.isShared());
-        if (!attempt.watches || attempt.watched != line.place(before).seq()) {
+        if (!turn.watches(attempt, line.place(before).seq())) {
           behind.computeIfAbsent(before, unused -> new ArrayList<>()).add(attempt);
         }
       }

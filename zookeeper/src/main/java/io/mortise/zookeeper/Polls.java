@@ -52,7 +52,7 @@ final class Polls {
           new Reply.Refused(
               job.attempt(), Reply.Why.ENDED, "Somebody removed the attempt's node."));
       turns.finish(turn);
-    } else if (attempt.state == State.HELD) {
+    } else if (attempt.state() == State.HELD) {
       turns.answer(job, turns.granted(attempt));
       turns.finish(turn);
     } else if (waitsInALongLine(turn, attempt, stat)) {
@@ -103,7 +103,7 @@ final class Polls {
       } else if (attempt == null || !core.isOurs(nodes.get(i + 1), attempt)) {
         // Something has happened to it: for a look of its own.
         turns.again(turn, job);
-      } else if (attempt.state == State.HELD && !attempt.leaving) {
+      } else if (attempt.state() == State.HELD && !attempt.leaving) {
         turns.answer(job, turns.granted(attempt));
       } else if (waitsInALongLine(turn, attempt, nodes.get(0).stat())) {
         turns.answer(job, behind(attempt, nodes.get(0).stat()));
@@ -117,9 +117,9 @@ final class Polls {
 
   /** It will be called, or the look that is under way, or follows that one, is about it. */
   private static boolean waitsInALongLine(Turn turn, Attempt attempt, @Nullable Stat line) {
-    return attempt.state == State.WAITING
+    return attempt.state() == State.WAITING
         && !attempt.leaving
-        && (attempt.watches || turn.looking)
+        && (turn.watches(attempt) || turn.looking)
         && line != null
         && line.getNumChildren() > Looks.SHORT;
   }

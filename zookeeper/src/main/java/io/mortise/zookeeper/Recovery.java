@@ -64,7 +64,7 @@ final class Recovery {
   private void resolve(Turn turn, Attempt attempt, Roll found) {
     Integer index = found.index().get(core.attempt(attempt.number));
     if (index == null && attempt.leaving) {
-      turns.ended(attempt, attempt.held ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
+      turns.ended(attempt, attempt.wasHeld() ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
     } else if (index == null) {
       turns.neverWas(attempt);
     } else {
@@ -72,8 +72,8 @@ final class Recovery {
       if (attempt.leaving || found.capacity() != attempt.capacity()) {
         remove(turn, attempt);
       } else {
-        attempt.state = State.WAITING;
-        attempt.watches = false;
+        attempt.state(State.WAITING);
+        turn.watchesNothing(attempt);
         turns.standsAgain(turn, attempt);
       }
     }
@@ -90,7 +90,7 @@ final class Recovery {
             code -> {
               if (code == Code.OK || code == Code.NONODE) {
                 turns.ended(
-                    attempt, attempt.held ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
+                    attempt, attempt.wasHeld() ? Ends.End.HOLD_RELEASED : Ends.End.WAIT_RELEASED);
               } else {
                 turns.doubt(attempt);
               }

@@ -43,12 +43,12 @@ final class Regulars {
     private boolean left;
     private boolean followed;
     private int seq;
-    private long token;
+    private long czxid;
     private int next;
 
-    /** The token that its successor's tokens are counted from, like its own. */
-    long token() {
-      return token;
+    /** What its successor's tokens are made of, like its own. */
+    long czxid() {
+      return czxid;
     }
 
     /** Where those begin. */
@@ -99,7 +99,7 @@ final class Regulars {
 
   /** An attempt of this session has been removed, as it asked. */
   void left(String lock, Attempt attempt) {
-    if (!attempt.held || !attempt.isExclusive()) {
+    if (!attempt.wasHeld() || !attempt.isExclusive()) {
       return;
     }
     Last last = watched.get(lock);
@@ -114,8 +114,8 @@ final class Regulars {
     } else {
       last.left = true;
       last.seq = attempt.seq;
-      last.token = attempt.token;
-      last.next = attempt.offset + attempt.tokens;
+      last.czxid = attempt.czxid();
+      last.next = attempt.next();
     }
   }
 

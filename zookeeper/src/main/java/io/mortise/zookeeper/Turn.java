@@ -41,9 +41,10 @@ final class Turn {
   /** Attempts of this session that wait, by number. */
   final Map<Long, Attempt> waiting = new LinkedHashMap<>();
 
-  /**
-   * Attempts by the number of the node that they watch; some of them may watch another one by now.
-   */
+  /** The number of the node that an attempt watches, which is to call it when it goes. */
+  private final Map<Attempt, Integer> watched = new HashMap<>();
+
+  /** Those who watch a node, by its number; some of them may watch another one by now. */
   private final Map<Integer, List<Attempt>> watchers = new HashMap<>();
 
   boolean looking;
@@ -67,12 +68,35 @@ final class Turn {
   }
 
   /** From now on these wait for that node to go. */
-  void watches(List<Attempt> attempts, int seq) {
+  void watch(List<Attempt> attempts, int seq) {
+    List<Attempt> behind = watchers.computeIfAbsent(seq, none -> new ArrayList<>(1));
     for (Attempt attempt : attempts) {
-      attempt.watches = true;
-      attempt.watched = seq;
+      if (waiting.containsKey(attempt.number)) {
+        watched.put(attempt, seq);
+        behind.add(attempt);
+      }
     }
-    watchers.computeIfAbsent(seq, none -> new ArrayList<>(1)).addAll(attempts);
+  }
+
+  /** Whether it is to be called when some node goes. */
+  boolean watches(Attempt attempt) {
+    return watched.containsKey(attempt);
+  }
+
+  /** Whether it is to be called when that node goes. */
+  boolean watches(Attempt attempt, int seq) {
+    Integer node = watched.get(attempt);
+    return node != null && node == seq;
+  }
+
+  void watchesNothing(Attempt attempt) {
+    watched.remove(attempt);
+  }
+
+  /** It waits no more. */
+  void leaves(Attempt attempt) {
+    waiting.remove(attempt.number);
+    watched.remove(attempt);
   }
 
   /** Those who have waited for that node to go; they do so no more. */
@@ -81,10 +105,7 @@ final class Turn {
     if (called == null) {
       return List.of();
     }
-    called.removeIf(
-        attempt ->
-            !attempt.watches || attempt.watched != seq || !waiting.containsKey(attempt.number));
-    called.forEach(attempt -> attempt.watches = false);
+    called.removeIf(attempt -> !watched.remove(attempt, seq));
     return called;
   }
 

@@ -87,7 +87,7 @@ final class Turns {
     Attempt known = isOurs(job.attempt()) ? attempts.get(job.attempt().number()) : null;
     return known != null
         && known.name.equals(turn.name)
-        && (known.state == State.HELD || known.state == State.WAITING)
+        && (known.state() == State.HELD || known.state() == State.WAITING)
         && turn.isBusy()
         && !turn.concerns(job.attempt());
   }
@@ -100,7 +100,7 @@ final class Turns {
     Attempt known = isOurs(job.attempt()) ? attempts.get(job.attempt().number()) : null;
     return known != null
         && known.name.equals(turn.name)
-        && known.state == State.WAITING
+        && known.state() == State.WAITING
         && known.queues
         && !known.leaving
         && turn.waiting.size() > Looks.SHORT
@@ -183,7 +183,7 @@ final class Turns {
     }
     if (job.request instanceof Request.Adjust adjust) {
       arrivals.adjust(job, adjust, known);
-    } else if (known != null && known.state == State.DOUBT && core.handle().isUp()) {
+    } else if (known != null && known.state() == State.DOUBT && core.handle().isUp()) {
       known.leaving |= job.request instanceof Request.Abandon;
       turn.jobs.addFirst(job);
       recovery.recover(turn);
@@ -217,34 +217,19 @@ final class Turns {
 
   /** What became of it is looked up once there is a connection. */
   void doubt(Attempt attempt) {
-    attempt.state = State.DOUBT;
+    attempt.state(State.DOUBT);
   }
 
   /** The attempt holds from now on; who hears of it is the caller's business. */
   void grant(Turn turn, Attempt attempt, long czxid, boolean wanted) {
-    turn.waiting.remove(attempt.number);
-    attempt.state = State.HELD;
-    attempt.held = true;
-    attempt.watches = false;
+    turn.leaves(attempt);
+    attempt.granted(czxid);
     attempt.told |= wanted;
-    // Below 2^47, for no session opens after too many elections.
-    attempt.token = czxid << 16;
-  }
-
-  /** As {@link #grant}, with the tokens of this session's last hold, from that number on. */
-  void grantAfter(Turn turn, Attempt attempt, long token, int next, boolean wanted) {
-    grant(turn, attempt, 0, wanted);
-    attempt.token = token;
-    attempt.offset = next;
   }
 
   Reply.Granted granted(Attempt attempt) {
     return new Reply.Granted(
-        core.attempt(attempt.number),
-        attempt.token + attempt.offset,
-        attempt.tokens,
-        attempt.told,
-        null);
+        core.attempt(attempt.number), attempt.token(), attempt.tokens, attempt.told, null);
   }
 
   /** As the queue's turn came: nobody asked just now. */
@@ -253,7 +238,7 @@ final class Turns {
         new News.Granted(
             attempt.name,
             core.attempt(attempt.number),
-            attempt.token + attempt.offset,
+            attempt.token(),
             attempt.tokens,
             attempt.told,
             false));
@@ -261,8 +246,8 @@ final class Turns {
 
   /** Somebody else removed the node, and who asks just now is told. */
   void forget(Turn turn, Attempt attempt) {
-    turn.waiting.remove(attempt.number);
-    ended(attempt, attempt.held ? Ends.End.HOLD_GONE : Ends.End.WAIT_GONE);
+    turn.leaves(attempt);
+    ended(attempt, attempt.wasHeld() ? Ends.End.HOLD_GONE : Ends.End.WAIT_GONE);
   }
 
   /** Somebody else removed the node. */
@@ -276,7 +261,7 @@ final class Turns {
     Attempt attempt = isOurs(id) ? attempts.get(id.number()) : null;
     if (attempt != null && !attempt.told) {
       attempt.told = true;
-      if (attempt.state == State.HELD && !attempt.leaving) {
+      if (attempt.state() == State.HELD && !attempt.leaving) {
         core.tell(new News.Wanted(attempt.name, id));
       }
     }
@@ -334,7 +319,7 @@ final class Turns {
   void reconnected() {
     regulars.forget();
     for (Attempt attempt : attempts.all()) {
-      if (attempt.state == State.DOUBT) {
+      if (attempt.state() == State.DOUBT) {
         recovery.recover(turn(attempt.name));
       }
     }
@@ -348,7 +333,7 @@ final class Turns {
   List<Attempt> inDoubt(Turn turn) {
     List<Attempt> found = new ArrayList<>();
     for (Attempt attempt : attempts.all()) {
-      if (attempt.state == State.DOUBT && attempt.name.equals(turn.name)) {
+      if (attempt.state() == State.DOUBT && attempt.name.equals(turn.name)) {
         found.add(attempt);
       }
     }
@@ -387,7 +372,7 @@ final class Turns {
   Map<String, Set<AttemptId>> doubtful() {
     Map<String, Set<AttemptId>> found = new HashMap<>();
     for (Attempt attempt : attempts.all()) {
-      if (attempt.state == State.SENT || attempt.state == State.DOUBT) {
+      if (attempt.state() == State.SENT || attempt.state() == State.DOUBT) {
         found
             .computeIfAbsent(core.layout().lock(attempt.name), unused -> new LinkedHashSet<>())
             .add(core.attempt(attempt.number));
@@ -400,7 +385,7 @@ final class Turns {
   List<String> nodes() {
     List<String> found = new ArrayList<>(looks.notes());
     for (Attempt attempt : attempts.all()) {
-      if (attempt.state == State.WAITING || attempt.state == State.HELD) {
+      if (attempt.state() == State.WAITING || attempt.state() == State.HELD) {
         found.add(core.layout().lock(attempt.name) + "/" + attempt.node());
       }
     }
@@ -410,7 +395,7 @@ final class Turns {
   /** The session has ended, and with it all that hung on it. */
   void over() {
     for (Attempt attempt : attempts.all()) {
-      if (attempt.held) {
+      if (attempt.wasHeld()) {
         ends.add(attempt.number, attempt.name, Ends.End.HOLD_TAKEN);
       }
       attempts.remove(attempt);

@@ -85,7 +85,7 @@ final class ZooKeeperLockStore implements LockStore {
               CAPABILITIES,
               options.timeout(),
               MIN_TTL,
-              // Sessions outlive their TTL by what lies between two renewals, and end at a tick.
+              // Sessions of few ticks outlive their TTL, and all end at a tick.
               relay.multipliedBy(4));
       lookout.prepare(options.root(), options.acl(), CreateMode.CONTAINER);
     } catch (RuntimeException e) {

@@ -42,9 +42,9 @@ public final class ZooKeeperStore {
 
   /**
    * Uses a ready client, whose ZooKeeper session is then that of the locks, and stays open when the
-   * store is closed. Its session timeout should be at least four thirds of the lock client's TTL
-   * plus two ticks of the servers; below the TTL it is refused. Once its session has expired the
-   * store is of no use any more. Blocks.
+   * store is closed. A session timeout below the lock client's TTL is refused; below four thirds of
+   * it plus two ticks of the servers a renewal is answered a tick later. Once its session has
+   * expired the store is of no use any more. Blocks.
    *
    * @throws io.mortise.StoreUnavailableException if the client is not connected in time
    * @throws io.mortise.StoreUnfitException if the servers must not be used as they are

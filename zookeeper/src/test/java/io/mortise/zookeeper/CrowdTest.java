@@ -97,8 +97,6 @@ class CrowdTest {
   void givenSeveralDeadWaiters_whenTheHolderReleases_thenTheNextLiveOneWaitsForOneSessionOnly()
       throws Exception {
     Duration ttl = Duration.ofSeconds(3);
-    // A session outlives its TTL by half of it here.
-    Duration session = Duration.ofMillis(4_500);
     int dead = 4;
     List<LockClient> dying = new ArrayList<>();
     try (ZooKeeperServer server = ZooKeeperServer.start();
@@ -125,7 +123,7 @@ class CrowdTest {
 
       System.out.println("CrowdTest: the next live one waited for " + took);
       assertThat(lost).noneMatch(CompletableFuture::isDone);
-      assertThat(took).isLessThan(session.plusSeconds(10));
+      assertThat(took).isLessThan(ttl.plusSeconds(10));
       next.close();
       // Each may take its time, for its server is gone.
       dying.parallelStream().forEach(LockClient::close);

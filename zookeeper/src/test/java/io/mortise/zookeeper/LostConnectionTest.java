@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class LostConnectionTest {
   private static final Duration LONG = TestServer.LONG;
   private static final Duration KEPT = Duration.ofSeconds(20);
-  private static final Duration MORTAL = Duration.ofMillis(1500);
+  private static final Duration MORTAL = Duration.ofSeconds(5);
   private static final AtomicInteger ROOTS = new AtomicInteger();
 
   private static ZooKeeper looking;

@@ -24,7 +24,10 @@ class LostDataTest {
   private static final Duration LONG = Duration.ofSeconds(40);
 
   private static LockClient client(ZooKeeperServer server, Scheme scheme) {
-    return LockClient.builder().url(scheme.url(server.address(), "/lost")).ttl(LONG).build();
+    return LockClient.builder()
+        .url(scheme.url(server.address(), "/lost"))
+        .ttl(Duration.ofMinutes(3))
+        .build();
   }
 
   @ParameterizedTest
@@ -36,9 +39,7 @@ class LostDataTest {
     try (LossyDisk disk = mounted.orElseThrow();
         ZooKeeperServer server =
             ZooKeeperServer.start(
-                ZooKeeperServer.Setup.single()
-                    .with("tickTime", "100")
-                    .with("dataLogDir", disk.folder().toString()));
+                TestServer.forcing().with("dataLogDir", disk.folder().toString()));
         LockClient a = client(server, scheme);
         LockClient b = client(server, scheme)) {
       disk.settle();

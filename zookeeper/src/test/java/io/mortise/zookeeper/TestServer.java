@@ -24,9 +24,14 @@ public final class TestServer {
    * which a process that is killed does not need.
    */
   public static ZooKeeperServer.Setup setup() {
+    return forcing().withProperty("zookeeper.forceSync", "no");
+  }
+
+  /** The same, for tests in which the power fails. */
+  static ZooKeeperServer.Setup forcing() {
     return ZooKeeperServer.Setup.single()
         .with("tickTime", "100")
-        .withProperty("zookeeper.forceSync", "no");
+        .withProperty("zookeeper.serverCnxnFactory", LateServerFactory.class.getName());
   }
 
   /** Runs until the JVM ends. Whoever strikes it lets it serve again. */

@@ -3,6 +3,7 @@ package io.mortise.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
@@ -11,9 +12,13 @@ import io.mortise.spi.LockStore;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.ZooKeeperServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.ZooKeeper;
@@ -58,8 +63,8 @@ class ZooKeeperFaultTest {
   @Test
   void givenHolderAndWaiter_whenTheServerRestarts_thenTheHolderKeepsTheLock_andTheWaiterItsPlace()
       throws Exception {
-    LockClient a = client("/restart", Duration.ofSeconds(20));
-    LockClient b = client("/restart", Duration.ofSeconds(20));
+    LockClient a = client("/restart", Duration.ofSeconds(60));
+    LockClient b = client("/restart", Duration.ofSeconds(60));
     Lease held = a.lock("x").acquire();
     CompletableFuture<Lease> waiting = b.lock("x").acquireAsync(LONG);
     Waits.until(LONG, "b waits", () -> b.inspect("x").orElseThrow().waiters().size() == 1);
@@ -74,6 +79,42 @@ class ZooKeeperFaultTest {
     Lease next = waiting.get();
     assertThat(next.token()).isGreaterThan(token);
     next.close();
+  }
+
+  /** As a server that is alone does to those who come while it starts (ZOOKEEPER-5051). */
+  @ParameterizedTest
+  @EnumSource
+  void givenConnectionsThatAreNeverAnswered_thenTheyAreGivenUpSoon_andTheHolderHolds(Scheme scheme)
+      throws Exception {
+    ZooKeeperServer alone = ZooKeeperServer.start(TestServer.setup());
+    open.add(alone);
+    LockClient client =
+        LockClient.builder()
+            .url(scheme.url(alone.address(), "/unanswered"))
+            .ttl(Duration.ofMinutes(4))
+            .build();
+    open.add(client);
+    Lease held = client.lock("x").acquireWithin(LONG);
+    long connections = alone.ask("cons").lines().filter(line -> line.contains("sid=")).count();
+    assertThat(connections).isPositive();
+
+    alone.kill();
+    try (ServerSocket silent = silent(alone.port())) {
+      for (long i = 0; i < connections; i++) {
+        open.add(silent.accept());
+      }
+    }
+    alone.restart();
+
+    client.lock("y").acquireWithin(LONG).close();
+    held.ensureValid();
+    held.close();
+  }
+
+  private static ServerSocket silent(int port) throws IOException {
+    ServerSocket socket = new ServerSocket(port, 50, InetAddress.getLoopbackAddress());
+    socket.setSoTimeout(Math.toIntExact(LONG.toMillis()));
+    return socket;
   }
 
   private static boolean isHeldBy(LockClient client) {
@@ -171,7 +212,7 @@ class ZooKeeperFaultTest {
     Lease lease = client(scheme, root).lock("x").acquireWithin(LONG);
     LockClient other = client(scheme, root);
     for (int i = 0; i < 12; i++) {
-      assertThat(other.lock("x").tryAcquire(Duration.ofMillis(20))).isEmpty();
+      assertThat(waitInVain(other.lock("x"))).isEmpty();
     }
     String node;
     try (ZooKeeper looking = TestServer.connect(server.address(), Duration.ofSeconds(20))) {
@@ -181,6 +222,15 @@ class ZooKeeperFaultTest {
     Waits.until(LONG, "no more than one was left", () -> watchers(node) <= 1);
     lease.close();
     Waits.until(LONG, "none was left", () -> watchers(node) == 0);
+  }
+
+  /** Nothing is known either if the machine stands still, so that nothing is heard for a second. */
+  private static Optional<Lease> waitInVain(DistributedLock lock) throws InterruptedException {
+    try {
+      return lock.tryAcquire(Duration.ofMillis(20));
+    } catch (StoreUnavailableException e) {
+      return Optional.empty();
+    }
   }
 
   /** Lines of the form {@code path}, and below it one per session, indented. */

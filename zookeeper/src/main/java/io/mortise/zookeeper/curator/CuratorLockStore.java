@@ -98,7 +98,7 @@ final class CuratorLockStore implements LockStore {
         capabilities,
         twice.compareTo(MAX_IN_FLIGHT) > 0 ? twice : MAX_IN_FLIGHT,
         tick.multipliedBy(2),
-        // Sessions outlive their TTL by what lies between two renewals, and end at a tick.
+        // Sessions of few ticks outlive their TTL, and all end at a tick.
         tick.multipliedBy(4));
   }
 

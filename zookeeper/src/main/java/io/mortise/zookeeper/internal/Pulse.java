@@ -4,11 +4,15 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
- * Finds out of a renewal whether it keeps the session alive, by the rule of {@link Touches}: with
- * the renewal before by one request more, which goes through the leader and writes nothing; on a
- * new connection by two more, a tick later; never by more than three. Guarded by its session.
+ * Finds out of a renewal whether it keeps the session alive, by the rule of {@link Touches}: by two
+ * requests more, a tick later, which go through the leader and write nothing. Where a tick takes a
+ * large part of the TTL the renewal before helps, on the same connection: then it is one more, at
+ * once, and the session has to live for longer. Never more than three. Guarded by its session.
  */
 public final class Pulse {
+  /** How many ticks a TTL needs to have renewals prove themselves: a lost one costs no lease. */
+  private static final int PROMPT_TICKS = 6;
+
   private final Guard guard;
   private final Timer timer;
   private final Touches touches;
@@ -31,10 +35,14 @@ public final class Pulse {
     return touches.relay();
   }
 
-  /** What the server is asked to grant: longer than the TTL by what lies between two renewals. */
+  /**
+   * What the server is asked to grant: the TTL; or more than it by what lies between two renewals,
+   * if only the next will prove what this one was worth.
+   */
   public int wantedMillis() {
-    long slack = Math.max(ttl / 2, ttl / 3 + 2 * touches.relay());
-    return (int) Math.min(Integer.MAX_VALUE, (ttl + slack) / 1_000_000);
+    boolean isPrompt = PROMPT_TICKS * touches.relay() <= ttl;
+    long slack = isPrompt ? 0 : Math.max(ttl / 2, ttl / 3 + 2 * touches.relay());
+    return (int) Math.min(Integer.MAX_VALUE, (ttl + slack + 999_999) / 1_000_000);
   }
 
   /** The ZooKeeper session began after that moment. */
@@ -50,11 +58,11 @@ public final class Pulse {
   public void confirm(Handle handle, long sentAt, long connection, Consumer<Boolean> then) {
     long now = System.nanoTime();
     touches.answered(sentAt, now, connection);
-    Question question = new Question(handle, sentAt, now, connection, then);
+    Question question = new Question(handle, sentAt + ttl, now, connection, then);
     decide(
         question,
         () -> {
-          if (touches.isNear()) {
+          if (touches.isNear(question.until(), question.timeout())) {
             read(question, () -> decide(question, () -> later(question)));
           } else {
             later(question);
@@ -62,9 +70,9 @@ public final class Pulse {
         });
   }
 
-  /** What is to be known: whether the session lives for a TTL from when something was sent. */
+  /** What is to be known: whether the session lives until then, a TTL from the renewal. */
   private record Question(
-      Handle handle, long sentAt, long answeredAt, long connection, Consumer<Boolean> then) {
+      Handle handle, long until, long answeredAt, long connection, Consumer<Boolean> then) {
     boolean isSame() {
       return handle.isUp() && handle.connection() == connection;
     }
@@ -75,7 +83,7 @@ public final class Pulse {
   }
 
   private void decide(Question question, Runnable otherwise) {
-    if (touches.reach(question.sentAt() + ttl, question.timeout())) {
+    if (touches.reach(question.until(), question.timeout())) {
       question.then().accept(true);
     } else if (question.timeout() < ttl) {
       question.then().accept(false);

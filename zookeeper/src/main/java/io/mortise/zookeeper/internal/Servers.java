@@ -230,7 +230,8 @@ public record Servers(
   /** A client that begins to connect, and sees the path as its root. Does not block. */
   ZooKeeper newClient(int sessionMillis, Watcher watcher) {
     try {
-      ZooKeeper client = new ZooKeeper(hosts + path, sessionMillis, watcher, false, config);
+      Tries tries = new Tries(hosts, sessionMillis, timeout);
+      ZooKeeper client = new ZooKeeper(hosts + path, sessionMillis, watcher, false, tries, config);
       if (digest != null) {
         client.addAuthInfo("digest", digest.getBytes(StandardCharsets.UTF_8));
       }

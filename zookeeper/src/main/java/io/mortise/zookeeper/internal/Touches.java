@@ -23,9 +23,9 @@ import java.util.List;
  * ({@code TouchesModel}).
  *
  * <p>A renewal at {@code u} that promises a TTL from {@code u} needs such a {@code t} with {@code t
- * + timeout >= u + TTL}: the server's timeout is longer than the TTL by what lies between two
- * renewals. The renewal before is the first request, the renewal itself the second, and a read that
- * goes through the leader the third.
+ * + timeout >= u + TTL}. With a timeout as long as the TTL it is itself the first of the three.
+ * With one that is longer by what lies between two renewals, the renewal before may be the first,
+ * this one the second, and a read that goes through the leader the third.
  *
  * <p>Times are those of the monotonic clock, in nanoseconds. Guarded by its session.
  */
@@ -101,9 +101,9 @@ final class Touches {
     }
   }
 
-  /** Whether one more answer proves something. */
-  boolean isNear() {
-    return marks.stream().anyMatch(mark -> mark.isFollowed);
+  /** Whether one more answer proves that the session lives until {@code until}. */
+  boolean isNear(long until, long timeout) {
+    return marks.stream().anyMatch(mark -> mark.isFollowed && mark.sentAt + timeout - until >= 0);
   }
 
   /** Whether the session lives until {@code until} at least. */

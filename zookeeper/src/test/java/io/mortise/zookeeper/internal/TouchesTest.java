@@ -73,9 +73,10 @@ class TouchesTest {
     for (long i = 0; i < 100; i++) {
       touches.answered(0, 1, 1);
     }
-    assertThat(touches.isNear()).isFalse();
+    assertThat(touches.isNear(100, 100)).isFalse();
     touches.answered(11, 12, 1);
-    assertThat(touches.isNear()).isTrue();
+    assertThat(touches.isNear(100, 100)).isTrue();
+    assertThat(touches.isNear(101, 100)).isFalse();
     touches.answered(12, 13, 1);
     assertThat(reaches(100)).isTrue();
   }
