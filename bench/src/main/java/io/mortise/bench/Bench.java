@@ -33,7 +33,7 @@ final class Bench {
   Figures run(Path folder) throws IOException, InterruptedException {
     Figures figures = new Figures();
     Path cell = folder.resolve("cell");
-    try (Rounds rounds = new Rounds(stores, figures)) {
+    try (Rounds rounds = new Rounds(stores, figures, plan.warmUp())) {
       ThreadWorkloads threads = new ThreadWorkloads(rounds, figures, plan);
       ProcessWorkloads processes = new ProcessWorkloads(rounds, figures, plan, stores, cell);
       CrowdWorkload crowds = new CrowdWorkload(rounds, figures, plan, stores);

@@ -34,6 +34,9 @@ final class Child implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx512m",
                 "-XX:+UseSerialGC",
+                // C2 in several JVMs takes two processors for minutes, which would be measured.
+                // C1 is done soon, and good enough for what waits on sockets.
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Worker.class.getName(),

@@ -1,8 +1,12 @@
 package io.mortise.bench;
 
+import java.time.Duration;
+
 /**
  * How long everything takes.
  *
+ * @param warmUp how long each subject runs before anything counts, in each workload: code that is
+ *     not compiled yet makes a library look as slow as it has much of it
  * @param rounds how often each subject has its turn
  * @param millis one turn on one thread, or on threads that do not meet
  * @param contendedMillis one turn of threads or processes that meet
@@ -10,13 +14,20 @@ package io.mortise.bench;
  * @param held how many locks are held
  * @param heldSeconds how long they are watched
  */
-record Plan(int rounds, int millis, int contendedMillis, int handOffs, int held, int heldSeconds) {
-  /** About five minutes. */
-  static final Plan QUICK = new Plan(3, 300, 600, 12, 10_000, 11);
+record Plan(
+    Duration warmUp,
+    int rounds,
+    int millis,
+    int contendedMillis,
+    int handOffs,
+    int held,
+    int heldSeconds) {
+  /** About five minutes; hardly warmed up. */
+  static final Plan QUICK = new Plan(Duration.ZERO, 3, 300, 600, 12, 10_000, 11);
 
-  /** About twenty-five minutes. */
-  static final Plan FULL = new Plan(7, 700, 1_500, 30, 10_000, 31);
+  /** About thirty-five minutes. */
+  static final Plan FULL = new Plan(Duration.ofSeconds(6), 7, 700, 1_500, 30, 10_000, 31);
 
   /** A second or two, to see that it works at all. */
-  static final Plan SMOKE = new Plan(1, 30, 50, 2, 100, 1);
+  static final Plan SMOKE = new Plan(Duration.ZERO, 1, 30, 50, 2, 100, 1);
 }

@@ -3,6 +3,7 @@ package io.mortise.bench;
 import io.mortise.bench.subject.Stores;
 import io.mortise.bench.subject.Subject;
 import io.mortise.bench.subject.Subjects;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -14,20 +15,27 @@ import java.util.Set;
 
 /**
  * Lets subjects take turns, in a new order each round, so that whatever else the machine does hits
- * all of them alike; only what is measured in one run can be compared. A first round warms up and
- * is not counted.
+ * all of them alike; only what is measured in one run can be compared. First rounds warm up and are
+ * not counted.
  */
 final class Rounds implements AutoCloseable {
   private final Stores stores;
   private final Figures figures;
+  private final Duration warmUp;
   private final Random random = new Random(20_26);
   private final Map<Subjects, Subject> open = new EnumMap<>(Subjects.class);
   private final Set<Subjects> unfit = EnumSet.noneOf(Subjects.class);
   private final String run = Long.toString(ProcessHandle.current().pid(), 36);
 
-  Rounds(Stores stores, Figures figures) {
+  /**
+   * Over these stores.
+   *
+   * @param warmUp how long each subject runs at least before anything counts
+   */
+  Rounds(Stores stores, Figures figures, Duration warmUp) {
     this.stores = stores;
     this.figures = figures;
+    this.warmUp = warmUp;
   }
 
   /** One turn. */
@@ -37,23 +45,32 @@ final class Rounds implements AutoCloseable {
 
   void play(Workload workload, List<Subjects> subjects, int rounds, Turn turn)
       throws InterruptedException {
-    for (int round = 0; round <= rounds; round++) {
-      List<Subjects> order = new ArrayList<>(subjects);
-      order.removeAll(unfit);
-      Collections.shuffle(order, random);
-      for (Subjects subject : order) {
-        try {
-          turn.take(subject, round > 0);
-        } catch (InterruptedException e) {
-          throw e;
-        } catch (Exception e) {
-          // One library that fails must not cost the figures of the others.
-          figures.note(workload, subject, "failed and was left out of the rest: " + e.getMessage());
-          unfit.add(subject);
-        }
-      }
+    long warm = System.nanoTime() + warmUp.multipliedBy(subjects.size()).toNanos();
+    do {
+      playOnce(workload, subjects, turn, false);
+    } while (System.nanoTime() < warm && !unfit.containsAll(subjects));
+    for (int round = 0; round < rounds; round++) {
+      playOnce(workload, subjects, turn, true);
     }
     unfit.clear();
+  }
+
+  private void playOnce(Workload workload, List<Subjects> subjects, Turn turn, boolean counts)
+      throws InterruptedException {
+    List<Subjects> order = new ArrayList<>(subjects);
+    order.removeAll(unfit);
+    Collections.shuffle(order, random);
+    for (Subjects subject : order) {
+      try {
+        turn.take(subject, counts);
+      } catch (InterruptedException e) {
+        throw e;
+      } catch (Exception e) {
+        // One library that fails must not cost the figures of the others.
+        figures.note(workload, subject, "failed and was left out of the rest: " + e.getMessage());
+        unfit.add(subject);
+      }
+    }
   }
 
   /** The subject in this process, opened on first use. */
