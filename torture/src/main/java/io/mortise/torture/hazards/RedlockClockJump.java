@@ -8,8 +8,6 @@ import io.mortise.testkit.server.Relay;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
-import java.util.stream.Stream;
 
 /** The clock of one server of a quorum jumps ahead, and the lock there is over. */
 final class RedlockClockJump implements Hazard.Story {
@@ -18,12 +16,8 @@ final class RedlockClockJump implements Hazard.Story {
 
   /** Three servers, the second with a clock that can be set. */
   private static Trio start(Stage stage, FakeClock clock) {
-    // The memory allocator of many distributions' servers asks for the time before it may.
     Path binary =
-        Stream.of(RedisServer.bundled(), RedisServer.installed(6))
-            .flatMap(Optional::stream)
-            .filter(clock::suits)
-            .findFirst()
+        RedisServer.under(clock)
             .orElseThrow(
                 () -> new MissingProgramException("a redis-server that runs under libfaketime"));
     RedisServer second = stage.open(RedisServer.start(clock, binary));

@@ -105,12 +105,16 @@ public final class Promises {
 
   /**
    * Nobody ends a transaction of SQLite or H2 whose process stands still, and until it goes on
-   * nobody else gets at what it has locked; one that dies ends it.
+   * nobody else gets at what it has locked; one that dies ends it. H2 is asked one statement at a
+   * time, so that one on a slow network keeps what it has locked for many trips.
    */
   private Delay delay(Fault fault) {
+    boolean isH2 = mode.startsWith("h2");
     boolean standsStill = fault == Fault.PAUSE || fault == Fault.FULL_GC;
-    boolean waitsForIt = mode.startsWith("sqlite") || mode.startsWith("h2");
-    return waitsForIt && standsStill ? Delay.STORE : fault.delay();
+    if (standsStill && (isH2 || mode.startsWith("sqlite"))) {
+      return Delay.STORE;
+    }
+    return isH2 && fault == Fault.SLOW ? Delay.LOST_WORD : fault.delay();
   }
 
   /**

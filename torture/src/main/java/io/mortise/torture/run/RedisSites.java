@@ -7,7 +7,6 @@ import io.mortise.testkit.server.RedisCluster;
 import io.mortise.testkit.server.RedisPair;
 import io.mortise.testkit.server.RedisSentinels;
 import io.mortise.testkit.server.RedisServer;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,7 +14,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Redis servers, alone and together. */
 final class RedisSites {
@@ -47,19 +45,9 @@ final class RedisSites {
     return program().map(program -> single(program, fsync, wanted));
   }
 
-  /** One that can see another clock, if there is one; see {@link FakeClock#suits}. */
-  private static Optional<Path> programFor(Optional<FakeClock> clock) {
-    return clock.flatMap(
-        shown ->
-            Stream.of(program(), RedisServer.bundled())
-                .flatMap(Optional::stream)
-                .filter(shown::suits)
-                .findFirst());
-  }
-
   private static Site single(Path installed, String fsync, Set<Fault> wanted) {
     Optional<FakeClock> clock = Sites.clock(wanted);
-    Optional<Path> suitable = programFor(clock);
+    Optional<Path> suitable = clock.flatMap(RedisServer::under);
     Path program = suitable.orElse(installed);
     if (suitable.isEmpty()) {
       clock.ifPresent(FakeClock::close);
@@ -75,9 +63,12 @@ final class RedisSites {
     disk.ifPresent(mounted -> arguments.addAll(List.of("--dir", mounted.folder().toString())));
     String[] all = arguments.toArray(String[]::new);
     RedisServer server =
-        clock.isPresent()
-            ? RedisServer.start(clock.get(), program, all)
-            : RedisServer.start(program, all);
+        Sites.started(
+            () ->
+                clock.isPresent()
+                    ? RedisServer.start(clock.get(), program, all)
+                    : RedisServer.start(program, all),
+            List.of(clock, disk));
     Site site = new Site(server.url(), true);
     disk.ifPresent(site::owns);
     clock.ifPresent(site::owns);
@@ -139,21 +130,12 @@ final class RedisSites {
                         Waits.until(
                             LONGEST_FAILOVER,
                             "the old master followed the new one",
-                            () -> isReplica(master));
+                            () -> master.says("role", "slave"));
                       })
                   .can(Fault.FORGET, () -> set.master().ask("FLUSHALL"))
                   .can(Fault.SCRIPT_FLUSH, () -> set.master().ask("SCRIPT", "FLUSH"))
                   .can(Fault.PUSH_LOSS, () -> set.master().ask("CLIENT", "KILL", "TYPE", "pubsub"));
             });
-  }
-
-  /** Who makes it one breaks its connections, perhaps this one. */
-  private static boolean isReplica(RedisServer server) {
-    try {
-      return server.info("role").equals("slave");
-    } catch (UncheckedIOException e) {
-      return false;
-    }
   }
 
   /** Replicas take over from masters that are dead. */
@@ -213,13 +195,17 @@ final class RedisSites {
             program -> {
               List<RedisServer> members = new ArrayList<>();
               Optional<FakeClock> clock = Sites.clock(wanted);
-              Optional<Path> suitable = programFor(clock);
+              Optional<Path> suitable = clock.flatMap(RedisServer::under);
               for (int i = 0; i < MEMBERS; i++) {
                 String[] durable = {"--appendonly", "yes", "--appendfsync", "always"};
+                boolean seesClock = i == 0 && suitable.isPresent();
                 members.add(
-                    i == 0 && suitable.isPresent()
-                        ? RedisServer.start(clock.orElseThrow(), suitable.get(), durable)
-                        : RedisServer.start(program, durable));
+                    Sites.started(
+                        () ->
+                            seesClock
+                                ? RedisServer.start(clock.orElseThrow(), suitable.get(), durable)
+                                : RedisServer.start(program, durable),
+                        List.of(clock)));
               }
               String url = members.stream().map(RedisServer::url).collect(Collectors.joining(","));
               Site site =

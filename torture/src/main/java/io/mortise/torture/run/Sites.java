@@ -12,10 +12,12 @@ import io.mortise.testkit.server.ZooKeeperServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** Stores that a run can start by itself, each on servers of its own, on free ports. */
 final class Sites {
@@ -80,6 +82,22 @@ final class Sites {
     }
   }
 
+  /** Starts a server, and has what it was started with closed if that fails. */
+  static <T> T started(Supplier<T> start, List<Optional<? extends AutoCloseable>> with) {
+    try {
+      return start.get();
+    } catch (RuntimeException | Error e) {
+      Site opened = new Site("", false);
+      with.stream().flatMap(Optional::stream).forEach(opened::owns);
+      try {
+        opened.close();
+      } catch (RuntimeException inVain) {
+        e.addSuppressed(inVain);
+      }
+      throw e;
+    }
+  }
+
   private static Site sqlite(Path folder) {
     String url = "jdbc:sqlite:" + folder.resolve("locks.db");
     return new Site(url, false).can(Fault.FORGET, () -> Harms.deleteRows(url));
@@ -104,11 +122,14 @@ final class Sites {
     Optional<FakeClock> clock = clock(wanted);
     Optional<LossyDisk> disk = disk(wanted);
     PostgresServer server =
-        disk.isPresent()
-            ? PostgresServer.start(programs, disk.get(), clock)
-            : clock.isPresent()
-                ? PostgresServer.start(programs, clock.get())
-                : PostgresServer.start(programs);
+        started(
+            () ->
+                disk.isPresent()
+                    ? PostgresServer.start(programs, disk.get(), clock)
+                    : clock.isPresent()
+                        ? PostgresServer.start(programs, clock.get())
+                        : PostgresServer.start(programs),
+            List.of(clock, disk));
     String url = server.url();
     return build(
         sql(server, url, clock, disk),
@@ -126,7 +147,10 @@ final class Sites {
   private static Site mysql(Path home, Set<Fault> wanted) {
     Optional<FakeClock> clock = clock(wanted);
     MySqlServer server =
-        clock.isPresent() ? MySqlServer.start(home, clock.get()) : MySqlServer.start(home);
+        started(
+            () ->
+                clock.isPresent() ? MySqlServer.start(home, clock.get()) : MySqlServer.start(home),
+            List.of(clock));
     // The tool has MariaDB's driver, which asks for these two.
     String url = server.url() + "&allowPublicKeyRetrieval=true";
     return sql(server, url, clock, Optional.empty())
@@ -136,9 +160,12 @@ final class Sites {
   private static Site mariadb(Path program, Set<Fault> wanted) {
     Optional<FakeClock> clock = clock(wanted);
     MariaDbServer server =
-        clock.isPresent()
-            ? MariaDbServer.start(program, clock.get())
-            : MariaDbServer.start(program);
+        started(
+            () ->
+                clock.isPresent()
+                    ? MariaDbServer.start(program, clock.get())
+                    : MariaDbServer.start(program),
+            List.of(clock));
     return sql(server, server.url(), clock, Optional.empty());
   }
 

@@ -68,6 +68,12 @@ class PromisesTest {
   }
 
   @Test
+  void givenH2_whenAClientsNetworkIsSlow_thenItMayHoldUpOthersUntilThatIsOver() {
+    assertThat(delay("h2/immediate", Fault.SLOW)).isEqualTo(Delay.LOST_WORD);
+    assertThat(delay("postgresql", Fault.SLOW)).isEqualTo(Delay.SLOW);
+  }
+
+  @Test
   void givenStoreWithoutRow_thenNothingMayBreak() {
     Promises promises = Promises.of(TABLE, "", EnumSet.allOf(Fault.class));
     assertThat(promises.mode()).isEmpty();
