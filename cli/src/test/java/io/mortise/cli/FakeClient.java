@@ -33,10 +33,12 @@ import java.util.function.Function;
 
 /**
  * A client without a store. The name of a lock says what happens to it: {@code taken} is never
- * granted, {@code unrenewed} is valid for five seconds and never renewed, {@code evicted} is lost
- * two seconds after the grant.
+ * granted, {@code unrenewed} is valid for {@link #UNRENEWED} and never renewed, {@code evicted} is
+ * lost two seconds after the grant.
  */
 final class FakeClient implements LockClient {
+  static final Duration UNRENEWED = Duration.ofSeconds(8);
+
   final List<LockView> views = new ArrayList<>();
   final List<String> done = new ArrayList<>();
 
@@ -216,7 +218,7 @@ final class FakeClient implements LockClient {
       if (!name.equals("unrenewed")) {
         return Duration.ofSeconds(15);
       }
-      Duration left = Duration.ofSeconds(5).minusNanos(System.nanoTime() - granted);
+      Duration left = UNRENEWED.minusNanos(System.nanoTime() - granted);
       return left.isNegative() ? Duration.ZERO : left;
     }
 

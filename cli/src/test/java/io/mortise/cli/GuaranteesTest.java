@@ -76,7 +76,7 @@ class GuaranteesTest {
         .isTrue();
     assertThat(isThere("redis:FaultTest#givenNothing_thenNothing")).isFalse();
     assertThat(isThere("redis:NoSuchTest#givenNothing_thenNothing")).isFalse();
-    String method = "#givenThousandHoldsOneAfterTheOther_thenBlocksOfTokensRiseAndDoNotOverlap";
+    String method = "#givenManyHoldsOneAfterTheOther_thenBlocksOfTokensRiseAndDoNotOverlap";
     assertThat(isThere("redis:Redis7ContractTest>TokenSuite" + method)).isTrue();
     assertThat(isThere("redis:Redis7ClientTest>TokenSuite" + method))
         .as("a contract that does not run that suite")

@@ -32,6 +32,6 @@ class RedisEndToEndTest extends EndToEnd {
 
   @Override
   String url() {
-    return server.url() + "?namespace=" + namespace;
+    return server.url() + "?timeout=20s&namespace=" + namespace;
   }
 }

@@ -67,7 +67,7 @@ class AnsweredOnceTest {
                   TableRules.ALL),
               thread));
     }
-    try (LockStore store = QuorumStore.over(members, QuorumStore.Options.DEFAULT)) {
+    try (LockStore store = QuorumStore.over(members, MemMembers.PATIENT)) {
       SessionId id = SessionId.random(new Random(1));
       StoreSession session =
           store.open(

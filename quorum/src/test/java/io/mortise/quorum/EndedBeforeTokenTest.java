@@ -42,7 +42,7 @@ class EndedBeforeTokenTest {
   @Test
   void givenEndBeforeMembersAgreeOnToken_thenAttemptIsToldToHaveEnded() {
     try (LockStore store =
-        QuorumLockStore.over(members(), QuorumStore.Options.DEFAULT, QuorumRules.ALL, time)) {
+        QuorumLockStore.over(members(), MemMembers.PATIENT, QuorumRules.ALL, time)) {
       SessionId id = SessionId.random(new Random(1));
       StoreSession session =
           store.open(

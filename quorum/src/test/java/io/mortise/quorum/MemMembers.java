@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Three members in memory. */
 final class MemMembers implements StoreUnderTest {
+  /** Members answer on real time, whatever clock a test moves: a machine may stand still. */
+  static final QuorumStore.Options PATIENT =
+      QuorumStore.Options.DEFAULT.withMemberTimeout(Duration.ofSeconds(10));
+
   static final int SIZE = 3;
 
   private final @Nullable ManualTime time;
@@ -61,11 +65,7 @@ final class MemMembers implements StoreUnderTest {
   public LockStore open() {
     Ticker ticker = time == null ? Ticker.SYSTEM : time;
     long micros = time == null ? System.currentTimeMillis() * 1000 : 1_700_000_000_000_000L;
-    return QuorumLockStore.over(
-        stores(members, ticker, micros),
-        QuorumStore.Options.DEFAULT.withMemberTimeout(Duration.ofSeconds(10)),
-        QuorumRules.ALL,
-        ticker);
+    return QuorumLockStore.over(stores(members, ticker, micros), PATIENT, QuorumRules.ALL, ticker);
   }
 
   @Override

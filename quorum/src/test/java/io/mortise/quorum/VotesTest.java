@@ -103,8 +103,7 @@ class VotesTest {
   private int askedBeforeItTold(QuorumRules rules) {
     Deque<Runnable> silent = new ArrayDeque<>();
     List<LockStore> members = List.of(member(), member(), member(silent));
-    try (LockStore store =
-        QuorumLockStore.over(members, QuorumStore.Options.DEFAULT, rules, time)) {
+    try (LockStore store = QuorumLockStore.over(members, MemMembers.PATIENT, rules, time)) {
       StoreSession session = store.open(session(), news -> {});
       var unused = session.renew(0, 1, List.of());
       runAll();
@@ -133,8 +132,7 @@ class VotesTest {
   /** How much later than its sending a renewal counts that was answered after five seconds. */
   private Duration countedAfterSending(QuorumRules rules) {
     List<LockStore> members = List.of(member(), member(), member());
-    try (LockStore store =
-        QuorumLockStore.over(members, QuorumStore.Options.DEFAULT, rules, time)) {
+    try (LockStore store = QuorumLockStore.over(members, MemMembers.PATIENT, rules, time)) {
       StoreSession session = store.open(session(), news -> {});
       long sent = time.nanos();
       CompletionStage<Renewal> renewal = session.renew(0, 1, List.of());
