@@ -9,11 +9,14 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
 
 /**
  * A process that holds a lock, is stopped from outside for longer than its session lives, and then
@@ -46,7 +49,7 @@ final class StoppedHolder implements AutoCloseable {
             lock,
             path);
     Process process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     StoppedHolder holder = new StoppedHolder(process);
     holder.hears("held");
     return holder;
@@ -72,7 +75,8 @@ final class StoppedHolder implements AutoCloseable {
     signal("-CONT");
     process.getOutputStream().write('\n');
     process.getOutputStream().flush();
-    return List.of(said.readLine(), said.readLine(), said.readLine());
+    // Nothing more is null: it has ended.
+    return Arrays.asList(said.readLine(), said.readLine(), said.readLine());
   }
 
   private void signal(String signal) throws Exception {
@@ -109,14 +113,32 @@ final class StoppedHolder implements AutoCloseable {
       }
       System.out.println(lease.isValid() ? "believes" : "told");
       try {
-        fenced.setData(path, bytes("fenced"), -1);
+        write(() -> fenced.setData(path, bytes("fenced"), -1));
         System.out.println("written");
       } catch (StaleTokenException e) {
         System.out.println("refused");
       }
-      data.setData(path, bytes("naive"), -1);
+      write(() -> data.setData(path, bytes("naive"), -1));
       System.out.println("written");
       System.in.read();
+    }
+  }
+
+  /** What can be written twice. */
+  @FunctionalInterface
+  private interface Write {
+    Stat run() throws KeeperException, InterruptedException;
+  }
+
+  /** Its connection may break, as it had been stopped. */
+  private static void write(Write write) throws KeeperException, InterruptedException {
+    while (true) {
+      try {
+        write.run();
+        return;
+      } catch (KeeperException.ConnectionLossException e) {
+        // Asked again, until the session is over at the latest.
+      }
     }
   }
 

@@ -172,19 +172,21 @@ public final class Lookout {
 
   /**
    * Makes a node and all above it where they are missing, and finds out whether we may make others
-   * below. Blocks.
+   * below. Goes on over connections that break meanwhile. Blocks.
    *
+   * @throws StoreUnavailableException if no answer comes in time
    * @throws StoreUnfitException if we may not
    */
   public void prepare(String path, List<ACL> acl, CreateMode mode) {
-    ZooKeeper client = client();
-    Code code = Code.NONODE;
-    // It may be removed, as nobody uses it, before it is tried.
-    for (int tries = 0; tries < 3 && code == Code.NONODE; tries++) {
-      code = make(client, path, acl, mode);
-      if (code == Code.OK || code == Code.NODEEXISTS) {
-        code = tryBelow(client, path, acl);
+    long end = System.nanoTime() + timeout.toNanos();
+    Code code = tryToPrepare(path, acl, mode);
+    while (isOutage(code)) {
+      if (System.nanoTime() - end > 0) {
+        throw new StoreUnavailableException(
+            "Store '%s' was connected, but has not answered within %d ms: %s."
+                .formatted(display, timeout.toMillis(), code));
       }
+      code = tryToPrepare(path, acl, mode);
     }
     if (code != Code.OK) {
       throw unfit(
@@ -195,6 +197,26 @@ public final class Lookout {
             default -> "'" + path + "' cannot be made: " + code + ".";
           });
     }
+  }
+
+  private Code tryToPrepare(String path, List<ACL> acl, CreateMode mode) {
+    ZooKeeper client = client();
+    Code code = Code.NONODE;
+    // It may be removed, as nobody uses it, before it is tried.
+    for (int tries = 0; tries < 3 && code == Code.NONODE; tries++) {
+      code = make(client, path, acl, mode);
+      if (code == Code.OK || code == Code.NODEEXISTS) {
+        code = tryBelow(client, path, acl);
+      }
+    }
+    return code;
+  }
+
+  private static boolean isOutage(Code code) {
+    return switch (code) {
+      case CONNECTIONLOSS, OPERATIONTIMEOUT, SESSIONEXPIRED, SESSIONMOVED -> true;
+      default -> false;
+    };
   }
 
   private Code make(ZooKeeper client, String path, List<ACL> acl, CreateMode mode) {
