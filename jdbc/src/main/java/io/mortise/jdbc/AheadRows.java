@@ -29,7 +29,7 @@ abstract class AheadRows extends Rows {
   private static final int HEADS = LockSteps.CHUNK;
   private static final int HOLDS = LockSteps.STEPS + 1;
 
-  private final SqlText text;
+  final SqlText text;
   private final Flush flush;
   private @Nullable Seen seen;
 

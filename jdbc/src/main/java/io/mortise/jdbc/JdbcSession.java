@@ -270,10 +270,15 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
+    boolean isNew() {
+      return request instanceof Request.Acquire && !store.names().has(request.name());
+    }
+
+    @Override
     boolean fast(Link link) throws SQLException {
       reply = null;
       if (hasFastPath() && !leftOut) {
-        if (request instanceof Request.Acquire acquire && !store.names().has(acquire.name())) {
+        if (request instanceof Request.Acquire acquire && isNew()) {
           reply = link.fast.first(acquire);
         }
         if (reply == null) {

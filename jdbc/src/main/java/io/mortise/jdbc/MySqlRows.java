@@ -23,7 +23,6 @@ final class MySqlRows extends AheadRows {
   /** Tells MariaDB's driver that the server cannot prepare the text; MySQL's sees it by itself. */
   private static final String CLIENT = "/*client prepare*/";
 
-  private final SqlText text;
   private final boolean returning;
   private final boolean readsAhead;
 
@@ -38,7 +37,6 @@ final class MySqlRows extends AheadRows {
       boolean returning,
       boolean readsAhead) {
     super(connection, text, namespace, CLIENT);
-    this.text = text;
     this.returning = returning;
     this.readsAhead = readsAhead;
   }

@@ -3,8 +3,6 @@ package io.mortise.jdbc;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.News;
 import io.mortise.spi.Request;
-import io.mortise.spi.SessionId;
-import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -25,12 +23,14 @@ final class PostgresRows extends AheadRows {
 
   @Override
   @Nullable Block acquireFirst(Request.Acquire request) throws SQLException {
-    return makeRows(List.of(new Ask(request, null))).get(request.attempt().encoded());
+    return makeRows(List.of(new Ask(request, null, true))).get(request.attempt().encoded());
   }
 
   private Map<String, Block> makeRows(List<Ask> asks) throws SQLException {
     Map<String, Block> done = new HashMap<>();
-    bind(of("together_new"), asks).run((result, rows) -> collect(rows, done));
+    Sql sql = of("together_new");
+    bind(sql, asks);
+    sql.run((result, rows) -> collect(rows, done));
     return done;
   }
 
@@ -57,20 +57,22 @@ final class PostgresRows extends AheadRows {
 
   @Override
   Map<String, Block> together(List<Ask> asks) throws SQLException {
+    List<Ask> releases = new ArrayList<>();
+    List<Ask> acquires = new ArrayList<>();
+    for (Ask ask : asks) {
+      (ask.request() instanceof Request.Acquire ? acquires : releases).add(ask);
+    }
+    if (!releases.isEmpty()) {
+      flush().add(text.statement("together_release"), sql -> bindNames(sql, releases));
+    }
+    if (!acquires.isEmpty()) {
+      flush().add(text.statement("together_acquire"), sql -> bind(sql, acquires));
+    }
     Map<String, Block> done = new HashMap<>();
-    List<Ask> newcomers = new ArrayList<>();
-    bind(of("together"), asks)
-        .run(
-            (result, rows) -> {
-              if (result == 0) {
-                rows.next();
-                collectNewcomers(rows.getArray(2), asks, newcomers);
-              } else {
-                collect(rows, done);
-              }
-            });
-    if (!newcomers.isEmpty()) {
-      done.putAll(makeRows(newcomers));
+    flush().send((result, rows) -> collect(rows, done));
+    acquires.removeIf(ask -> !ask.isNew() || done.containsKey(ask.request().attempt().encoded()));
+    if (!acquires.isEmpty()) {
+      done.putAll(makeRows(acquires));
     }
     return done;
   }
@@ -81,23 +83,19 @@ final class PostgresRows extends AheadRows {
     }
   }
 
-  /** Those of the places that take a lock which nobody has ever asked for. */
-  private static void collectNewcomers(@Nullable Array places, List<Ask> asks, List<Ask> newcomers)
-      throws SQLException {
-    if (places != null) {
-      for (Long place : (Long[]) places.getArray()) {
-        Ask ask = asks.get((int) (place - 1));
-        if (ask.old() == null && ask.request() instanceof Request.Acquire) {
-          newcomers.add(ask);
-        }
-      }
+  private static Sql bindNames(Sql sql, List<Ask> asks) throws SQLException {
+    String[] names = new String[asks.size()];
+    String[] attempts = new String[asks.size()];
+    for (int i = 0; i < names.length; i++) {
+      Request request = asks.get(i).request();
+      names[i] = request.name().value();
+      attempts[i] = request.attempt().encoded();
     }
+    return sql.set("names", "text", names).set("attempts", "text", attempts);
   }
 
-  private static Sql bind(Sql sql, List<Ask> asks) throws SQLException {
-    int size = asks.size();
-    String[] names = new String[size];
-    String[] attempts = new String[size];
+  private static void bind(Sql sql, List<Ask> acquires) throws SQLException {
+    int size = acquires.size();
     String[] sessions = new String[size];
     String[] labels = new String[size];
     @Nullable String[] olds = new @Nullable String[size];
@@ -107,25 +105,18 @@ final class PostgresRows extends AheadRows {
     Long[] atMosts = new Long[size];
     Long[] atLeasts = new Long[size];
     for (int i = 0; i < size; i++) {
-      Request request = asks.get(i).request();
-      AttemptId old = asks.get(i).old();
-      SessionId session = request.attempt().session();
-      names[i] = request.name().value();
-      attempts[i] = request.attempt().encoded();
-      sessions[i] = session.value();
+      Request.Acquire acquire = (Request.Acquire) acquires.get(i).request();
+      AttemptId old = acquires.get(i).old();
+      sessions[i] = acquire.attempt().session().value();
+      labels[i] = acquire.terms().label();
       olds[i] = old == null ? null : old.encoded();
-      boolean takes = request instanceof Request.Acquire;
-      Request.Acquire acquire = takes ? (Request.Acquire) request : null;
-      // No lock has capacity 0: that is a release.
-      capacities[i] = acquire == null ? 0L : acquire.mode().capacity();
-      tokens[i] = acquire == null ? 0L : acquire.tokens();
-      floors[i] = acquire == null ? 0L : acquire.tokenFloor();
-      atMosts[i] = acquire == null ? -1L : WaitRow.length(acquire.terms().atMost());
-      atLeasts[i] = acquire == null ? -1L : WaitRow.length(acquire.terms().atLeast());
-      labels[i] = acquire == null ? "" : acquire.terms().label();
+      capacities[i] = (long) acquire.mode().capacity();
+      tokens[i] = (long) acquire.tokens();
+      floors[i] = acquire.tokenFloor();
+      atMosts[i] = WaitRow.length(acquire.terms().atMost());
+      atLeasts[i] = WaitRow.length(acquire.terms().atLeast());
     }
-    return sql.set("names", "text", names)
-        .set("attempts", "text", attempts)
+    bindNames(sql, acquires)
         .set("sessions", "text", cut(sessions, sessions[0], 1))
         .set("labels", "text", cut(labels, "", 0))
         .set("olds", "text", cut(olds, null, 0))

@@ -111,7 +111,8 @@ final class Rounds {
     Rows.Ask ask() {
       return new Rows.Ask(
           Objects.requireNonNull(work.request()),
-          given == null ? null : Objects.requireNonNull(given.request()).attempt());
+          given == null ? null : Objects.requireNonNull(given.request()).attempt(),
+          given == null && work.isNew());
     }
   }
 

@@ -263,8 +263,9 @@ class Rows extends SessionRows {
    *
    * @param old the attempt that gives the lock back in the same step, before the other takes it;
    *     null if it is just one
+   * @param isNew whether nobody here has asked for the lock, which may have no row
    */
-  record Ask(Request request, @Nullable AttemptId old) {
+  record Ask(Request request, @Nullable AttemptId old, boolean isNew) {
     /** The same, where there is one. */
     AttemptId releasing() {
       return Objects.requireNonNull(old);

@@ -36,6 +36,11 @@ abstract class Work {
     return false;
   }
 
+  /** Whether it asks for a lock that nobody here has asked for. */
+  boolean isNew() {
+    return false;
+  }
+
   /** It was tried together with others, in vain. */
   void leftOut() {}
 

@@ -72,10 +72,10 @@ class MySqlStatementsTest extends ServerStatements {
   @Test
   void givenLockOfOnePermit_whenTakenTogether_thenItsTermsAreThoseOfThisTime() throws SQLException {
     Map<String, Object> free = free("capacity", 1, "shut_us", now - 7);
-    together(free, new Ask(permit(Terms.NONE), null), true);
-    together(free, new Ask(permit(new Terms(null, Duration.ofSeconds(200), "")), null), true);
+    together(free, new Ask(permit(Terms.NONE), null, true), true);
+    together(free, new Ask(permit(new Terms(null, Duration.ofSeconds(200), "")), null, true), true);
     Map<String, Object> held = held(OLD, "capacity", 1, "used", 1, "shut_us", now - 7);
-    together(held, new Ask(permit(Terms.NONE), OLD), true);
+    together(held, new Ask(permit(Terms.NONE), OLD, false), true);
   }
 
   private static Request.Acquire permit(Terms terms) {
@@ -88,7 +88,7 @@ class MySqlStatementsTest extends ServerStatements {
     // MariaDB's answer is read off the row alone; nobody asks again with another capacity.
     if (database.equals("mysql")) {
       Map<String, Object> lock = held(ATTEMPT, "capacity", WHOLE + 1, "used", WHOLE + 1);
-      together(lock, new Ask(acquire(), null), false);
+      together(lock, new Ask(acquire(), null, true), false);
     }
   }
 
@@ -106,7 +106,7 @@ class MySqlStatementsTest extends ServerStatements {
     only(almost);
     takeTogether(LEAD - LEAD / 100);
     assertUnchanged(almost);
-    together(free("last_token", now + MINUTE), new Ask(acquire(), null), false);
+    together(free("last_token", now + MINUTE), new Ask(acquire(), null, true), false);
 
     only(held(OLD, "waiters", 1));
     queue(List.of(waits(OTHER, 8, "tokens", MANY)));
@@ -259,7 +259,7 @@ class MySqlStatementsTest extends ServerStatements {
     besideLockedRows(free(), List.of(), () -> link.rows.queueUp(acquire(), told::add));
     besideLockedRows(held(OTHER), List.of(), () -> link.rows.queueUp(acquire(), told::add));
     besideLockedRows(
-        free(), List.of(), () -> link.rows.together(List.of(new Ask(acquire(), null))));
+        free(), List.of(), () -> link.rows.together(List.of(new Ask(acquire(), null, true))));
     besideLockedRows(
         held(OTHER),
         List.of(),
@@ -295,7 +295,7 @@ class MySqlStatementsTest extends ServerStatements {
   @Test
   void givenLockWithoutARow_whenNobodyMayTakeIt_thenItHasOneAsIfForgottenLongAgo()
       throws SQLException {
-    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null);
+    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null, true);
     madeIdle(release);
     Map<String, Object> made = changed();
     assertThat(made)
@@ -303,12 +303,12 @@ class MySqlStatementsTest extends ServerStatements {
         .containsEntry("last_token", (long) made.get("token") - 1)
         .containsEntry("shut_us", made.get("since_us"))
         .containsEntry("label", "");
-    Ask aheadOfTime = new Ask(acquire(Terms.NONE, 5, now + MINUTE), null);
-    for (Ask ask : List.of(new Ask(acquire(), OLD), aheadOfTime)) {
+    Ask aheadOfTime = new Ask(acquire(Terms.NONE, 5, now + MINUTE), null, true);
+    for (Ask ask : List.of(new Ask(acquire(), OLD, false), aheadOfTime)) {
       madeIdle(ask);
     }
     endSession();
-    madeIdle(new Ask(acquire(), null));
+    madeIdle(new Ask(acquire(), null, true));
   }
 
   private void madeIdle(Ask ask) throws SQLException {

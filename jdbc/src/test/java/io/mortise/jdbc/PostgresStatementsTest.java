@@ -152,7 +152,13 @@ class PostgresStatementsTest extends ServerStatements {
   void givenCounterFarAhead_whenMoreIsWishedForThanIsLeft_thenTheBlockEndsWhereTokensMayBe()
       throws SQLException {
     for (String name :
-        List.of("acquire_fast", "exchange", "queue_up", "hand_over", "together", "exchange all")) {
+        List.of(
+            "acquire_fast",
+            "exchange",
+            "queue_up",
+            "hand_over",
+            "together_acquire",
+            "exchange all")) {
       cutShort(name, halfAhead(), 0);
       cutShort(name, 0, halfAhead());
       cutShort(name, 0, 0);
@@ -221,7 +227,7 @@ class PostgresStatementsTest extends ServerStatements {
       Map<String, Object> waiter = waiter(NAMESPACE, "lock", ATTEMPT.encoded(), 3);
       tables.put("wait", with(waiter, "weight", WHOLE, "tokens", MANY, "token_floor", floor));
     }
-    try (Sql sql = tables.statement(name.equals("exchange all") ? "together" : name)) {
+    try (Sql sql = tables.statement(name.equals("exchange all") ? "together_acquire" : name)) {
       boolean hands = name.equals("hand_over");
       TestTables.bind(
           sql,
@@ -236,7 +242,7 @@ class PostgresStatementsTest extends ServerStatements {
               PostgresHints.CHANNELS,
               "ahead",
               LockSteps.STEPS));
-      if (name.equals("together") || name.equals("exchange all")) {
+      if (name.equals("together_acquire") || name.equals("exchange all")) {
         sql.set("names", "text", new String[] {"lock"})
             .set("attempts", "text", new String[] {ATTEMPT.encoded()})
             .set("sessions", "text", new String[] {ATTEMPT.session().value()})

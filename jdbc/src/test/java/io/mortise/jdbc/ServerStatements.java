@@ -496,8 +496,8 @@ abstract class ServerStatements {
     Map<String, Block> done =
         link.rows.together(
             List.of(
-                new Ask(new Request.Abandon(LockName.of("mate"), THIRD), null),
-                new Ask(vain, null),
+                new Ask(new Request.Abandon(LockName.of("mate"), THIRD), null, true),
+                new Ask(vain, null, true),
                 ask));
     List<Map<String, Object>> after = tables.all("lock");
     tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name IN ('mate', 'nate')");

@@ -271,23 +271,23 @@ class ServerStatementsTest extends ServerStatements {
   @Test
   void givenManyRequests_whenDoneTogether_thenEachAsByItself() throws SQLException {
     Terms least = new Terms(null, Duration.ofSeconds(200), "a \"label\"");
-    together(free("told", 3, "evicted", 1), new Ask(acquire(), null), true);
-    together(free("ended", OTHER.encoded()), new Ask(acquire(least, 6, 3), null), true);
-    together(free("last_token", now + LEAD / 2), new Ask(acquire(), null), true);
-    together(free(), new Ask(acquire(Terms.NONE, 5, now + LEAD / 2), null), true);
+    together(free("told", 3, "evicted", 1), new Ask(acquire(), null, true), true);
+    together(free("ended", OTHER.encoded()), new Ask(acquire(least, 6, 3), null, true), true);
+    together(free("last_token", now + LEAD / 2), new Ask(acquire(), null, true), true);
+    together(free(), new Ask(acquire(Terms.NONE, 5, now + LEAD / 2), null, true), true);
     for (Map<String, Object> lock : notFree()) {
-      together(lock, new Ask(acquire(), null), false);
+      together(lock, new Ask(acquire(), null, true), false);
     }
-    together(held(OTHER), new Ask(acquire(), null), false);
-    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null);
+    together(held(OTHER), new Ask(acquire(), null, true), false);
+    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null, true);
     together(held(ATTEMPT), release, true);
     together(held(ATTEMPT, "shut_us", now + MINUTE, "free_us", now + MINUTE), release, true);
     for (Map<String, Object> lock : special(ATTEMPT)) {
       together(lock, release, false);
     }
-    Ask exchange = new Ask(acquire(), OLD);
+    Ask exchange = new Ask(acquire(), OLD, false);
     together(held(OLD, "shut_us", now - 7, "free_us", now + MINUTE), exchange, true);
-    together(held(OLD), new Ask(acquire(least, 6, 3), OLD), true);
+    together(held(OLD), new Ask(acquire(least, 6, 3), OLD, false), true);
     together(held(OLD, "last_token", now + LEAD / 2), exchange, true);
     for (Map<String, Object> lock : special(OLD)) {
       together(lock, exchange, false);
@@ -298,7 +298,7 @@ class ServerStatementsTest extends ServerStatements {
     together(free(), exchange, false);
     for (int i = 0; i < 2; i++) {
       endSession();
-      together(free(), new Ask(acquire(), null), false);
+      together(free(), new Ask(acquire(), null, true), false);
       together(held(OLD), exchange, false);
       together(held(ATTEMPT), release, true);
     }
@@ -314,12 +314,12 @@ class ServerStatementsTest extends ServerStatements {
     madeHeld(new Request.Acquire(NAME, ATTEMPT, permit, true, Terms.NONE, 1, 0, null));
     if (isPostgres()) {
       madeHeld(acquire(both, 6, 3));
-      notMade(new Ask(acquire(), OLD));
-      notMade(new Ask(acquire(Terms.NONE, 5, now + MINUTE), null));
-      notMade(new Ask(new Request.Abandon(NAME, ATTEMPT), null));
+      notMade(new Ask(acquire(), OLD, false));
+      notMade(new Ask(acquire(Terms.NONE, 5, now + MINUTE), null, true));
+      notMade(new Ask(new Request.Abandon(NAME, ATTEMPT), null, true));
       for (int i = 0; i < 2; i++) {
         endSession();
-        notMade(new Ask(acquire(), null));
+        notMade(new Ask(acquire(), null, true));
       }
     }
   }
@@ -364,7 +364,7 @@ class ServerStatementsTest extends ServerStatements {
         new Request.Acquire(
             LockName.of("second"), OLD, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null);
     Map<String, Block> done =
-        link.rows.together(List.of(new Ask(acquire(), null), new Ask(second, null)));
+        link.rows.together(List.of(new Ask(acquire(), null, true), new Ask(second, null, true)));
     tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'second'");
     assertThat(done).containsOnlyKeys(ATTEMPT.encoded(), OLD.encoded());
     assertThat(changed()).containsEntry("owner", ATTEMPT.encoded());
@@ -377,7 +377,8 @@ class ServerStatementsTest extends ServerStatements {
     Request.Acquire beside =
         new Request.Acquire(second, THIRD, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null);
     Map<String, Block> done =
-        link.rows.together(List.of(vainly("other"), new Ask(beside, null), new Ask(request, null)));
+        link.rows.together(
+            List.of(vainly("other"), new Ask(beside, null, true), new Ask(request, null, true)));
     Map<String, Object> made =
         tables.all("lock").stream()
             .filter(lock -> lock.get("name").equals("second"))
@@ -404,7 +405,8 @@ class ServerStatementsTest extends ServerStatements {
   private static Ask vainly(String name) {
     return new Ask(
         new Request.Acquire(LockName.of(name), VAIN, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null),
-        null);
+        null,
+        true);
   }
 
   /** A row that nothing was written to. */
@@ -442,23 +444,23 @@ class ServerStatementsTest extends ServerStatements {
     taken(free("capacity", 1), one);
     exchanged(held, one);
     takenInQueue(free("capacity", 1), one);
-    together(free("capacity", 1), new Ask(one, null), true);
-    together(held, new Ask(one, OLD), true);
+    together(free("capacity", 1), new Ask(one, null, true), true);
+    together(held, new Ask(one, OLD, false), true);
     together(
         held(ATTEMPT, "capacity", 1, "used", 1),
-        new Ask(new Request.Abandon(NAME, ATTEMPT), null),
+        new Ask(new Request.Abandon(NAME, ATTEMPT), null, true),
         true);
   }
 
   @Test
   void givenAttemptThatHoldsOrHasEndedInASpecialWay_whenAskedTogether_thenItIsNotServed()
       throws SQLException {
-    Ask acquire = new Ask(acquire(), null);
+    Ask acquire = new Ask(acquire(), null, true);
     together(held(ATTEMPT, "waiters", 1), acquire, false);
     together(held(ATTEMPT, "told", 1), acquire, false);
     together(held(ATTEMPT, "evicted", 1), acquire, false);
     together(held(ATTEMPT, "free_us", now + MINUTE), acquire, false);
-    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null);
+    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null, true);
     Map<String, Object> ended = free("ended", ATTEMPT.encoded());
     together(with(ended, "ended_was", "WAITING", "ended_how", "RELEASED"), release, false);
     together(with(ended, "ended_was", "HELD", "ended_how", "EVICTED"), release, false);

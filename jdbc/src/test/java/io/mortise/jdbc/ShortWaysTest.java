@@ -272,7 +272,9 @@ class ShortWaysTest {
     }
 
     private static @Nullable Reply exchange(Link link, LockStates state) throws SQLException {
-      return link.fast.together(List.of(new Rows.Ask(state.next, state.request.attempt()))).get(0);
+      return link.fast
+          .together(List.of(new Rows.Ask(state.next, state.request.attempt(), false)))
+          .get(0);
     }
 
     void together(List<Case> asked) throws SQLException {
@@ -282,8 +284,8 @@ class ShortWaysTest {
         lead(one);
         asks.add(
             state.next == null
-                ? new Rows.Ask(state.request, null)
-                : new Rows.Ask(state.next, state.request.attempt()));
+                ? new Rows.Ask(state.request, null, true)
+                : new Rows.Ask(state.next, state.request.attempt(), false));
       }
       long began = links.get(TRIED).now();
       List<@Nullable Reply> replies = links.get(TRIED).fast.together(asks);
