@@ -157,7 +157,8 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public CompletionStage<LockPage> inspect(LockQuery query) {
-    return call(requests, link -> new Inspector(link.rows, link.now()).page(query));
+    return submit(
+        requests, Work.Call.single(link -> new Inspector(link.rows, link.now()).page(query)));
   }
 
   @Override

@@ -108,6 +108,10 @@ final class Rounds {
       return false;
     }
 
+    boolean isRelease() {
+      return work.request() instanceof Request.Abandon;
+    }
+
     Rows.Ask ask() {
       return new Rows.Ask(
           Objects.requireNonNull(work.request()),
@@ -140,11 +144,18 @@ final class Rounds {
     }
     first.removeIf(this::isStillLocked);
     together(first);
+    first.removeIf(step -> step.answered);
+    // Whoever gives back goes first, as others wait for that: a trip may take long, and each of
+    // these may take several.
     for (Step step : first) {
-      if (!step.answered) {
-        if (step.given != null) {
-          serve(step.given);
-        }
+      if (step.given != null) {
+        serve(step.given);
+      } else if (step.isRelease()) {
+        serve(step.work);
+      }
+    }
+    for (Step step : first) {
+      if (!step.isRelease()) {
         serve(step.work);
       }
     }

@@ -80,7 +80,7 @@ abstract class Work {
       this.single = single;
     }
 
-    /** A step of one statement, which needs no transaction around it. */
+    /** A step that needs no transaction around it: one statement, or several that only look. */
     static <T> Call<T> single(Step<T> step) {
       return new Call<>(step, true);
     }

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
+import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.Terms;
+import io.mortise.testkit.Waits;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -126,6 +128,15 @@ class LockedRowTest {
             () -> link.fast.handOver(new Request.Abandon(LockName.of(NAME), held)));
     assertThat(reply).isInstanceOf(Reply.Ended.class);
     assertThat(link.takeTold()).extracting(News::attempt).containsExactly(next);
+  }
+
+  @Test
+  void givenLockWhoseRowSomebodyKeepsLocked_whenInspected_thenItIsShownAllTheSame()
+      throws Exception {
+    LockQuery query = LockQuery.of(LockName.of(NAME));
+    assertThat(Waits.join(store.inspect(query)).locks())
+        .singleElement()
+        .satisfies(view -> assertThat(view.holders()).hasSize(1));
   }
 
   private static Request.Acquire acquire(AttemptId attempt) {
