@@ -2,6 +2,12 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.jdbc.Database.Trouble;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.testkit.Unpaused;
@@ -9,7 +15,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -105,6 +113,72 @@ class LaneTest {
     }
   }
 
+  @Test
+  void givenRequestsThatCameMeanwhile_thenReleasesOfOtherLocksGoFirst_andEachLockKeepsItsOrder()
+      throws Exception {
+    List<String> served = Collections.synchronizedList(new ArrayList<>());
+    CountDownLatch busy = new CountDownLatch(1);
+    CountDownLatch free = new CountDownLatch(1);
+    try (ServerDatabase h2 = database("first");
+        Lane lane = new Lane("lane", new Server(h2), new ReentrantLock(), news -> {})) {
+      lane.submit(
+          new Work.Call<>(
+              link -> {
+                busy.countDown();
+                return awaited(free);
+              }));
+      assertThat(busy.await(20, TimeUnit.SECONDS)).isTrue();
+      for (String what : List.of("take a", "take b", "give c", "give a", "take c")) {
+        lane.submit(new Noted(what, served));
+      }
+      free.countDown();
+      work(lane);
+    }
+    assertThat(served).containsExactly("give c", "take a", "take b", "give a", "take c");
+  }
+
+  private static boolean awaited(CountDownLatch latch) {
+    try {
+      return latch.await(20, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** A request for the lock of its last letter that writes down when it is served. */
+  private static final class Noted extends Work {
+    private static final AttemptId ATTEMPT = new AttemptId(new SessionId("sessionAaaaa"), 1);
+
+    private final String what;
+    private final List<String> served;
+
+    Noted(String what, List<String> served) {
+      this.what = what;
+      this.served = served;
+    }
+
+    @Override
+    Request request() {
+      String name = what.substring(what.length() - 1);
+      return what.startsWith("give")
+          ? new Request.Abandon(LockName.of(name), ATTEMPT)
+          : TestSession.request(name, ATTEMPT, Mode.EXCLUSIVE, true, TestSession.NO_TERMS, null);
+    }
+
+    @Override
+    void run(Link link) {
+      served.add(what);
+    }
+
+    @Override
+    void done() {}
+
+    @Override
+    void failed(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {
+      served.add(what + " failed: " + cause);
+    }
+  }
+
   private static ServerDatabase database(String name) {
     return new ServerDatabase(
             new H2Dialect(),
@@ -142,6 +216,23 @@ class LaneTest {
     @Override
     public Duration idleLimit() {
       return LIMIT;
+    }
+  }
+
+  /** Asked by the lane's thread only, for several at a time. */
+  private static final class Server extends Helped {
+    Server(Database database) {
+      super(database);
+    }
+
+    @Override
+    public int batch() {
+      return 64;
+    }
+
+    @Override
+    public boolean callerRuns() {
+      return false;
     }
   }
 
