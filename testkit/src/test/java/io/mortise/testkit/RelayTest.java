@@ -93,6 +93,9 @@ class RelayTest {
     assertThat(hear(served, LONG)).isEqualTo(7);
     served.getOutputStream().write(8);
     assertSilent(client);
+    // Also those that come after a lost one.
+    client.getOutputStream().write(9);
+    assertThat(hear(served, LONG)).isEqualTo(9);
     relay.weather(Weather.FAIR);
     assertThat(isOver(client)).isTrue();
     assertThat(isOver(served)).isTrue();

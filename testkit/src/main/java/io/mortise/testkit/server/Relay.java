@@ -49,7 +49,7 @@ public final class Relay implements AutoCloseable {
     final Socket client;
     final Socket server;
 
-    /** Something was lost: what follows would make no sense. */
+    /** Something was lost: it breaks when the weather is fair again. */
     volatile boolean spoilt;
 
     /** The server's end is gone, and the client is not told. */
@@ -183,14 +183,21 @@ public final class Relay implements AutoCloseable {
    */
   private void carry(Line line, Socket from, Socket to, Weather losing, Weather holding) {
     byte[] buffer = new byte[16_384];
+    // What follows in this direction would make no sense; the other goes on.
+    boolean lost = false;
     try {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
       for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
         if (awaitPassage(holding) == losing) {
+          lost = true;
           line.spoilt = true;
+          if (weather == Weather.FAIR) {
+            // It was over just now: nobody else breaks this line.
+            line.breakOff();
+          }
         }
-        if (!line.spoilt && !line.halfOpen) {
+        if (!lost && !line.halfOpen) {
           out.write(buffer, 0, read);
         }
       }

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -29,6 +30,8 @@ public final class Lookout {
 
   /** Shorter than most servers grant; still long enough to connect to each in turn. */
   private static final int PROBE_MILLIS = 3_000;
+
+  private static final long PAUSE_NANOS = 20_000_000;
 
   /** That of servers which nobody has configured otherwise. */
   private static final Duration DEFAULT_TICK = Duration.ofSeconds(2);
@@ -186,6 +189,8 @@ public final class Lookout {
             "Store '%s' was connected, but has not answered within %d ms: %s."
                 .formatted(display, timeout.toMillis(), code));
       }
+      // What is not connected any more may say so at once.
+      LockSupport.parkNanos(PAUSE_NANOS);
       code = tryToPrepare(path, acl, mode);
     }
     if (code != Code.OK) {
