@@ -141,9 +141,7 @@ class ReplicatedFaultsTest {
 
     @Override
     public void awaitWhole() {
-      await()
-          .atMost(LONG)
-          .until(() -> set.replicas().stream().allMatch(each -> each.follows(set.master())));
+      await().atMost(LONG).until(set::isWhole);
       master = set.master();
       replicas = set.replicas();
     }

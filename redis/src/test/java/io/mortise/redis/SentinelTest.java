@@ -88,9 +88,7 @@ class SentinelTest {
   }
 
   private static void awaitReplicas() {
-    await()
-        .atMost(LONG)
-        .until(() -> set.replicas().stream().allMatch(replica -> replica.follows(set.master())));
+    await().atMost(LONG).until(set::isWhole);
   }
 
   @Test

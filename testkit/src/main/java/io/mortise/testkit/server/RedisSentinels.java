@@ -184,6 +184,12 @@ public final class RedisSentinels implements AutoCloseable {
     return servers.stream().filter(server -> server != master).toList();
   }
 
+  /** Whether all others are replicas of the master, and connected to it. */
+  public boolean isWhole() {
+    RedisServer master = master();
+    return servers.stream().allMatch(server -> server == master || server.follows(master));
+  }
+
   /** Has a Sentinel make a replica the master, without waiting for a failure. Returns at once. */
   public void failOver() {
     ask(ports.get(0), "SENTINEL", "FAILOVER", NAME);
