@@ -121,20 +121,52 @@ final class MySqlRows extends AheadRows {
     sorted.sort(Comparator.comparing(ask -> ask.request().name()));
     Map<String, Block> served = new HashMap<>();
     if (!sorted.isEmpty()) {
-      String json = json(sorted);
-      Sql.Reader reader = (result, rows) -> collect(rows, served);
-      if (returning) {
-        of("together").set("requests", json).run(reader);
-      } else if (readsAhead) {
-        flush().add(text.statement("together"), sql -> sql.set("requests", json));
-        flush().add(text.statement("together_read"), sql -> sql.set("requests", json));
-        flush().send(reader);
+      // Never one part so and the other so: the first would be done if the second fails.
+      KnownAsks known = returning ? null : KnownAsks.of(sorted);
+      if (known == null) {
+        any(json(sorted), served);
       } else {
-        of("together").set("requests", json).update();
-        of("together_read").set("requests", json).run(reader);
+        known(known, served);
       }
     }
     return served;
+  }
+
+  private void any(String json, Map<String, Block> served) throws SQLException {
+    Sql.Reader reader = (result, rows) -> collect(rows, served);
+    if (returning) {
+      of("together").set("requests", json).run(reader);
+    } else {
+      SqlText.Statement read = text.statement("together_read");
+      twice(text.statement("together"), read, sql -> sql.set("requests", json), reader);
+    }
+  }
+
+  /** Serves requests that are alike. */
+  void known(KnownAsks asks, Map<String, Block> served) throws SQLException {
+    twice(
+        text.statement("together_known", asks.length()),
+        text.statement("together_found", asks.length()),
+        asks,
+        (result, rows) -> collect(rows, served));
+  }
+
+  /** Runs two statements with the same parameters, in one text if the connection takes that. */
+  private void twice(
+      SqlText.Statement write, SqlText.Statement read, Binder binder, Sql.Reader reader)
+      throws SQLException {
+    if (readsAhead) {
+      flush().add(write, binder);
+      flush().add(read, binder);
+      flush().send(reader);
+    } else {
+      Sql sql = of(write);
+      binder.bind(sql);
+      sql.update();
+      sql = of(read);
+      binder.bind(sql);
+      sql.run(reader);
+    }
   }
 
   private static void collect(ResultSet rows, Map<String, Block> served) throws SQLException {

@@ -64,6 +64,15 @@ final class Sql implements AutoCloseable {
     return this;
   }
 
+  /** Sets a list, wherever it stands, to as many values as the statement was made for. */
+  Sql set(String name, List<?> values) throws SQLException {
+    int[] places = positions.getOrDefault(name, NONE);
+    for (int i = 0; i < places.length; i++) {
+      statement.setObject(places[i], values.get(i % values.size()));
+    }
+    return this;
+  }
+
   /** One that gives the key that it generates. */
   static Sql withKey(Connection connection, SqlText.Statement text) throws SQLException {
     return new Sql(

@@ -22,7 +22,7 @@ final class SqlText {
 
   private static final String SHARED = "shared";
   private static final Pattern COMMENT = Pattern.compile("(?m)^\\s*--.*$");
-  private static final Pattern PARAMETER = Pattern.compile(":([a-z_]+)");
+  private static final Pattern PARAMETER = Pattern.compile(":([a-z_]+)(\\.\\.\\.)?");
 
   /**
    * Whose parameters may have numbers, so that a value that stands in many places is bound once.
@@ -32,7 +32,7 @@ final class SqlText {
   private final List<String> folders;
   private final String prefix;
   private final boolean numbered;
-  private final Map<String, Statement> statements = new ConcurrentHashMap<>();
+  private final Map<Key, Statement> statements = new ConcurrentHashMap<>();
 
   SqlText(String folder, String prefix) {
     this(List.of(folder), prefix);
@@ -57,13 +57,36 @@ final class SqlText {
   /** A statement with question marks, and which parameter each of them stands for. */
   record Statement(String name, String sql, List<String> parameters) {}
 
+  /** A statement by its file, and how many values its lists have. */
+  private record Key(String name, int size) {}
+
   /** The name of a table with the user's prefix. */
   String table(String name) {
     return prefix + name;
   }
 
   Statement statement(String name) {
-    return statements.computeIfAbsent(name, this::load);
+    return statement(name, 1);
+  }
+
+  /**
+   * A statement with lists ({@code :names...}), each of so many values; {@link Sql#set(String,
+   * List)} sets them.
+   */
+  Statement statement(String name, int size) {
+    return statements.computeIfAbsent(new Key(name, size), this::load);
+  }
+
+  /**
+   * How long a list is to be made that has to hold so many values, the rest of it filled in. In few
+   * steps, so that few statements are prepared; two thirds of it are needed at least.
+   */
+  static int listLength(int size) {
+    int power = Integer.highestOneBit(size);
+    if (power == size) {
+      return size;
+    }
+    return size <= power + power / 2 ? power + power / 2 : 2 * power;
   }
 
   /** Where the statements that make the tables stand in the jar. */
@@ -82,7 +105,8 @@ final class SqlText {
     return ddl;
   }
 
-  private Statement load(String name) {
+  private Statement load(Key key) {
+    String name = key.name();
     String file =
         folders.stream()
             .map(folder -> folder + "/" + name + ".sql")
@@ -94,6 +118,9 @@ final class SqlText {
     String sql =
         parameter.replaceAll(
             found -> {
+              if (found.group(2) != null) {
+                return list(found.group(1), key.size(), parameters);
+              }
               int known = numbered ? parameters.indexOf(found.group(1)) : -1;
               if (known < 0) {
                 known = parameters.size();
@@ -101,7 +128,17 @@ final class SqlText {
               }
               return numbered ? "?" + (known + 1) : "?";
             });
-    return new Statement(name, sql.strip(), List.copyOf(parameters));
+    String called = key.size() == 1 ? name : name + " of " + key.size();
+    return new Statement(called, sql.strip(), List.copyOf(parameters));
+  }
+
+  private String list(String name, int size, List<String> parameters) {
+    List<String> marks = new ArrayList<>();
+    for (int i = 0; i < size; i++) {
+      parameters.add(name);
+      marks.add(numbered ? "?" + parameters.size() : "?");
+    }
+    return String.join(", ", marks);
   }
 
   private String read(String resource) {

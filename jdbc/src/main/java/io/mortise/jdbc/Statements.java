@@ -52,10 +52,19 @@ abstract class Statements {
   }
 
   final Sql of(String statement) throws SQLException {
-    Sql sql = prepared.get(statement);
+    return of(text.statement(statement));
+  }
+
+  /** One with lists, each of so many values. */
+  final Sql of(String statement, int size) throws SQLException {
+    return of(text.statement(statement, size));
+  }
+
+  final Sql of(SqlText.Statement statement) throws SQLException {
+    Sql sql = prepared.get(statement.name());
     if (sql == null) {
-      sql = prepare(connection, text.statement(statement));
-      prepared.put(statement, sql);
+      sql = prepare(connection, statement);
+      prepared.put(statement.name(), sql);
       // Never changes, and parameters stay bound.
       sql.set("namespace", namespace);
     }

@@ -97,6 +97,7 @@ class MySqlStatementsTest extends ServerStatements {
     Map<String, Object> lock = free("last_token", now - MINUTE);
     only(lock);
     takeTogether(500 * LEAD);
+    takeKnown(500 * LEAD);
     assertUnchanged(lock);
     remove();
     takeTogether(500 * LEAD);
@@ -105,6 +106,7 @@ class MySqlStatementsTest extends ServerStatements {
         free("last_token", (long) tables.column("now").get(0) + LEAD - LEAD / 10);
     only(almost);
     takeTogether(LEAD - LEAD / 100);
+    takeKnown(LEAD - LEAD / 100);
     assertUnchanged(almost);
     together(free("last_token", now + MINUTE), new Ask(acquire(), null, true), false);
 
@@ -126,6 +128,32 @@ class MySqlStatementsTest extends ServerStatements {
         [{"n": "lock", "a": "%s", "s": "%s", "b": "", "c": %d, "t": %d, "f": 3, "l": -1}]"""
             .formatted(ATTEMPT.encoded(), ATTEMPT.session().value(), WHOLE, tokens);
     run("together", "requests", request);
+  }
+
+  private void takeKnown(long tokens) throws SQLException {
+    Object[] request = {
+      "names",
+      "lock",
+      "free",
+      "lock",
+      "takers",
+      ATTEMPT.encoded(),
+      "before",
+      "",
+      "leavers",
+      "",
+      "session",
+      ATTEMPT.session().value(),
+      "capacity",
+      WHOLE,
+      "tokens",
+      tokens,
+      "at_least_us",
+      -1,
+      "label",
+      ""
+    };
+    run("together_known", request);
   }
 
   private void run(String statement, Object... values) throws SQLException {
