@@ -171,8 +171,18 @@ abstract class SessionRows extends Statements {
     };
   }
 
-  void forget(String session, long news) throws SQLException {
-    of("news_delete").set("session", session).set("id", news).update();
+  /**
+   * By one statement: a renewal takes as many trips whatever has happened.
+   *
+   * @param news not empty
+   */
+  void forget(String session, List<Long> news) throws SQLException {
+    List<Long> ids = new ArrayList<>(news);
+    int length = SqlText.listLength(ids.size());
+    while (ids.size() < length) {
+      ids.add(news.get(0));
+    }
+    of("news_delete", length).set("session", session).set("ids", ids).update();
   }
 
   void forgetAll(String session) throws SQLException {

@@ -45,8 +45,8 @@ final class SessionSteps {
       }
       rows.insertSession(id, next, expiresAt, ttl, spec.client().encoded());
     }
-    for (long known : seen) {
-      rows.forget(id, known);
+    if (!seen.isEmpty()) {
+      rows.forget(id, seen);
     }
     List<Renewal.Item> oldest = rows.news(id, 0, LockSteps.STEPS + 1);
     boolean more = oldest.size() > LockSteps.STEPS;

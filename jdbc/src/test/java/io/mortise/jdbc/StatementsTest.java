@@ -468,8 +468,12 @@ class StatementsTest {
     assertThat(tables.query("news_gone", "session", SESSION, "row_limit", 9))
         .containsExactly(second, fourth, fifth);
 
-    assertThat(tables.update("news_delete", "session", SESSION, "id", 6)).isZero();
-    assertThat(tables.update("news_delete", "session", SESSION, "id", 4)).isEqualTo(1);
+    assertThat(tables.update("news_delete", "session", SESSION, "ids", 6)).isZero();
+    assertThat(tables.update("news_delete", "session", SESSION, "ids", 4)).isEqualTo(1);
+    tables.assertAll("news", second, third, fifth, other, gone);
+    tables.put("news", fourth);
+    List<Long> ids = List.of(6L, 4L, 1L, 4L);
+    assertThat(tables.update("news_delete", "session", SESSION, "ids", ids)).isEqualTo(1);
     tables.assertAll("news", second, third, fifth, other, gone);
     assertThat(tables.update("news_drop", "attempt", ATTEMPT)).isEqualTo(1);
     tables.assertAll("news", second, fifth, other, gone);

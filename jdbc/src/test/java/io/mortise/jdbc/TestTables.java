@@ -49,7 +49,11 @@ final class TestTables implements AutoCloseable {
 
   /** One of the statements, with the values of its parameters: name, value, name, value. */
   Sql statement(String name, Object... values) throws SQLException {
-    return bind(new Sql(connection, text.statement(name)), values);
+    int size = 1;
+    for (Object value : values) {
+      size = value instanceof List<?> list ? list.size() : size;
+    }
+    return bind(new Sql(connection, text.statement(name, size)), values);
   }
 
   static Sql bind(Sql sql, Object... values) throws SQLException {
@@ -57,6 +61,8 @@ final class TestTables implements AutoCloseable {
     for (Map.Entry<String, Object> value : row(values).entrySet()) {
       if (value.getValue() instanceof Number number) {
         sql.set(value.getKey(), number.longValue());
+      } else if (value.getValue() instanceof List<?> list) {
+        sql.set(value.getKey(), list);
       } else {
         sql.set(value.getKey(), (String) value.getValue());
       }

@@ -1,3 +1,3 @@
--- Forgets one piece of news that the session knows.
--- :session; :id
-DELETE FROM mortise_news WHERE session = :session AND id = :id
+-- Forgets news that the session knows.
+-- :session; :ids = of the news
+DELETE FROM mortise_news WHERE session = :session AND id IN (:ids...)
