@@ -1,6 +1,7 @@
 package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.AttemptId;
@@ -132,7 +133,8 @@ class LaneTest {
         lane.submit(new Noted(what, served));
       }
       free.countDown();
-      work(lane);
+      // What waits behind another of the same lock is served after all that came with it.
+      await().until(() -> served.size() == 5);
     }
     assertThat(served).containsExactly("give c", "take a", "take b", "give a", "take c");
   }
