@@ -52,7 +52,8 @@ abstract class Statements {
   }
 
   final Sql of(String statement) throws SQLException {
-    return of(text.statement(statement));
+    Sql known = prepared.get(statement);
+    return known == null ? of(text.statement(statement)) : known;
   }
 
   /** One with lists, each of so many values. */
