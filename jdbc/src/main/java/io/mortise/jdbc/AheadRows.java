@@ -2,7 +2,8 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.News;
-import io.mortise.spi.Request;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionSpec;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -11,9 +12,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,16 +25,33 @@ abstract class AheadRows extends Rows {
   /** Statements that are kept back at most. */
   private static final int KEPT_BACK = 24;
 
+  /** No attempt, and no session. */
+  private static final String NOBODY = "";
+
   private static final int HEADS = LockSteps.CHUNK;
   private static final int HOLDS = LockSteps.STEPS + 1;
 
-  final SqlText text;
+  private final boolean takesSeveral;
   private final Flush flush;
   private @Nullable Seen seen;
 
-  AheadRows(Connection connection, SqlText text, String namespace, String flushPrefix) {
+  private boolean partlyDone;
+
+  /** The time at which the transaction began; 0 if it was not asked for. */
+  private long began;
+
+  /**
+   * @param takesSeveral whether the connection takes several statements in one text; else there is
+   *     nothing to gain
+   */
+  AheadRows(
+      Connection connection,
+      SqlText text,
+      String namespace,
+      boolean takesSeveral,
+      String flushPrefix) {
     super(connection, text, namespace);
-    this.text = text;
+    this.takesSeveral = takesSeveral;
     this.flush = new Flush(connection, namespace, flushPrefix);
   }
 
@@ -55,10 +71,16 @@ abstract class AheadRows extends Rows {
     final Set<String> asked = new HashSet<>();
     final Map<String, Session> sessions = new HashMap<>();
 
-    Seen(AttemptId attempt) {
-      this.attempt = attempt.encoded();
-      asked.add(attempt.session().value());
+    Seen(@Nullable AttemptId attempt) {
+      this.attempt = attempt == null ? NOBODY : attempt.encoded();
+      if (attempt != null) {
+        asked.add(attempt.session().value());
+      }
     }
+  }
+
+  final boolean takesSeveral() {
+    return takesSeveral;
   }
 
   Flush flush() {
@@ -68,13 +90,21 @@ abstract class AheadRows extends Rows {
   /** The transaction is over. */
   void forget() {
     seen = null;
+    began = 0;
     flush.clear();
+  }
+
+  /** A transaction began at this time, which is what its step will ask for first. */
+  void began(long now) {
+    began = now;
   }
 
   long now() throws SQLException {
     Seen known = seen;
     if (known != null) {
       return known.now;
+    } else if (began != 0) {
+      return began;
     }
     try (ResultSet row = of("now").query()) {
       row.next();
@@ -82,13 +112,14 @@ abstract class AheadRows extends Rows {
     }
   }
 
-  /** Reads what a step for a request may ask for. */
-  void readAll(Request request) throws SQLException {
-    Seen reading = new Seen(request.attempt());
+  /** Reads what a step may ask for. */
+  void readAll(Expected expected) throws SQLException {
+    Seen reading = new Seen(expected.attempt());
     List<HoldRow> holds = new ArrayList<>();
-    of("contended_read", request.name().value())
+    AttemptId attempt = expected.attempt();
+    of("contended_read", expected.name().value())
         .set("attempt", reading.attempt)
-        .set("session", request.attempt().session().value())
+        .set("session", attempt == null ? NOBODY : attempt.session().value())
         .set("heads", HEADS)
         .set("holds", HOLDS)
         .set("ahead", LockSteps.STEPS)
@@ -181,59 +212,102 @@ abstract class AheadRows extends Rows {
     }
   }
 
-  /**
-   * Runs hand_over.sql.
-   *
-   * @param place of the result that counts
-   */
-  static boolean handOver(Sql sql, Request.Abandon request, int place, Consumer<News> told)
+  @Override
+  @Nullable Look look(String name, int limit, Clock clock) throws SQLException {
+    if (!takesSeveral) {
+      return super.look(name, limit, clock);
+    }
+    flush.add(text.statement("now"), sql -> {});
+    flush.add(text.statement("lock_page"), sql -> bindPage(sql, name, -1, 1));
+    flush.add(text.statement("hold_window"), sql -> sql.set("name", name).set("row_limit", limit));
+    flush.add(text.statement("wait_heads"), sql -> sql.set("name", name).set("row_limit", limit));
+    long[] now = {0};
+    List<LockRow> locks = new ArrayList<>();
+    List<HoldRow> holds = new ArrayList<>();
+    List<WaitRow> waiters = new ArrayList<>();
+    flush.send(
+        (result, row) -> {
+          while (row.next()) {
+            switch (result) {
+              case 0 -> now[0] = row.getLong(1);
+              case 1 -> locks.add(LockRow.read(row));
+              case 2 -> holds.add(HoldRow.read(row));
+              default -> waiters.add(WaitRow.read(row));
+            }
+          }
+        });
+    return locks.isEmpty() || !locks.get(0).name.equals(name)
+        ? null
+        : new Look(now[0], locks.get(0), holds, waiters);
+  }
+
+  @Override
+  @Nullable Kept keep(
+      SessionSpec spec, long previous, long beat, boolean strictly, List<Long> known, int limit)
       throws SQLException {
-    List<Optional<News>> heirs = new ArrayList<>();
-    sql.set("attempt", request.attempt().encoded())
-        .run(
-            (result, row) -> {
-              if (result == place && row.next()) {
-                String heir = row.getString(1);
-                heirs.add(
-                    heir == null
-                        ? Optional.empty()
-                        : Optional.of(
-                            new News.Granted(
-                                request.name(),
-                                AttemptId.parse(heir),
-                                row.getLong(2),
-                                row.getInt(3),
-                                (row.getInt(4) & HoldRow.TOLD) != 0,
-                                row.getLong(5) != LockRow.NEVER)));
-              }
-            });
-    heirs.forEach(heir -> heir.ifPresent(told));
-    return !heirs.isEmpty();
+    if (!takesSeveral) {
+      return super.keep(spec, previous, beat, strictly, known, limit);
+    }
+    String id = spec.id().value();
+    flush.add(
+        text.statement("session_keep"),
+        sql ->
+            sql.set("session", id)
+                .set("previous", previous)
+                .set("beat", beat)
+                .set("ttl_us", HoldRow.micros(spec.ttl()))
+                .set("strict", strictly));
+    if (!known.isEmpty()) {
+      flush.add(forgetting(known), sql -> bindForgotten(sql, id, known));
+    }
+    flush.add(
+        text.statement("news_select"),
+        sql -> sql.set("session", id).set("after", 0).set("row_limit", limit));
+    flush.add(text.statement("commit"), sql -> {});
+    List<Long> clock = new ArrayList<>();
+    List<Renewal.Item> news = new ArrayList<>();
+    flush.send(
+        (result, row) -> {
+          if (result == 1) {
+            news.addAll(items(row));
+          } else if (row.next()) {
+            clock.add(row.getLong(1));
+          }
+        });
+    return clock.isEmpty() ? null : new Kept(clock.get(0), news);
+  }
+
+  @Override
+  boolean mayBePartlyDone() {
+    return partlyDone;
+  }
+
+  void mayBePartlyDone(boolean whether) {
+    partlyDone = whether;
+  }
+
+  @Override
+  boolean hasContended() {
+    return takesSeveral;
   }
 
   /**
-   * Runs queue_up.sql.
+   * Does steps on contended locks, in order.
    *
-   * @param place of the result that counts
+   * @param results how many each gives
+   * @param place of the one that counts
    */
-  static @Nullable Place queueUp(Sql sql, Request.Acquire request, int place, Consumer<News> told)
-      throws SQLException {
-    List<Place> places = new ArrayList<>();
-    List<News> wanted = new ArrayList<>();
-    bind(sql, request)
-        .set("ahead", LockSteps.STEPS)
-        .run(
-            (result, row) -> {
-              if (result == place && row.next()) {
-                places.add(Place.read(row));
-                String holder = row.getString(1);
-                if (holder != null && (row.getInt(3) & HoldRow.TOLD) == 0) {
-                  wanted.add(new News.Wanted(request.name(), AttemptId.parse(holder)));
-                }
-              }
-            });
-    wanted.forEach(told);
-    return places.isEmpty() ? null : places.get(0);
+  void contended(List<ContendedStep> steps, int results, int place) throws SQLException {
+    for (ContendedStep step : steps) {
+      flush.add(text.statement(step.statement()), step::bind);
+    }
+    partlyDone = steps.size() > 1;
+    flush.send(
+        (result, row) -> {
+          if (result % results == place) {
+            steps.get(result / results).read(row);
+          }
+        });
   }
 
   private void holdsChanged() {

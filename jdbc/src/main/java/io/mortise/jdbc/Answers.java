@@ -34,7 +34,8 @@ final class Answers {
 
   /** This one is not, or nobody knows. */
   void failed(Work work, Failure failure) {
-    safely(() -> work.failed(failure.trouble(), failure.mayHaveRun(), failure.cause()));
+    Failure known = work.mayHaveRun ? failure.inDoubt() : failure;
+    safely(() -> work.failed(known.trouble(), known.mayHaveRun(), known.cause()));
   }
 
   private static void safely(Runnable answer) {

@@ -18,6 +18,19 @@ record Failure(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {
         new StoreUnavailableException("Store '" + database.profile().display() + "' is closed."));
   }
 
+  /** The same of a request that may have been executed at a try before. */
+  Failure inDoubt() {
+    return mayHaveRun
+        ? this
+        : new Failure(
+            trouble,
+            true,
+            new StoreUnavailableException(
+                "Whether the request was executed is not known: a try failed, and the last one too. "
+                    + cause.getMessage(),
+                cause));
+  }
+
   /**
    * What an error means.
    *
@@ -32,9 +45,8 @@ record Failure(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {
               store
                   + " was busy for "
                   + database.patience().toMillis()
-                  + " ms. The request was not executed. Look for a process that keeps it locked.";
-          case FULL ->
-              store + " has no room left. The request was not executed. Free space for it.";
+                  + " ms. This try was not executed. Look for a process that keeps it locked.";
+          case FULL -> store + " has no room left. This try was not executed. Free space for it.";
           case UNFIT -> store + " refused a statement: " + e.getMessage();
           case BROKEN -> store + " did not answer: " + e.getMessage();
         };

@@ -58,29 +58,26 @@ final class FastSteps {
     return block == null ? null : fastReply(request, block);
   }
 
-  /** The same of a release that is known to be waited for. */
-  @Nullable Reply handOver(Request.Abandon request) throws SQLException {
-    return rows.handOver(request, told) ? fastReply(request, NOTHING) : null;
+  /** Whether there may be another for what {@link #alone} left, see {@link #contended}. */
+  boolean hasContended() {
+    return rows.hasContended();
   }
 
-  /** The answer to one that expects to find the lock held, or null as of {@link #alone}. */
-  @Nullable Reply queueUp(Request.Acquire request) throws SQLException {
-    Rows.Place place = rows.queueUp(request, told);
-    if (place == null) {
-      return null;
-    } else if (place.taken() != null) {
-      return fastReply(request, place.taken());
-    }
-    long mayBeFree = Math.min(place.freeAt(), place.now() + place.left());
-    if (place.ahead() > 0) {
-      mayBeFree = Math.min(mayBeFree, place.soonest());
-    }
-    return new Reply.Queued(
-        request.attempt(),
-        (int) Math.min(place.ahead(), Integer.MAX_VALUE),
-        new Reply.Holder(
-            AttemptId.parse(place.holder()), place.token(), LockSteps.micros(place.left())),
-        LockSteps.askAgain(mayBeFree, place.ahead(), place.now()));
+  /** See {@link Rows#mayBePartlyDone}. */
+  boolean mayBePartlyDone() {
+    return rows.mayBePartlyDone();
+  }
+
+  /**
+   * What is common on locks that others want, in one text.
+   *
+   * @param requests each with a fast path, those who acquire ready to queue
+   */
+  List<ContendedStep> contended(List<Request> requests) throws SQLException {
+    List<ContendedStep> steps = requests.stream().map(ContendedStep::new).toList();
+    rows.contended(steps);
+    steps.forEach(step -> step.told().forEach(told));
+    return steps;
   }
 
   /**
@@ -117,10 +114,14 @@ final class FastSteps {
     return new Reply.Ended(attempt, Was.HELD, How.RELEASED, false);
   }
 
+  static Reply granted(Request.Acquire request, Rows.Block block) {
+    return new Reply.Granted(
+        request.attempt(), block.token(), block.tokens(), false, request.terms().atMost());
+  }
+
   private static Reply fastReply(Request request, Rows.Block block) {
     return request instanceof Request.Acquire acquire
-        ? new Reply.Granted(
-            acquire.attempt(), block.token(), block.tokens(), false, acquire.terms().atMost())
+        ? granted(acquire, block)
         : released(request.attempt());
   }
 }

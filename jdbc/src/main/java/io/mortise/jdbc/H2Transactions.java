@@ -1,7 +1,6 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.News;
-import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -28,7 +27,7 @@ final class H2Transactions implements Link.Transactions {
   }
 
   @Override
-  public void begin(@Nullable Request expected) throws SQLException {
+  public void begin(Rows.@Nullable Expected expected) throws SQLException {
     connection.setAutoCommit(false);
   }
 

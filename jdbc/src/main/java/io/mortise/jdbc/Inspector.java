@@ -11,9 +11,10 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,54 +26,54 @@ final class Inspector {
   private static final int SHOWN = 1000;
 
   private final Rows rows;
-  private final long now;
+  private final Rows.Clock clock;
+  private Map<String, SessionRows.Session> sessions = Map.of();
 
-  private final Map<String, SessionRows.@Nullable Session> sessions = new HashMap<>();
-
-  Inspector(Rows rows, long now) {
+  Inspector(Rows rows, Rows.Clock clock) {
     this.rows = rows;
-    this.now = now;
+    this.clock = clock;
   }
 
   LockPage page(LockQuery query) throws SQLException {
     LockName only = query.name();
     if (only != null) {
-      for (LockRow lock : rows.page(only.value(), true, now, 1)) {
-        if (lock.name.equals(only.value()) && (query.idle() || !lock.isIdle(now))) {
-          return new LockPage(List.of(view(lock)), null);
-        }
-      }
-      return new LockPage(List.of(), null);
+      Rows.Look look = rows.look(only.value(), SHOWN, clock);
+      boolean shown = look != null && (query.idle() || !look.lock().isIdle(look.now()));
+      return new LockPage(shown ? views(List.of(look)) : List.of(), null);
     }
+    long now = clock.now();
     String from = query.cursor() == null ? "" : query.cursor();
     List<LockRow> locks = rows.page(from, query.idle(), now, query.limit() + 1);
-    List<LockView> views = new ArrayList<>();
-    for (LockRow lock : locks) {
-      if (views.size() == query.limit()) {
-        return new LockPage(views, lock.name);
-      }
-      views.add(view(lock));
+    List<Rows.Look> looks = new ArrayList<>();
+    for (LockRow lock : locks.subList(0, Math.min(query.limit(), locks.size()))) {
+      looks.add(rows.look(now, lock, SHOWN));
     }
-    return new LockPage(views, null);
+    return new LockPage(
+        views(looks), locks.size() > query.limit() ? locks.get(query.limit()).name : null);
   }
 
-  private LockView view(LockRow lock) throws SQLException {
-    List<HoldRow> holds =
-        lock.owner != null
-            ? List.of(lock.owner)
-            : lock.used == 0 ? List.of() : new ArrayList<>(rows.holds(lock.name, SHOWN));
+  private List<LockView> views(List<Rows.Look> looks) throws SQLException {
+    Set<String> ids = new HashSet<>();
+    looks.forEach(look -> look.addSessions(ids));
+    sessions = rows.sessions(ids);
+    return looks.stream().map(this::view).toList();
+  }
+
+  private LockView view(Rows.Look look) {
+    LockRow lock = look.lock();
+    long now = look.now();
+    List<HoldRow> holds = lock.owner != null ? List.of(lock.owner) : look.holds();
     List<LockView.Party> holders = new ArrayList<>();
     for (HoldRow hold :
         holds.stream().sorted(Comparator.comparingLong((HoldRow hold) -> hold.token)).toList()) {
       Duration atMost = hold.freeAt == LockRow.NEVER ? null : between(now, hold.freeAt);
-      holders.add(party(hold.attempt, hold.label, hold.weight, hold.token, hold.since, atMost));
+      holders.add(
+          party(now, hold.attempt, hold.label, hold.weight, hold.token, hold.since, atMost));
     }
     List<LockView.Party> waiters = new ArrayList<>();
-    if (lock.waiters > 0) {
-      for (WaitRow waiter : rows.heads(lock.name, SHOWN)) {
-        waiters.add(
-            party(waiter.attempt(), waiter.label(), waiter.weight(), 0, waiter.since(), null));
-      }
+    for (WaitRow waiter : look.waiters()) {
+      waiters.add(
+          party(now, waiter.attempt(), waiter.label(), waiter.weight(), 0, waiter.since(), null));
     }
     return new LockView(
         LockName.of(lock.name),
@@ -84,15 +85,15 @@ final class Inspector {
   }
 
   private LockView.Party party(
+      long now,
       String attempt,
       String label,
       int weight,
       long token,
       long began,
-      @Nullable Duration atMostLeft)
-      throws SQLException {
+      @Nullable Duration atMostLeft) {
     AttemptId id = AttemptId.parse(attempt);
-    SessionRows.Session session = session(id.session().value());
+    SessionRows.Session session = sessions.get(id.session().value());
     if (session != null && session.expiresAt() <= now) {
       session = null;
     }
@@ -105,14 +106,6 @@ final class Inspector {
         between(began, now),
         session == null ? Duration.ZERO : between(now, session.expiresAt()),
         atMostLeft);
-  }
-
-  /** Most locks of a page are held by few: each session is read once. */
-  private SessionRows.@Nullable Session session(String id) throws SQLException {
-    if (!sessions.containsKey(id)) {
-      sessions.put(id, rows.session(id));
-    }
-    return sessions.get(id);
   }
 
   private static Duration between(long from, long to) {

@@ -158,23 +158,27 @@ final class JdbcLockStore implements LockStore {
   @Override
   public CompletionStage<LockPage> inspect(LockQuery query) {
     return submit(
-        requests, Work.Call.single(link -> new Inspector(link.rows, link.now()).page(query)));
+        requests, Work.Call.single(link -> new Inspector(link.rows, link::now).page(query)));
   }
 
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    Rows.Expected expected = new Rows.Expected(name, attempt);
+    Work.Step<Reply.Ended> step = link -> link.locks.evict(name, attempt, how, link.now());
     if (strict) {
-      return call(requests, link -> link.locks.evict(name, attempt, how, link.now()));
+      return submit(requests, new Work.Call<>(expected, step));
     }
     // Judged first, in a step of its own: what the eviction reads of the session may be stale.
     return judge(attempt.session())
-        .thenCompose(
-            verdict -> call(requests, link -> link.locks.evict(name, attempt, how, link.now())));
+        .thenCompose(verdict -> submit(requests, new Work.Call<>(expected, step)));
   }
 
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
-    return call(requests, link -> link.locks.reopen(name, link.now()));
+    return submit(
+        requests,
+        new Work.Call<>(
+            new Rows.Expected(name, null), link -> link.locks.reopen(name, link.now())));
   }
 
   @Override
@@ -188,7 +192,7 @@ final class JdbcLockStore implements LockStore {
             ended ->
                 ended == bounded
                     ? CompletableFuture.completedFuture(ended)
-                    : call(requests, link -> leftBehind(link, bounded - ended))
+                    : submit(requests, Work.Call.single(link -> leftBehind(link, bounded - ended)))
                         .thenCompose(this::sweepOneByOne)
                         .thenApply(removed -> ended + removed));
   }
@@ -200,7 +204,11 @@ final class JdbcLockStore implements LockStore {
       sum =
           sum.thenCompose(
               before ->
-                  call(requests, link -> link.locks.sweep(name, link.now()))
+                  submit(
+                          requests,
+                          new Work.Call<>(
+                              new Rows.Expected(LockName.of(name), null),
+                              link -> link.locks.sweep(name, link.now())))
                       .thenApply(removed -> before + removed));
     }
     return sum;
@@ -228,6 +236,11 @@ final class JdbcLockStore implements LockStore {
 
   <T> CompletableFuture<T> renewal(Work.Step<T> step) {
     return call(renewals, step);
+  }
+
+  /** As {@link Work.Call} says. */
+  <T> CompletableFuture<T> renewal(Work.Shortcut<T> shortcut, Work.Step<T> step) {
+    return submit(renewals, new Work.Call<>(shortcut, step));
   }
 
   /** The session holds or waits for the first time. */

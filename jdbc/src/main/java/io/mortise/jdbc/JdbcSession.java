@@ -104,6 +104,7 @@ final class JdbcSession implements StoreSession {
     List<Long> known = List.copyOf(seen);
     return store
         .renewal(
+            link -> link.sessions.keep(spec, previous, next, known, store.isStrict()),
             link -> link.sessions.renew(spec, previous, next, known, link.now(), store.isStrict()))
         .exceptionally(Renewal.Unknown::new);
   }
@@ -244,6 +245,7 @@ final class JdbcSession implements StoreSession {
     private final Consumer<Reply> sink;
     private @Nullable Reply reply;
     private boolean leftOut;
+    private boolean wasGuessed;
 
     RequestWork(Request request, Consumer<Reply> sink) {
       this.request = request;
@@ -285,25 +287,39 @@ final class JdbcSession implements StoreSession {
           reply = link.fast.alone(request, link::now);
         }
       }
-      if (reply == null && FastSteps.hasFastPath(request) && !isQueued()) {
-        // Somebody else is there: the next guess is that he is alive, and that nothing special goes
-        // on.
-        reply =
-            request instanceof Request.Acquire acquire
-                ? acquire.queue() ? link.fast.queueUp(acquire) : null
-                : handOver(link, (Request.Abandon) request);
+      if (reply == null && !wasGuessed && isGuessed() && link.fast.hasContended()) {
+        take(link.fast.contended(List.of(request)).get(0));
       }
+      wasGuessed = false;
       return reply != null;
     }
 
-    private @Nullable Reply handOver(Link link, Request.Abandon abandon) throws SQLException {
-      Reply ended = link.fast.handOver(abandon);
-      if (link.tells()) {
-        remember(handedOver, abandon.name());
-      } else {
-        handedOver.remove(abandon.name());
+    /**
+     * Somebody else is there: the next guess is that he is alive, and that nothing special goes on.
+     */
+    private boolean isGuessed() {
+      return FastSteps.hasFastPath(request)
+          && !isQueued()
+          && !(request instanceof Request.Acquire acquire && !acquire.queue());
+    }
+
+    @Override
+    boolean isContended() {
+      return isGuessed() && (leftOut || !hasFastPath());
+    }
+
+    @Override
+    void take(ContendedStep step) {
+      wasGuessed = true;
+      reply = step.reply();
+      if (request instanceof Request.Acquire) {
+        return;
       }
-      return ended;
+      if (step.told().isEmpty()) {
+        handedOver.remove(request.name());
+      } else {
+        remember(handedOver, request.name());
+      }
     }
 
     @Override
@@ -328,7 +344,7 @@ final class JdbcSession implements StoreSession {
     @Override
     void failed(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {
       answer(
-          trouble == Trouble.FULL && request instanceof Request.Acquire
+          trouble == Trouble.FULL && !mayHaveRun && request instanceof Request.Acquire
               ? new Reply.Refused(
                   request.attempt(), Reply.Why.STORE_FULL, String.valueOf(cause.getMessage()))
               : new Reply.Failed(request.attempt(), mayHaveRun, cause));

@@ -1,7 +1,6 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.News;
-import io.mortise.spi.Request;
 import io.mortise.spi.StoreReport;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -34,10 +33,10 @@ final class Link implements AutoCloseable {
     /**
      * Begins one that may write.
      *
-     * @param expected a step for this request follows, so that what it may read can be read at
-     *     once; null if something else follows
+     * @param expected a step on this lock follows, so that what it may read can be read at once;
+     *     null if something else follows
      */
-    void begin(@Nullable Request expected) throws SQLException;
+    void begin(Rows.@Nullable Expected expected) throws SQLException;
 
     /**
      * Ends it.
@@ -58,7 +57,7 @@ final class Link implements AutoCloseable {
     long now() throws SQLException;
   }
 
-  void begin(@Nullable Request expected) throws SQLException {
+  void begin(Rows.@Nullable Expected expected) throws SQLException {
     transactions.begin(expected);
   }
 
@@ -83,11 +82,6 @@ final class Link implements AutoCloseable {
   /** See {@link Database#examine}. */
   StoreReport examine(Database database) throws SQLException {
     return database.examine(connection);
-  }
-
-  /** Whether the transaction which has just committed left news for sessions. */
-  boolean tells() {
-    return !told.isEmpty();
   }
 
   /** The news that the transaction which has just committed left for sessions. */

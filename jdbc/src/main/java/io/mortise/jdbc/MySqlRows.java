@@ -2,7 +2,6 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
-import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -12,7 +11,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,39 +22,35 @@ final class MySqlRows extends AheadRows {
   private static final String CLIENT = "/*client prepare*/";
 
   private final boolean returning;
-  private final boolean readsAhead;
 
   /**
    * @param returning whether an insert can return rows
-   * @param readsAhead whether the connection takes several statements in one text
+   * @param takesSeveral whether the connection takes several statements in one text
    */
   MySqlRows(
       Connection connection,
       SqlText text,
       String namespace,
       boolean returning,
-      boolean readsAhead) {
-    super(connection, text, namespace, CLIENT);
+      boolean takesSeveral) {
+    super(connection, text, namespace, takesSeveral, CLIENT);
     this.returning = returning;
-    this.readsAhead = readsAhead;
   }
 
   @Override
   Sql prepare(Connection connection, SqlText.Statement statement) throws SQLException {
     return switch (statement.name()) {
       case "acquire_fast", "acquire_first", "exchange" -> Sql.withKey(connection, statement);
-      case "contended_read" -> several(connection, statement, opening());
-      case "hand_over", "queue_up" -> several(connection, statement, "");
+      case "begin", "contended_read" -> several(connection, statement);
       default -> super.prepare(connection, statement);
     };
   }
 
-  private Sql several(Connection connection, SqlText.Statement statement, String before)
-      throws SQLException {
+  private Sql several(Connection connection, SqlText.Statement statement) throws SQLException {
     return super.prepare(
         connection,
         new SqlText.Statement(
-            statement.name(), CLIENT + before + statement.sql(), statement.parameters()));
+            statement.name(), CLIENT + opening() + statement.sql(), statement.parameters()));
   }
 
   /** What stands before the beginning of a transaction, where several statements are one text. */
@@ -71,17 +65,12 @@ final class MySqlRows extends AheadRows {
 
   /** MariaDB has a setting for that; one that takes one statement at a time would pay for it. */
   private boolean endsSilentTransactions() {
-    return readsAhead && !returning;
+    return takesSeveral() && !returning;
   }
 
   @Override
   @Nullable Block block(Sql acquire, int tokens) throws SQLException {
     return acquire.update() == 0 ? null : new Block(acquire.key(), tokens);
-  }
-
-  /** Whether the connection takes several statements in one text. */
-  boolean readsAhead() {
-    return readsAhead;
   }
 
   @Override
@@ -100,18 +89,24 @@ final class MySqlRows extends AheadRows {
     return block(bind(sql, request), request.tokens());
   }
 
-  @Override
-  boolean handOver(Request.Abandon request, Consumer<News> told) throws SQLException {
-    return readsAhead && handOver(of("hand_over", request.name().value()), request, 0, told);
+  /** Begins a transaction, and reads the clock, which its step asks for first. */
+  void begin() throws SQLException {
+    of("begin")
+        .run(
+            (result, row) -> {
+              row.next();
+              began(row.getLong(1));
+            });
   }
 
   @Override
-  @Nullable Place queueUp(Request.Acquire request, Consumer<News> told) throws SQLException {
-    return readsAhead ? queueUp(of("queue_up", request.name().value()), request, 0, told) : null;
+  void contended(List<ContendedStep> steps) throws SQLException {
+    contended(steps, 1, 0);
   }
 
   @Override
   Map<String, Block> together(List<Ask> asks) throws SQLException {
+    mayBePartlyDone(false);
     List<Ask> sorted = new ArrayList<>();
     for (Ask ask : asks) {
       if (!(ask.request() instanceof Request.Acquire acquire) || acquire.terms().atMost() == null) {
@@ -155,7 +150,7 @@ final class MySqlRows extends AheadRows {
   private void twice(
       SqlText.Statement write, SqlText.Statement read, Binder binder, Sql.Reader reader)
       throws SQLException {
-    if (readsAhead) {
+    if (takesSeveral()) {
       flush().add(write, binder);
       flush().add(read, binder);
       flush().send(reader);

@@ -1,7 +1,6 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.News;
-import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -31,18 +30,20 @@ final class MySqlTransactions implements Link.Transactions {
   }
 
   @Override
-  public void begin(@Nullable Request expected) throws SQLException {
+  public void begin(Rows.@Nullable Expected expected) throws SQLException {
     open = true;
-    if (expected != null && rows.readsAhead()) {
+    if (!rows.takesSeveral()) {
+      statement.execute("START TRANSACTION");
+    } else if (expected != null) {
       rows.readAll(expected);
     } else {
-      statement.execute(rows.opening() + "START TRANSACTION");
+      rows.begin();
     }
   }
 
   @Override
   public void commit(List<News> told) throws SQLException {
-    if (rows.readsAhead()) {
+    if (rows.takesSeveral()) {
       rows.flush().add(commit, sql -> {});
       rows.flush().send();
       rows.forget();
@@ -56,7 +57,7 @@ final class MySqlTransactions implements Link.Transactions {
   public void rollback() throws SQLException {
     rows.forget();
     // A text of several statements may have begun one, and failed in the middle.
-    if (open || rows.readsAhead()) {
+    if (open || rows.takesSeveral()) {
       statement.execute("ROLLBACK" + rows.closing());
       open = false;
     }

@@ -1,7 +1,6 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -12,13 +11,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** What PostgreSQL does in one flush. */
 final class PostgresRows extends AheadRows {
   PostgresRows(Connection connection, SqlText text, String namespace) {
-    super(connection, text, namespace, "");
+    super(connection, text, namespace, true, "");
   }
 
   @Override
@@ -41,22 +39,14 @@ final class PostgresRows extends AheadRows {
   }
 
   @Override
-  boolean handOver(Request.Abandon request, Consumer<News> told) throws SQLException {
-    Sql sql =
-        of("hand_over", request.name().value())
-            .set("session", request.attempt().session().value())
-            .set("channels", PostgresHints.CHANNELS);
-    return handOver(sql, request, 1, told);
-  }
-
-  @Override
-  @Nullable Place queueUp(Request.Acquire request, Consumer<News> told) throws SQLException {
-    Sql sql = of("queue_up", request.name().value()).set("channels", PostgresHints.CHANNELS);
-    return queueUp(sql, request, 1, told);
+  void contended(List<ContendedStep> steps) throws SQLException {
+    // The row that is locked, what was done, the hint.
+    contended(steps, 3, 1);
   }
 
   @Override
   Map<String, Block> together(List<Ask> asks) throws SQLException {
+    mayBePartlyDone(false);
     List<Ask> releases = new ArrayList<>();
     List<Ask> acquires = new ArrayList<>();
     for (Ask ask : asks) {
@@ -72,6 +62,7 @@ final class PostgresRows extends AheadRows {
     flush().send((result, rows) -> collect(rows, done));
     acquires.removeIf(ask -> !ask.isNew() || done.containsKey(ask.request().attempt().encoded()));
     if (!acquires.isEmpty()) {
+      mayBePartlyDone(!done.isEmpty());
       done.putAll(makeRows(acquires));
     }
     return done;

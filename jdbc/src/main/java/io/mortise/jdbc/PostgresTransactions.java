@@ -1,7 +1,6 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.News;
-import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -39,7 +38,7 @@ final class PostgresTransactions implements Link.Transactions {
   }
 
   @Override
-  public void begin(@Nullable Request expected) throws SQLException {
+  public void begin(Rows.@Nullable Expected expected) throws SQLException {
     if (opening != null) {
       connection.setAutoCommit(false);
       opening.query().close();

@@ -2,13 +2,11 @@ package io.mortise.jdbc;
 
 import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.LockName;
-import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +24,7 @@ final class Rounds {
   private final Answers answers;
   private final SetAside aside;
   private final BooleanSupplier closed;
+  private final JointSteps joint;
 
   /** Why nobody of this round can connect. */
   private @Nullable Failure outage;
@@ -44,6 +43,13 @@ final class Rounds {
     this.answers = answers;
     this.aside = aside;
     this.closed = closed;
+    this.joint =
+        new JointSteps(
+            doing ->
+                closed.getAsBoolean()
+                    ? Failure.closed(database)
+                    : unlessOut(() -> transactor.attempt(doing, new boolean[] {true})),
+            answers);
   }
 
   /** Answers all of them, or sets them aside. */
@@ -75,67 +81,22 @@ final class Rounds {
     return failure;
   }
 
-  /** What is asked of one lock at a time. */
-  private static final class Step {
-    Work work;
-
-    /** A release of the same lock that goes before it, in the same step if possible. */
-    @Nullable Work given;
-
-    final boolean hasFastPath;
-    boolean answered;
-
-    /** Something of the same lock waits behind it already: what comes next must not overtake. */
-    boolean isFollowed;
-
-    Step(Work work) {
-      this.work = work;
-      this.hasFastPath = work.hasFastPath();
-    }
-
-    /** Takes in what comes after it; false if the two cannot go together. */
-    boolean takesIn(Work next) {
-      if (given == null
-          && !isFollowed
-          && hasFastPath
-          && work.request() instanceof Request.Abandon
-          && next.request() instanceof Request.Acquire
-          && next.hasFastPath()) {
-        given = work;
-        work = next;
-        return true;
-      }
-      return false;
-    }
-
-    boolean isRelease() {
-      return work.request() instanceof Request.Abandon;
-    }
-
-    Rows.Ask ask() {
-      return new Rows.Ask(
-          Objects.requireNonNull(work.request()),
-          given == null ? null : Objects.requireNonNull(given.request()).attempt(),
-          given == null && work.isNew());
-    }
-  }
-
   /**
    * Serves one of each lock, the first, and whoever takes what that one gives back.
    *
    * @param behind gets the others, which may depend on it
    */
   private void serveFirst(List<Work> works, List<Work> behind) {
-    List<Step> first = new ArrayList<>(works.size());
-    Map<LockName, Step> last = new HashMap<>();
+    List<Turn> first = new ArrayList<>(works.size());
+    Map<LockName, Turn> last = new HashMap<>();
     for (Work work : works) {
       Request request = work.request();
-      Step before = request == null ? null : last.get(request.name());
+      Turn before = request == null ? null : last.get(request.name());
       if (before == null) {
-        Step step = new Step(work);
-        first.add(step);
+        Turn turn = new Turn(work);
+        first.add(turn);
         if (request != null) {
-          last.put(request.name(), step);
+          last.put(request.name(), turn);
         }
       } else if (!before.takesIn(work)) {
         before.isFollowed = true;
@@ -143,27 +104,29 @@ final class Rounds {
       }
     }
     first.removeIf(this::isStillLocked);
-    together(first);
-    first.removeIf(step -> step.answered);
+    joint.together(first);
+    List<Work> left = new ArrayList<>();
     // Whoever gives back goes first, as others wait for that: a trip may take long, and each of
     // these may take several.
-    for (Step step : first) {
-      if (step.given != null) {
-        serve(step.given);
-      } else if (step.isRelease()) {
-        serve(step.work);
+    for (Turn turn : first) {
+      if (!turn.answered && turn.given != null) {
+        left.add(turn.given);
+      } else if (!turn.answered && turn.isRelease()) {
+        left.add(turn.work);
       }
     }
-    for (Step step : first) {
-      if (!step.isRelease()) {
-        serve(step.work);
+    for (Turn turn : first) {
+      if (!turn.answered && !turn.isRelease()) {
+        left.add(turn.work);
       }
     }
+    joint.contended(left);
+    left.forEach(this::serve);
   }
 
   /** Looks once more at a row that was locked, before others travel with who wants it. */
-  private boolean isStillLocked(Step step) {
-    Work oldest = step.given == null ? step.work : step.given;
+  private boolean isStillLocked(Turn turn) {
+    Work oldest = turn.given == null ? turn.work : turn.given;
     Request request = oldest.request();
     if (!oldest.wasSetAside || request == null || closed.getAsBoolean()) {
       return false;
@@ -177,8 +140,8 @@ final class Rounds {
       return false;
     }
     setAsideOrFail(oldest, failure);
-    if (step.given != null) {
-      setAsideOrFail(step.work, failure);
+    if (turn.given != null) {
+      setAsideOrFail(turn.work, failure);
     }
     return true;
   }
@@ -207,59 +170,5 @@ final class Rounds {
     } else {
       answers.failed(work, failure);
     }
-  }
-
-  /** Answers by one statement whom it can. */
-  private void together(List<Step> steps) {
-    List<Step> asked = new ArrayList<>(steps.size());
-    List<Rows.Ask> asks = new ArrayList<>(steps.size());
-    for (Step step : steps) {
-      if (step.hasFastPath) {
-        asked.add(step);
-        asks.add(step.ask());
-      }
-    }
-    if (closed.getAsBoolean()
-        || asked.isEmpty()
-        || (asked.size() == 1 && asked.get(0).given == null)) {
-      return;
-    }
-    List<@Nullable Reply> replies = new ArrayList<>();
-    Failure failure =
-        unlessOut(
-            () ->
-                transactor.attempt(
-                    link -> replies.addAll(link.fast.together(asks)), new boolean[] {true}));
-    List<Work> answered = new ArrayList<>();
-    for (int i = 0; i < asked.size(); i++) {
-      Step step = asked.get(i);
-      Work given = step.given;
-      if (failure != null) {
-        step.answered = failure.mayHaveRun();
-        if (step.answered && given != null) {
-          answers.failed(given, failure);
-        }
-        if (step.answered) {
-          answers.failed(step.work, failure);
-        }
-        continue;
-      }
-      Reply reply = replies.get(i);
-      if (reply != null) {
-        step.answered = true;
-        if (given != null) {
-          given.take(FastSteps.released(asks.get(i).releasing()));
-          answered.add(given);
-        }
-        step.work.take(reply);
-        answered.add(step.work);
-      } else {
-        step.work.leftOut();
-        if (given != null) {
-          given.leftOut();
-        }
-      }
-    }
-    answers.done(answered);
   }
 }

@@ -2,7 +2,6 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
-import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -12,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Consumer;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +31,17 @@ class Rows extends SessionRows {
   }
 
   record Block(long token, int tokens) {}
+
+  /**
+   * What a step will be about.
+   *
+   * @param attempt which it may ask about; null if it asks about none
+   */
+  record Expected(LockName name, @Nullable AttemptId attempt) {
+    static Expected of(Request request) {
+      return new Expected(request.name(), request.attempt());
+    }
+  }
 
   @Nullable Block acquireFast(Request.Acquire request, Clock clock) throws SQLException {
     Sql sql = of("acquire_fast", request.name().value());
@@ -124,22 +134,57 @@ class Rows extends SessionRows {
   }
 
   void delete(LockRow lock) throws SQLException {
-    of("lock_delete", lock.name).update();
+    write("lock_delete", lock.name, sql -> {});
   }
 
   List<LockRow> page(String from, boolean idle, long now, int limit) throws SQLException {
     List<LockRow> locks = new ArrayList<>();
-    Sql sql =
-        of("lock_page")
-            .set("from_name", from)
-            .set("open_us", idle ? -1 : now)
-            .set("row_limit", limit);
+    Sql sql = bindPage(of("lock_page"), from, idle ? -1 : now, limit);
     try (ResultSet row = sql.query()) {
       while (row.next()) {
         locks.add(LockRow.read(row));
       }
     }
     return locks;
+  }
+
+  static Sql bindPage(Sql sql, String from, long open, int limit) throws SQLException {
+    return sql.set("from_name", from).set("open_us", open).set("row_limit", limit);
+  }
+
+  /**
+   * A lock, read without locking it, so that its parts may be a moment apart.
+   *
+   * @param now the store's time
+   * @param holds of a part of it; none if one has the whole
+   */
+  record Look(long now, LockRow lock, List<HoldRow> holds, List<WaitRow> waiters) {
+    /** Whose sessions they are. */
+    void addSessions(Set<String> ids) {
+      if (lock.owner != null) {
+        ids.add(lock.owner.session());
+      }
+      holds.forEach(hold -> ids.add(hold.session()));
+      waiters.forEach(waiter -> ids.add(waiter.session()));
+    }
+  }
+
+  /** What more is to be known of a lock, at most so many of each. */
+  Look look(long now, LockRow lock, int limit) throws SQLException {
+    return new Look(
+        now,
+        lock,
+        lock.owner != null || lock.used == 0 ? List.of() : holds(lock.name, limit),
+        lock.waiters == 0 ? List.of() : heads(lock.name, limit));
+  }
+
+  /** The same of the lock of a name; null if it has no row. */
+  @Nullable Look look(String name, int limit, Clock clock) throws SQLException {
+    long now = clock.now();
+    List<LockRow> found = page(name, true, now, 1);
+    return found.isEmpty() || !found.get(0).name.equals(name)
+        ? null
+        : look(now, found.get(0), limit);
   }
 
   List<String> namesAfter(String name, int limit) throws SQLException {
@@ -293,16 +338,6 @@ class Rows extends SessionRows {
   }
 
   /**
-   * Releases a lock that others are known to want, in a transaction of its own.
-   *
-   * @param told receives what the next holder is told, if there is one
-   * @return false if nothing was changed
-   */
-  boolean handOver(Request.Abandon request, Consumer<News> told) throws SQLException {
-    return false;
-  }
-
-  /**
    * What became of one who expected to find a lock held.
    *
    * @param taken what was granted, since it was free; null if the attempt is in the queue now
@@ -340,12 +375,21 @@ class Rows extends SessionRows {
   }
 
   /**
-   * Takes a lock or joins its queue, in a transaction of its own.
-   *
-   * @param told receives what the holder is told, if it was not told before
-   * @return null if nothing was changed
+   * Does steps on contended locks, in order, each in a transaction of its own: all of them in one
+   * round trip, which a locked row may hold up.
    */
-  @Nullable Place queueUp(Request.Acquire request, Consumer<News> told) throws SQLException {
-    return null;
+  void contended(List<ContendedStep> steps) throws SQLException {}
+
+  /**
+   * Whether some of what was last asked for by {@link #together} or {@link #contended} may have
+   * been committed, if that failed.
+   */
+  boolean mayBePartlyDone() {
+    return false;
+  }
+
+  /** Whether {@link #contended} does any. */
+  boolean hasContended() {
+    return false;
   }
 }

@@ -5,6 +5,7 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.spi.SessionSpec;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,6 +55,20 @@ abstract class SessionRows extends Statements {
     try (ResultSet row = of("session_select").set("session", id).query()) {
       return row.next() ? Session.read(row) : null;
     }
+  }
+
+  /** Those of some sessions that there are, by their ids. */
+  Map<String, Session> sessions(Set<String> ids) throws SQLException {
+    Map<String, Session> found = new HashMap<>();
+    if (!ids.isEmpty()) {
+      Sql sql = of(text.statement("session_list", SqlText.listLength(ids.size())));
+      try (ResultSet row = sql.set("ids", List.copyOf(ids)).query()) {
+        while (row.next()) {
+          found.put(row.getString("id"), Session.read(row));
+        }
+      }
+    }
+    return found;
   }
 
   void insertSession(String id, long beat, long expiresAt, long ttl, String client)
@@ -145,11 +161,15 @@ abstract class SessionRows extends Statements {
   }
 
   private static List<Renewal.Item> items(Sql sql) throws SQLException {
-    List<Renewal.Item> items = new ArrayList<>();
     try (ResultSet row = sql.query()) {
-      while (row.next()) {
-        items.add(new Renewal.Item(row.getLong("id"), news(row)));
-      }
+      return items(row);
+    }
+  }
+
+  static List<Renewal.Item> items(ResultSet row) throws SQLException {
+    List<Renewal.Item> items = new ArrayList<>();
+    while (row.next()) {
+      items.add(new Renewal.Item(row.getLong("id"), news(row)));
     }
     return items;
   }
@@ -172,17 +192,40 @@ abstract class SessionRows extends Statements {
   }
 
   /**
+   * What a session that was renewed is told.
+   *
+   * @param news oldest first
+   */
+  record Kept(long now, List<Renewal.Item> news) {}
+
+  /**
+   * Renews a session that lives, forgets news that it knows, and reads the oldest that there is, in
+   * a transaction of its own and one round trip.
+   *
+   * @param limit how much news
+   * @return null if the session was not renewed
+   */
+  @Nullable Kept keep(
+      SessionSpec spec, long previous, long beat, boolean strictly, List<Long> known, int limit)
+      throws SQLException {
+    return null;
+  }
+
+  /**
    * By one statement: a renewal takes as many trips whatever has happened.
    *
    * @param news not empty
    */
   void forget(String session, List<Long> news) throws SQLException {
-    List<Long> ids = new ArrayList<>(news);
-    int length = SqlText.listLength(ids.size());
-    while (ids.size() < length) {
-      ids.add(news.get(0));
-    }
-    of("news_delete", length).set("session", session).set("ids", ids).update();
+    bindForgotten(of(forgetting(news)), session, news).update();
+  }
+
+  final SqlText.Statement forgetting(List<Long> news) {
+    return text.statement("news_delete", SqlText.listLength(news.size()));
+  }
+
+  static Sql bindForgotten(Sql sql, String session, List<Long> news) throws SQLException {
+    return sql.set("session", session).set("ids", news);
   }
 
   void forgetAll(String session) throws SQLException {

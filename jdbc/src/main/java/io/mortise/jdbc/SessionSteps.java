@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 final class SessionSteps {
   private static final String EXPIRY = "expiry";
 
+  /** How much news a renewal brings at most. */
+  private static final int TOLD = LockSteps.STEPS;
+
   private final SessionRows rows;
 
   SessionSteps(SessionRows rows) {
@@ -48,16 +51,31 @@ final class SessionSteps {
     if (!seen.isEmpty()) {
       rows.forget(id, seen);
     }
-    List<Renewal.Item> oldest = rows.news(id, 0, LockSteps.STEPS + 1);
-    boolean more = oldest.size() > LockSteps.STEPS;
+    return renewed(id, now, rows.news(id, 0, TOLD + 1));
+  }
+
+  /**
+   * The same of a session that lives, in one round trip where that can be.
+   *
+   * @return null if {@link #renew} has to look, in a transaction after this
+   */
+  @Nullable Renewal keep(
+      SessionSpec spec, long previous, long next, List<Long> seen, boolean strictly)
+      throws SQLException {
+    SessionRows.Kept kept =
+        previous == 0 ? null : rows.keep(spec, previous, next, strictly, seen, TOLD + 1);
+    return kept == null ? null : renewed(spec.id().value(), kept.now(), kept.news());
+  }
+
+  private Renewal renewed(String id, long now, List<Renewal.Item> oldest) throws SQLException {
+    boolean more = oldest.size() > TOLD;
     // What has gone comes first, even if much else happened before it.
     Stream<Renewal.Item> gone =
         more
-            ? rows.gone(id, LockSteps.STEPS).stream()
+            ? rows.gone(id, TOLD).stream()
             : oldest.stream().filter(item -> item.news() instanceof News.Gone);
     Stream<Renewal.Item> rest = oldest.stream().filter(item -> !(item.news() instanceof News.Gone));
-    return new Renewal.Renewed(
-        now, Stream.concat(gone, rest).limit(LockSteps.STEPS).toList(), more);
+    return new Renewal.Renewed(now, Stream.concat(gone, rest).limit(TOLD).toList(), more);
   }
 
   /**

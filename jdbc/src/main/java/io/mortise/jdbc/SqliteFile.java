@@ -4,7 +4,6 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.Capability;
 import io.mortise.spi.News;
-import io.mortise.spi.Request;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
@@ -320,7 +319,7 @@ final class SqliteFile implements Database {
     }
 
     @Override
-    public void begin(@Nullable Request expected) throws SQLException {
+    public void begin(Rows.@Nullable Expected expected) throws SQLException {
       begin.executeUpdate();
       open = true;
     }

@@ -11,7 +11,7 @@ import java.util.Map;
 /** The statements of one connection, each prepared when it is first needed. For one thread. */
 abstract class Statements {
   private final Connection connection;
-  private final SqlText text;
+  final SqlText text;
   private final String namespace;
   private final Map<String, Sql> prepared = new HashMap<>();
 
@@ -54,11 +54,6 @@ abstract class Statements {
   final Sql of(String statement) throws SQLException {
     Sql known = prepared.get(statement);
     return known == null ? of(text.statement(statement)) : known;
-  }
-
-  /** One with lists, each of so many values. */
-  final Sql of(String statement, int size) throws SQLException {
-    return of(text.statement(statement, size));
   }
 
   final Sql of(SqlText.Statement statement) throws SQLException {

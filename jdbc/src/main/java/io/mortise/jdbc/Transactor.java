@@ -118,7 +118,7 @@ final class Transactor {
         return;
       }
       sent[0] = false;
-      current.begin(works.get(0).request());
+      current.begin(works.get(0).expected());
       works.get(0).run(current);
     } else {
       current.begin(null);

@@ -13,6 +13,12 @@ abstract class Work {
   /** When it was handed in, by {@link System#nanoTime()}. */
   final long since = System.nanoTime();
 
+  /**
+   * Whether it was sent with others, of which some may have been done when that failed. Belongs to
+   * who has the lane's baton.
+   */
+  boolean mayHaveRun;
+
   /** Whether it met a row that somebody else had locked. Belongs to who has the lane's baton. */
   boolean wasSetAside;
 
@@ -29,6 +35,12 @@ abstract class Work {
   /** What it asks of a lock; null if it is something else. */
   @Nullable Request request() {
     return null;
+  }
+
+  /** The lock that {@link #run} is about; null if it is about something else. */
+  Rows.@Nullable Expected expected() {
+    Request request = request();
+    return request == null ? null : Rows.Expected.of(request);
   }
 
   /** Whether {@link #fast} may do it, alone or together with others. */
@@ -49,6 +61,16 @@ abstract class Work {
     throw new UnsupportedOperationException();
   }
 
+  /** Whether {@link ContendedStep} may do it, with those of other locks. */
+  boolean isContended() {
+    return false;
+  }
+
+  /** It was tried so, in vain or not. */
+  void take(ContendedStep step) {
+    throw new UnsupportedOperationException();
+  }
+
   /** Does it, inside a transaction. May be called again after a failure. */
   abstract void run(Link link) throws SQLException;
 
@@ -64,33 +86,53 @@ abstract class Work {
     T apply(Link link) throws SQLException;
   }
 
+  /** What may compute it without a transaction around it; null if not, and nothing was changed. */
+  @FunctionalInterface
+  interface Shortcut<T> {
+    @Nullable T apply(Link link) throws SQLException;
+  }
+
   /** Work whose answer is a value. */
   static final class Call<T> extends Work {
     final CompletableFuture<T> answer = new CompletableFuture<>();
+    private final Rows.@Nullable Expected expected;
+    private final Shortcut<T> shortcut;
     private final Step<T> step;
-    private final boolean single;
     private @Nullable T value;
 
     Call(Step<T> step) {
-      this(step, false);
+      this(null, link -> null, step);
     }
 
-    private Call(Step<T> step, boolean single) {
+    /** A step on one lock. */
+    Call(Rows.Expected expected, Step<T> step) {
+      this(expected, link -> null, step);
+    }
+
+    Call(Shortcut<T> shortcut, Step<T> step) {
+      this(null, shortcut, step);
+    }
+
+    private Call(Rows.@Nullable Expected expected, Shortcut<T> shortcut, Step<T> step) {
+      this.expected = expected;
+      this.shortcut = shortcut;
       this.step = step;
-      this.single = single;
     }
 
     /** A step that needs no transaction around it: one statement, or several that only look. */
     static <T> Call<T> single(Step<T> step) {
-      return new Call<>(step, true);
+      return new Call<>(step::apply, step);
     }
 
     @Override
     boolean fast(Link link) throws SQLException {
-      if (single) {
-        run(link);
-      }
-      return single;
+      value = shortcut.apply(link);
+      return value != null;
+    }
+
+    @Override
+    Rows.@Nullable Expected expected() {
+      return expected;
     }
 
     @Override

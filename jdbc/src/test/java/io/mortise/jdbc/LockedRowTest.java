@@ -104,7 +104,7 @@ class LockedRowTest {
     Reply reply =
         meanwhile(
             "UPDATE mortise_lock SET owner = NULL, used = 0 WHERE " + lock(NAME),
-            () -> link.fast.queueUp(acquire));
+            () -> Guessing.reply(link, acquire));
     assertThat(reply).isInstanceOf(Reply.Granted.class);
   }
 
@@ -113,8 +113,8 @@ class LockedRowTest {
     changing.rollback();
     AttemptId gone = session.attempt();
     AttemptId next = session.attempt();
-    assertThat(link.fast.queueUp(acquire(gone))).isInstanceOf(Reply.Queued.class);
-    assertThat(link.fast.queueUp(acquire(next))).isInstanceOf(Reply.Queued.class);
+    assertThat(Guessing.reply(link, acquire(gone))).isInstanceOf(Reply.Queued.class);
+    assertThat(Guessing.reply(link, acquire(next))).isInstanceOf(Reply.Queued.class);
     link.takeTold();
     keep(changing, NAME);
     Reply reply =
@@ -125,7 +125,7 @@ class LockedRowTest {
                 + gone.encoded()
                 + "'; UPDATE mortise_lock SET waiters = 1 WHERE "
                 + lock(NAME),
-            () -> link.fast.handOver(new Request.Abandon(LockName.of(NAME), held)));
+            () -> Guessing.reply(link, new Request.Abandon(LockName.of(NAME), held)));
     assertThat(reply).isInstanceOf(Reply.Ended.class);
     assertThat(link.takeTold()).extracting(News::attempt).containsExactly(next);
   }

@@ -112,7 +112,7 @@ class MySqlStatementsTest extends ServerStatements {
 
     only(held(OLD, "waiters", 1));
     queue(List.of(waits(OTHER, 8, "tokens", MANY)));
-    assertThat(link.rows.handOver(new Request.Abandon(NAME, OLD), told::add)).isTrue();
+    assertThat(Guessing.handOver(link.rows, new Request.Abandon(NAME, OLD), told::add)).isTrue();
     assertThat(changed()).containsEntry("token", time()).containsEntry("tokens", LEAD);
 
     only(free());
@@ -191,7 +191,7 @@ class MySqlStatementsTest extends ServerStatements {
     begin();
     assertThat(link.rows.soonestEnd("lock", count, LockSteps.STEPS, now)).isEqualTo(soonest);
     link.rollback();
-    Place place = link.rows.queueUp(acquire(), told::add);
+    Place place = Guessing.queueUp(link.rows, acquire(), told::add);
     assertThat(place.ahead()).isEqualTo(count);
     assertThat(place.soonest()).isEqualTo(soonest);
     begin();
@@ -264,7 +264,7 @@ class MySqlStatementsTest extends ServerStatements {
     Map<String, Object> able = tables.put("lock", with(held(THIRD, "token", 1), "name", "able"));
     only(held(OLD, "waiters", 1));
     queue(List.of(waits(OTHER, 8)));
-    assertThat(link.rows.handOver(new Request.Abandon(NAME, OLD), told::add)).isTrue();
+    assertThat(Guessing.handOver(link.rows, new Request.Abandon(NAME, OLD), told::add)).isTrue();
     assertThat(tables.all("lock")).contains(able);
     tables.execute("DELETE FROM rows_lock WHERE name = 'able'");
     Block block = block(changed());
@@ -283,9 +283,10 @@ class MySqlStatementsTest extends ServerStatements {
     besideLockedRows(
         held(ATTEMPT, "waiters", 1),
         List.of(waits(OTHER, 8)),
-        () -> link.rows.handOver(abandon, told::add));
-    besideLockedRows(free(), List.of(), () -> link.rows.queueUp(acquire(), told::add));
-    besideLockedRows(held(OTHER), List.of(), () -> link.rows.queueUp(acquire(), told::add));
+        () -> Guessing.handOver(link.rows, abandon, told::add));
+    besideLockedRows(free(), List.of(), () -> Guessing.queueUp(link.rows, acquire(), told::add));
+    besideLockedRows(
+        held(OTHER), List.of(), () -> Guessing.queueUp(link.rows, acquire(), told::add));
     besideLockedRows(
         free(), List.of(), () -> link.rows.together(List.of(new Ask(acquire(), null, true))));
     besideLockedRows(
@@ -397,7 +398,7 @@ class MySqlStatementsTest extends ServerStatements {
     // MariaDB has a setting of its own for that.
     String open = database.equals("mysql") ? "4" : "60";
     only(free());
-    link.begin(acquire());
+    link.begin(Rows.Expected.of(acquire()));
     assertThat(settings(tables.connection, "@@wait_timeout")).isEqualTo(open);
     link.commit();
     assertThat(settings(tables.connection, "@@wait_timeout")).isEqualTo("60");
@@ -414,7 +415,7 @@ class MySqlStatementsTest extends ServerStatements {
     try (Connection silent = connect();
         Connection another = connect()) {
       Link stands = link(silent);
-      stands.begin(acquire());
+      stands.begin(Rows.Expected.of(acquire()));
       execute(another, "SET SESSION innodb_lock_wait_timeout = 30");
       execute(another, "SELECT * FROM rows_lock WHERE name = 'lock' FOR UPDATE");
       assertThatThrownBy(stands::commit).isInstanceOf(SQLException.class);

@@ -59,11 +59,11 @@ class OneFlushTest {
       SqlText text = new SqlText(dialect.folders(), SqlText.DEFAULT_PREFIX);
       try (Link link = dialect.link(connection, text, "flush", id -> false)) {
         AttemptId first = a.attempt();
-        assertThat(link.fast.queueUp(acquire(first))).as("a name without a row").isNull();
+        assertThat(Guessing.reply(link, acquire(first))).as("a name without a row").isNull();
         long firstToken = a.granted("lock", first).token();
 
         AttemptId second = b.attempt();
-        Reply.Queued head = (Reply.Queued) link.fast.queueUp(acquire(second));
+        Reply.Queued head = (Reply.Queued) Guessing.reply(link, acquire(second));
         assertThat(head.ahead()).isZero();
         assertThat(head.holder().attempt()).isEqualTo(first);
         assertThat(head.holder().token()).isEqualTo(firstToken);
@@ -71,13 +71,13 @@ class OneFlushTest {
         assertThat(link.takeTold()).containsExactly(new News.Wanted(LockName.of("lock"), first));
 
         AttemptId third = c.attempt();
-        Reply.Queued behind = (Reply.Queued) link.fast.queueUp(acquire(third));
+        Reply.Queued behind = (Reply.Queued) Guessing.reply(link, acquire(third));
         assertThat(behind.ahead()).isEqualTo(1);
         assertThat(link.takeTold()).as("told once").isEmpty();
-        assertThat(link.fast.queueUp(acquire(third))).as("queued already").isNull();
-        assertThat(link.fast.handOver(abandon(second))).as("not the holder").isNull();
+        assertThat(Guessing.reply(link, acquire(third))).as("queued already").isNull();
+        assertThat(Guessing.reply(link, abandon(second))).as("not the holder").isNull();
 
-        assertThat(link.fast.handOver(abandon(first)))
+        assertThat(Guessing.reply(link, abandon(first)))
             .isEqualTo(new Reply.Ended(first, Reply.Was.HELD, Reply.How.RELEASED, false));
         News.Granted granted = (News.Granted) link.takeTold().get(0);
         assertThat(granted.attempt()).isEqualTo(second);
@@ -85,15 +85,17 @@ class OneFlushTest {
         assertThat(granted.wanted()).as("one more waits").isTrue();
         assertThat(b.granted("lock", second).token()).isEqualTo(granted.token());
 
-        assertThat(link.fast.handOver(abandon(second))).isInstanceOf(Reply.Ended.class);
+        assertThat(Guessing.reply(link, abandon(second))).isInstanceOf(Reply.Ended.class);
         assertThat(((News.Granted) link.takeTold().get(0)).wanted()).isFalse();
-        assertThat(link.fast.handOver(abandon(third))).isInstanceOf(Reply.Ended.class);
-        assertThat(link.tells()).as("nobody is left").isFalse();
+        assertThat(Guessing.reply(link, abandon(third))).isInstanceOf(Reply.Ended.class);
+        assertThat(link.takeTold()).as("nobody is left").isEmpty();
 
         AttemptId last = a.attempt();
-        assertThat(link.fast.queueUp(acquire(last))).as("free").isInstanceOf(Reply.Granted.class);
+        assertThat(Guessing.reply(link, acquire(last)))
+            .as("free")
+            .isInstanceOf(Reply.Granted.class);
         TestSession.get(a.session.close());
-        assertThat(link.fast.queueUp(acquire(b.attempt()))).as("its holder is dead").isNull();
+        assertThat(Guessing.reply(link, acquire(b.attempt()))).as("its holder is dead").isNull();
       }
     }
   }

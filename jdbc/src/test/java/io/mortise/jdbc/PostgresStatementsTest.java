@@ -109,17 +109,17 @@ class PostgresStatementsTest extends ServerStatements {
       alone(held("lock", "told", told));
       // Of others nobody hears, though they may have been told.
       tables.put("lock", held("other", "told", 3));
-      assertThat(link.rows.queueUp(acquire(ATTEMPT), news -> {})).isNotNull();
+      assertThat(Guessing.queueUp(link.rows, acquire(ATTEMPT), news -> {})).isNotNull();
       if (told == HoldRow.TOLD) {
         assertThat(hints()).as("it was granted with it").isEmpty();
       } else {
         assertThat(hints()).as("told %s", told).containsExactly(wanted);
       }
-      assertThat(link.rows.queueUp(acquire(THIRD), news -> {})).isNotNull();
+      assertThat(Guessing.queueUp(link.rows, acquire(THIRD), news -> {})).isNotNull();
       assertThat(hints()).as("another is first").isEmpty();
     }
     alone(with(held("lock"), "owner", new AttemptId(ATTEMPT.session(), 7).encoded()));
-    assertThat(link.rows.queueUp(acquire(ATTEMPT), news -> {})).isNotNull();
+    assertThat(Guessing.queueUp(link.rows, acquire(ATTEMPT), news -> {})).isNotNull();
     assertThat(hints()).as("it is of the same process").isEmpty();
   }
 
@@ -135,12 +135,12 @@ class PostgresStatementsTest extends ServerStatements {
             held("lock", "told", 3),
             held("lock", "told", 2, "ended", THIRD.encoded()))) {
       alone(lock);
-      assertThat(link.rows.handOver(abandon, news -> {})).isFalse();
+      assertThat(Guessing.handOver(link.rows, abandon, news -> {})).isFalse();
       assertThat(hints()).as(lock.toString()).isEmpty();
     }
     // One whose answer was lost asks again: what it was told may have been lost too.
     alone(with(released, "told", 2, "token", 7, "tokens", 8));
-    assertThat(link.rows.handOver(abandon, news -> {})).isFalse();
+    assertThat(Guessing.handOver(link.rows, abandon, news -> {})).isFalse();
     assertThat(hints()).containsExactly(hint(new News.Granted(NAME, OTHER, 7, 8, false, false)));
   }
 
@@ -286,7 +286,7 @@ class PostgresStatementsTest extends ServerStatements {
     assertThat(apartFrom(other)).containsEntry("used", 0L);
     alone(held("lock"));
     tables.put("lock", other);
-    assertThat(link.rows.handOver(abandon, news -> {})).isTrue();
+    assertThat(Guessing.handOver(link.rows, abandon, news -> {})).isTrue();
     assertThat(apartFrom(other)).containsEntry("used", 0L);
   }
 
@@ -300,7 +300,7 @@ class PostgresStatementsTest extends ServerStatements {
     tables.put("lock", held("other"));
     holds("other", NAMESPACE, CROWD, new SessionId("sessionDdddd"));
     holds("lock", "two", CROWD, new SessionId("sessionDdddd"));
-    link.begin(acquire(ATTEMPT));
+    link.begin(Rows.Expected.of(acquire(ATTEMPT)));
     List<HoldRow> holds = link.rows.holds("lock", LockSteps.STEPS);
     assertThat(holds).hasSize(LockSteps.STEPS);
     assertThat(holds.get(0).session()).isEqualTo(THIRD.session().value());

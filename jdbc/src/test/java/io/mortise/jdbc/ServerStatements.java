@@ -338,7 +338,7 @@ abstract class ServerStatements {
         tables.put("news", news(1_000_003, OLD.session().value(), "wanted", ATTEMPT.encoded()));
     gone.remove("id");
     strangers.remove("id");
-    assertThat(link.rows.handOver(new Request.Abandon(NAME, OLD), told::add)).isTrue();
+    assertThat(Guessing.handOver(link.rows, new Request.Abandon(NAME, OLD), told::add)).isTrue();
     long left = waiters.size() - 1L;
     Map<String, Object> expected =
         with(
@@ -373,7 +373,7 @@ abstract class ServerStatements {
     queue(waiters);
     Map<String, Object> news =
         tables.put("news", news(1_000_001, OLD.session().value(), "wanted", OLD.encoded()));
-    assertThat(link.rows.handOver(new Request.Abandon(NAME, OLD), told::add))
+    assertThat(Guessing.handOver(link.rows, new Request.Abandon(NAME, OLD), told::add))
         .as(lock.toString())
         .isFalse();
     assertUnchanged(lock);
@@ -385,7 +385,7 @@ abstract class ServerStatements {
   void takenInQueue(Map<String, Object> lock, Request.Acquire request) throws SQLException {
     only(lock);
     queue(List.of());
-    Place place = link.rows.queueUp(request, told::add);
+    Place place = Guessing.queueUp(link.rows, request, told::add);
     Map<String, Object> expected = granted(lock, request, time());
     assertThat(changed()).isEqualTo(expected);
     assertThat(place.taken()).isEqualTo(block(expected));
@@ -397,7 +397,7 @@ abstract class ServerStatements {
   void notQueued(Map<String, Object> lock, List<Map<String, Object>> waiters) throws SQLException {
     only(lock);
     queue(waiters);
-    assertThat(link.rows.queueUp(acquire(), told::add)).as(lock.toString()).isNull();
+    assertThat(Guessing.queueUp(link.rows, acquire(), told::add)).as(lock.toString()).isNull();
     assertUnchanged(lock);
     assertThat(queue()).containsExactlyElementsOf(waiters);
     assertThat(tables.all("news")).isEmpty();
@@ -418,7 +418,7 @@ abstract class ServerStatements {
       throws SQLException {
     only(lock);
     queue(waiters);
-    Place place = link.rows.queueUp(request, told::add);
+    Place place = Guessing.queueUp(link.rows, request, told::add);
     long before = (long) lock.get("told");
     long ticket = (long) lock.get("next_ticket");
     long time = time();
@@ -607,6 +607,6 @@ abstract class ServerStatements {
   }
 
   void begin() throws SQLException {
-    link.begin(acquire());
+    link.begin(Rows.Expected.of(acquire()));
   }
 }

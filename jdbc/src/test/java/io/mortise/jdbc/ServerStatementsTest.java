@@ -180,7 +180,7 @@ class ServerStatementsTest extends ServerStatements {
       only(lock);
       queue(List.of());
       tables.put("news", news(1_000_001, OLD.session().value(), "wanted", OLD.encoded()));
-      assertThat(link.rows.handOver(new Request.Abandon(NAME, OLD), told::add)).isTrue();
+      assertThat(Guessing.handOver(link.rows, new Request.Abandon(NAME, OLD), told::add)).isTrue();
       Map<String, Object> expected =
           with(released(lock, OLD), "owner", null, "used", 0, "touched_us", time());
       // What is said of an owner says nothing where there is none.
@@ -427,7 +427,7 @@ class ServerStatementsTest extends ServerStatements {
     for (int waiters : List.of(0, 1, 2, 7)) {
       only(held(OLD, "waiters", waiters, "told", 3));
       queue(List.of(waits(OTHER, 5), waits(THIRD, 6)));
-      link.begin(release);
+      link.begin(Rows.Expected.of(release));
       Reply.Ended ended = (Reply.Ended) link.locks.apply(release, link.now());
       link.commit();
       assertThat(ended.was()).isEqualTo(Reply.Was.HELD);

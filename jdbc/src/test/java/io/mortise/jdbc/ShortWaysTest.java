@@ -263,8 +263,8 @@ class ShortWaysTest {
       Reply reply =
           switch (state.way) {
             case EXCHANGE -> exchange(link, state);
-            case HAND_OVER -> link.fast.handOver((Request.Abandon) state.request);
-            case QUEUE_UP -> link.fast.queueUp((Request.Acquire) state.request);
+            case HAND_OVER -> Guessing.reply(link, state.request);
+            case QUEUE_UP -> Guessing.reply(link, state.request);
             default -> link.fast.alone(state.request, link::now);
           };
       noteShort(state, reply, link.takeTold(), began);
@@ -335,7 +335,7 @@ class ShortWaysTest {
         requests.add(state.next);
       }
       for (Request request : requests) {
-        link.begin(ahead ? request : null);
+        link.begin(ahead ? Rows.Expected.of(request) : null);
         outcome.answers.add(shown(link.locks.apply(request, now)));
         link.commit();
         link.takeTold().forEach(news -> outcome.told.add(shown(news)));

@@ -1,0 +1,253 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockStore.Eviction;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.testkit.Waits;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * How often a server is asked, where each time costs what the network is slow. All that a process
+ * asks goes by one connection, so what one step takes delays those of other locks.
+ */
+class RoundTripsTest {
+  private static final int TRIES = 20;
+  private static final int LOCKS = 5;
+  private static final Duration TTL = Duration.ofMinutes(1);
+
+  private final String namespace = "trips" + UUID.randomUUID();
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  void givenLockWithAHolderAndAWaiter_thenRenewingTakesOne_lookingTwo_endingItTwo(Product product)
+      throws SQLException {
+    CountingSource counting = counting(product);
+    try (LockStore store = open(counting)) {
+      TestSession holder = new TestSession(store, TTL);
+      TestSession waiter = new TestSession(store, TTL);
+      assertThat(
+              fewest(
+                  counting, () -> assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class)))
+          .isEqualTo(1);
+
+      holder.granted("looked at", holder.attempt());
+      AttemptId waiting = waiter.attempt();
+      waiter.acquire("looked at", waiting);
+      LockQuery query = LockQuery.of(LockName.of("looked at"));
+      assertThat(
+              fewest(
+                  counting,
+                  () ->
+                      assertThat(Waits.join(store.inspect(query)).locks())
+                          .singleElement()
+                          .satisfies(
+                              view -> {
+                                assertThat(view.holders().get(0).client()).isNotNull();
+                                assertThat(view.waiters()).hasSize(1);
+                              })))
+          .isEqualTo(2);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  void givenSessionWithNews_whenRenewed_thenItIsTold_andForgetsWhatItKnows(Product product)
+      throws SQLException {
+    CountingSource counting = counting(product);
+    try (LockStore store = open(counting);
+        LockStore elsewhere = open(counting(product))) {
+      TestSession holder = new TestSession(store, TTL);
+      TestSession waiter = new TestSession(elsewhere, TTL);
+      AttemptId held = holder.attempt();
+      holder.granted("wanted", held);
+      waiter.acquire("wanted", waiter.attempt());
+      Renewal.Renewed renewed = (Renewal.Renewed) holder.renew();
+      assertThat(renewed.news()).hasSize(1);
+      assertThat(renewed.storeMicros()).isPositive();
+      Long known = renewed.news().get(0).id();
+      Renewal.Renewed next = (Renewal.Renewed) holder.renew(known, known + 1, known + 2);
+      assertThat(next.news()).isEmpty();
+      assertThat(next.storeMicros()).isGreaterThan(renewed.storeMicros());
+      assertThat(fewest(counting, () -> holder.renew(1L, 2L, 3L))).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  void givenManyContendedLocks_whenAskedForAtOnce_thenAFewTextsServeThem(Product product)
+      throws Exception {
+    CountingSource counting = counting(product);
+    try (LockStore store = open(counting);
+        LockStore elsewhere = open(counting(product))) {
+      TestSession holder = new TestSession(store, TTL);
+      TestSession waiter = new TestSession(elsewhere, TTL);
+      long fewest = Long.MAX_VALUE;
+      for (int i = 0; i < TRIES; i++) {
+        List<Request> releases = new ArrayList<>();
+        List<AttemptId> waiting = new ArrayList<>();
+        for (int k = 0; k < LOCKS; k++) {
+          String name = i + "/" + k;
+          AttemptId held = holder.attempt();
+          holder.granted(name, held);
+          AttemptId next = waiter.attempt();
+          assertThat(waiter.acquire(name, next)).isInstanceOf(Reply.Queued.class);
+          waiting.add(next);
+          releases.add(new Request.Abandon(LockName.of(name), held));
+        }
+        long before = counting.count();
+        atOnce(store, holder, releases)
+            .forEach(reply -> assertThat(TestSession.get(reply)).isInstanceOf(Reply.Ended.class));
+        fewest = Math.min(fewest, counting.count() - before);
+        for (int k = 0; k < LOCKS; k++) {
+          assertThat(waiter.granted(i + "/" + k, waiting.get(k)).token()).isPositive();
+          waiter.abandon(i + "/" + k, waiting.get(k));
+        }
+      }
+      // What kept the lane busy ends, a try as if nobody waited, and the step that all share.
+      assertThat(fewest).isLessThanOrEqualTo(3);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  void givenLockedRow_whenManyContendedLocksAreAskedForAtOnce_thenTheOthersAreServed(
+      Product product) throws Exception {
+    try (LockStore store = open(counting(product));
+        LockStore elsewhere = open(counting(product));
+        Connection keeping = DriverManager.getConnection(url(product))) {
+      TestSession holder = new TestSession(store, TTL);
+      TestSession waiter = new TestSession(elsewhere, TTL);
+      List<Request> releases = new ArrayList<>();
+      for (int k = 0; k < LOCKS; k++) {
+        AttemptId held = holder.attempt();
+        holder.granted("lock " + k, held);
+        waiter.acquire("lock " + k, waiter.attempt());
+        releases.add(new Request.Abandon(LockName.of("lock " + k), held));
+      }
+      keeping.setAutoCommit(false);
+      try (Statement keep = keeping.createStatement()) {
+        keep.execute(
+            "SELECT 1 FROM mortise_lock WHERE namespace = '"
+                + namespace
+                + "' AND name = 'lock 2' FOR UPDATE");
+      }
+      List<CompletableFuture<Reply>> replies = atOnce(store, holder, releases);
+      for (int k = 0; k < LOCKS; k++) {
+        if (k != 2) {
+          assertThat(((Reply.Ended) TestSession.get(replies.get(k))).was())
+              .isEqualTo(Reply.Was.HELD);
+        }
+      }
+      Reply failed = TestSession.get(replies.get(2));
+      assertThat(failed).isInstanceOf(Reply.Failed.class);
+      keeping.rollback();
+      assertThat(((Reply.Ended) holder.submit(releases.get(2))).was()).isEqualTo(Reply.Was.HELD);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  void givenHolder_whenEvictedOrSwept_thenAllIsReadAhead(Product product) throws SQLException {
+    CountingSource counting = counting(product);
+    try (LockStore store = open(counting)) {
+      TestSession holder = new TestSession(store, TTL);
+      TestSession waiter = new TestSession(store, TTL);
+      long fewest = Long.MAX_VALUE;
+      for (int i = 0; i < TRIES; i++) {
+        AttemptId held = holder.attempt();
+        holder.granted("lock", held);
+        AttemptId next = waiter.attempt();
+        waiter.acquire("lock", next, Mode.EXCLUSIVE, true);
+        long before = counting.count();
+        Reply.Ended ended = Waits.join(store.evict(LockName.of("lock"), held, Eviction.BREAK));
+        fewest = Math.min(fewest, counting.count() - before);
+        assertThat(ended.how()).isEqualTo(Reply.How.EVICTED);
+        assertThat(waiter.abandon("lock", next).was()).isEqualTo(Reply.Was.HELD);
+      }
+      // It is judged first, by up to four.
+      assertThat(fewest).isLessThanOrEqualTo(6);
+    }
+  }
+
+  /** Asks for all of it while the lane is busy, so that it travels together. */
+  private static List<CompletableFuture<Reply>> atOnce(
+      LockStore store, TestSession session, List<Request> requests) throws InterruptedException {
+    CountDownLatch busy = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    ((JdbcLockStore) store)
+        .submit(
+            Work.Call.single(
+                link -> {
+                  busy.countDown();
+                  return awaited(go);
+                }));
+    assertThat(busy.await(20, TimeUnit.SECONDS)).isTrue();
+    List<CompletableFuture<Reply>> replies = new ArrayList<>();
+    for (Request request : requests) {
+      CompletableFuture<Reply> reply = new CompletableFuture<>();
+      session.session.submit(request, reply::complete);
+      replies.add(reply);
+    }
+    go.countDown();
+    return replies;
+  }
+
+  private static boolean awaited(CountDownLatch latch) {
+    try {
+      return latch.await(20, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private LockStore open(CountingSource counting) {
+    return JdbcStore.open(counting.source(), "maxInFlight=4s&namespace=" + namespace);
+  }
+
+  private static CountingSource counting(Product product) throws SQLException {
+    return new CountingSource(product.source(url(product)));
+  }
+
+  private static String url(Product product) {
+    return switch (product) {
+      case POSTGRESQL -> PostgresServers.V18.shared().url();
+      case MYSQL -> several(MySqlServers.MYSQL.url());
+      default -> several(MySqlServers.MARIADB.url());
+    };
+  }
+
+  private static String several(String url) {
+    return url + (url.contains("?") ? "&" : "?") + "allowMultiQueries=true";
+  }
+
+  /** The fewest statements of some tries: meanwhile others look for news. */
+  private static long fewest(CountingSource counting, Runnable doing) {
+    long fewest = Long.MAX_VALUE;
+    for (int i = 0; i < TRIES; i++) {
+      long before = counting.count();
+      doing.run();
+      fewest = Math.min(fewest, counting.count() - before);
+    }
+    return fewest;
+  }
+}
