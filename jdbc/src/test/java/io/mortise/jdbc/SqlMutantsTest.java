@@ -73,7 +73,8 @@ class SqlMutantsTest {
             "LockedRowTest",
             "PostgresSettingsTest",
             "PostgresStatementsTest",
-            "ServerStatementsTest"),
+            "ServerStatementsTest",
+            "SessionStatementsTest"),
         "Postgres18DifferentialTest",
         "Postgres18ContractTest",
         "Postgres18ClientTest",
@@ -94,7 +95,7 @@ class SqlMutantsTest {
         "EmbeddedClockTest"),
     MYSQL(
         List.of("mysql", "shared"),
-        List.of("MySqlStatementsTest", "ServerStatementsTest"),
+        List.of("MySqlStatementsTest", "ServerStatementsTest", "SessionStatementsTest"),
         "MySqlDifferentialTest",
         "MySqlContractTest",
         "MySqlBatchTest",
@@ -104,7 +105,7 @@ class SqlMutantsTest {
         "MySqlClockTest"),
     MARIADB(
         List.of("mariadb", "mysql", "shared"),
-        List.of("MySqlStatementsTest", "ServerStatementsTest"),
+        List.of("MySqlStatementsTest", "ServerStatementsTest", "SessionStatementsTest"),
         "MariaDbDifferentialTest",
         "MariaDbContractTest",
         "MySqlBatchTest",

@@ -1,0 +1,128 @@
+package io.mortise.jdbc;
+
+import static io.mortise.jdbc.TestTables.with;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockName;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionSpec;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** As {@link ServerStatementsTest}, of what becomes of sessions there in one round trip. */
+@ParameterizedClass
+@ValueSource(strings = {"postgresql", "mysql", "mariadb"})
+class SessionStatementsTest extends ServerStatements {
+  private static final String ID = ATTEMPT.session().value();
+  private static final SessionSpec SPEC =
+      new SessionSpec(ATTEMPT.session(), Duration.ofMinutes(2), new ClientLabel("host", 1, "test"));
+
+  @Test
+  void givenSessionThatLives_whenKept_thenForATtlFromNow_andNoOther() throws SQLException {
+    for (long previous : List.of(1L, 7L)) {
+      List<Map<String, Object>> others = others();
+      Renewal.Renewed kept = (Renewal.Renewed) keep(previous, 7, false);
+      assertThat(kept.storeMicros()).isBetween(now, clock());
+      assertThat(session(ID))
+          .containsEntry("beat", 7L)
+          .containsEntry("expires_us", kept.storeMicros() + 2 * MINUTE)
+          .containsEntry("ttl_us", MINUTE);
+      assertThat(others()).isEqualTo(others);
+    }
+  }
+
+  @Test
+  void givenSessionThatSomebodyElseRenews_orThatHasEnded_whenKept_thenNothingIsChanged()
+      throws SQLException {
+    List<Map<String, Object>> before = tables.all("session");
+    assertThat(keep(0, 1, false)).as("the first renewal makes it").isNull();
+    assertThat(keep(2, 3, false)).as("another beat").isNull();
+    assertThat(keep(2, 3, true)).isNull();
+    assertThat(tables.all("session")).isEqualTo(before);
+    setSession(ATTEMPT, now - 1);
+    before = tables.all("session");
+    assertThat(keep(1, 7, false)).as("its time is over").isNull();
+    assertThat(keep(7, 1, false)).isNull();
+    assertThat(tables.all("session")).isEqualTo(before);
+    assertThat(keep(1, 7, true)).as("only its beat ends it").isNotNull();
+    assertThat(session(ID)).containsEntry("beat", 7L);
+  }
+
+  @Test
+  void givenNews_whenASessionIsKept_thenItForgetsWhatItKnows_andIsToldItsOwn() throws SQLException {
+    News.Wanted first = new News.Wanted(LockName.of("first"), ATTEMPT);
+    News.Wanted second = new News.Wanted(LockName.of("second"), ATTEMPT);
+    News.Wanted elsewhere = new News.Wanted(LockName.of("first"), OTHER);
+    for (News news : List.of(first, elsewhere, second)) {
+      assertThat(link.rows.tell(news, now)).isTrue();
+    }
+    List<Long> ids = link.rows.news(ID, 0, 9).stream().map(Renewal.Item::id).toList();
+    List<Long> others =
+        link.rows.news(OTHER.session().value(), 0, 9).stream().map(Renewal.Item::id).toList();
+    assertThat(told(keep(1, 7, List.of()))).containsExactly(first, second);
+    assertThat(told(keep(7, 8, List.of(ids.get(0), others.get(0), 99L)))).containsExactly(second);
+    assertThat(link.rows.keep(SPEC, 8, 9, false, List.of(), 0).news()).isEmpty();
+    assertThat(link.rows.news(OTHER.session().value(), 0, 9)).hasSize(1);
+    assertThat(keep(1, 2, List.of(ids.get(1)))).as("a clone, of which news is forgotten").isNull();
+    assertThat(link.rows.news(ID, 0, 9)).isEmpty();
+  }
+
+  @Test
+  void givenSessions_whenSomeAreRead_thenThoseOfThemThatThereAre() throws SQLException {
+    assertThat(link.rows.sessions(Set.of())).isEmpty();
+    assertThat(link.rows.sessions(Set.of(ID, "unknown", DEAD.session().value())))
+        .containsOnlyKeys(ID, DEAD.session().value())
+        .containsEntry(ID, link.rows.session(ID));
+  }
+
+  @Test
+  void givenLock_whenLookedAt_thenWithItsPartsAndTheTime() throws SQLException {
+    assertThat(link.rows.look("loc", 9, () -> 0)).as("the next one is another").isNull();
+    assertThat(link.rows.look("zzz", 9, () -> 0)).as("there is none behind it").isNull();
+    tables.put("lock", with(free("used", 2), "name", "shared"));
+    HoldRow one = new HoldRow(OTHER.encoded(), 1, "one", now, 1);
+    HoldRow two = new HoldRow(THIRD.encoded(), 1, "two", now, 2);
+    for (HoldRow hold : List.of(one, two)) {
+      link.rows.insert("shared", hold);
+    }
+    link.rows.insert("shared", WaitRow.of(acquire(), 1, now));
+    Rows.Look look = link.rows.look("shared", 1, () -> 0);
+    assertThat(look.now()).isBetween(now, clock());
+    assertThat(look.lock().name).isEqualTo("shared");
+    assertThat(look.holds()).extracting(hold -> hold.label).containsExactly("one");
+    assertThat(look.waiters()).extracting(WaitRow::attempt).containsExactly(ATTEMPT.encoded());
+    assertThat(link.rows.look("other", 9, () -> 0).lock().owner.attempt).isEqualTo(OTHER.encoded());
+  }
+
+  private Renewal keep(long previous, long next, boolean strictly) throws SQLException {
+    return link.sessions.keep(SPEC, previous, next, List.of(), strictly);
+  }
+
+  private Renewal keep(long previous, long next, List<Long> known) throws SQLException {
+    return link.sessions.keep(SPEC, previous, next, known, false);
+  }
+
+  private static List<News> told(Renewal renewal) {
+    return ((Renewal.Renewed) renewal).news().stream().map(Renewal.Item::news).toList();
+  }
+
+  private long clock() throws SQLException {
+    return (long) tables.column("now").get(0);
+  }
+
+  private Map<String, Object> session(String id) throws SQLException {
+    return tables.all("session").stream().filter(row -> row.get("id").equals(id)).findAny().get();
+  }
+
+  private List<Map<String, Object>> others() throws SQLException {
+    return tables.all("session").stream().filter(row -> !row.get("id").equals(ID)).toList();
+  }
+}
