@@ -12,14 +12,20 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * UPDATE returns no rows there: the one-statement acquire gives the token as a key. What has become
- * of several requests is read back by a second statement, on MariaDB returned by the first.
+ * of several requests is read back by a second statement, on MariaDB returned by the first. There a
+ * step of several statements is one compound statement, which the server prepares; MySQL parses the
+ * text anew each time.
  */
 final class MySqlRows extends AheadRows {
   /** Tells MariaDB's driver that the server cannot prepare the text; MySQL's sees it by itself. */
   private static final String CLIENT = "/*client prepare*/";
+
+  private static final Logger LOG = LoggerFactory.getLogger(MySqlRows.class);
 
   private final boolean returning;
 
@@ -41,16 +47,27 @@ final class MySqlRows extends AheadRows {
   Sql prepare(Connection connection, SqlText.Statement statement) throws SQLException {
     return switch (statement.name()) {
       case "acquire_fast", "acquire_first", "exchange" -> Sql.withKey(connection, statement);
-      case "begin", "contended_read" -> several(connection, statement);
+      case "begin", "contended_read", "hand_over", "queue_up" -> several(connection, statement);
       default -> super.prepare(connection, statement);
     };
   }
 
   private Sql several(Connection connection, SqlText.Statement statement) throws SQLException {
-    return super.prepare(
-        connection,
-        new SqlText.Statement(
-            statement.name(), CLIENT + opening() + statement.sql(), statement.parameters()));
+    if (returning) {
+      try {
+        return super.prepare(connection, text(statement, "BEGIN NOT ATOMIC\n", ";\nEND"));
+      } catch (SQLException e) {
+        // Before 10.6.2 it is no statement that can be prepared.
+        LOG.debug("{} is several statements, not one", statement.name(), e);
+      }
+    }
+    boolean begins = statement.name().equals("begin") || statement.name().equals("contended_read");
+    return super.prepare(connection, text(statement, CLIENT + (begins ? opening() : ""), ""));
+  }
+
+  private static SqlText.Statement text(SqlText.Statement statement, String before, String after) {
+    return new SqlText.Statement(
+        statement.name(), before + statement.sql() + after, statement.parameters());
   }
 
   /** What stands before the beginning of a transaction, where several statements are one text. */
@@ -101,7 +118,15 @@ final class MySqlRows extends AheadRows {
 
   @Override
   void contended(List<ContendedStep> steps) throws SQLException {
-    contended(steps, 1, 0);
+    if (returning && steps.size() == 1) {
+      ContendedStep step = steps.get(0);
+      mayBePartlyDone(false);
+      Sql sql = of(step.statement());
+      step.bind(sql);
+      sql.run((result, row) -> step.read(row));
+    } else {
+      contended(steps, 1, 0);
+    }
   }
 
   @Override

@@ -43,6 +43,8 @@ public enum Subjects {
   MORTISE_POSTGRESQL_ASYNC(Place.POSTGRESQL, ours(Place.POSTGRESQL, Mortise.ASYNC), OWN, PAIRS),
   MORTISE_POSTGRESQL_FAIR(Place.POSTGRESQL, ours(Place.POSTGRESQL, Mortise.FAIR), OWN, WAITS),
   POSTGRESQL_ROWS(Place.POSTGRESQL, stores -> new RowPair(stores, Place.POSTGRESQL), PAIRS),
+  POSTGRESQL_TICKETS(
+      Place.POSTGRESQL, stores -> new TicketRow(stores, Place.POSTGRESQL), WAITS, ACROSS),
   POSTGRESQL_ADVISORY(
       Place.POSTGRESQL, stores -> new SessionPair(stores, Place.POSTGRESQL), PAIRS, WAITS, ACROSS),
   POSTGRESQL_SPRING(
@@ -55,6 +57,7 @@ public enum Subjects {
   MORTISE_MARIADB_ASYNC(Place.MARIADB, ours(Place.MARIADB, Mortise.ASYNC), OWN, PAIRS),
   MORTISE_MARIADB_FAIR(Place.MARIADB, ours(Place.MARIADB, Mortise.FAIR), OWN, WAITS),
   MARIADB_ROWS(Place.MARIADB, stores -> new RowPair(stores, Place.MARIADB), PAIRS),
+  MARIADB_TICKETS(Place.MARIADB, stores -> new TicketRow(stores, Place.MARIADB), WAITS, ACROSS),
   MARIADB_GET_LOCK(
       Place.MARIADB, stores -> new SessionPair(stores, Place.MARIADB), PAIRS, WAITS, ACROSS),
   MARIADB_SPRING(
@@ -63,6 +66,7 @@ public enum Subjects {
 
   MORTISE_MYSQL(Place.MYSQL, ours(Place.MYSQL, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
   MYSQL_ROWS(Place.MYSQL, stores -> new RowPair(stores, Place.MYSQL), PAIRS),
+  MYSQL_TICKETS(Place.MYSQL, stores -> new TicketRow(stores, Place.MYSQL), WAITS, ACROSS),
   MYSQL_GET_LOCK(Place.MYSQL, stores -> new SessionPair(stores, Place.MYSQL), PAIRS, WAITS, ACROSS),
   MYSQL_SHEDLOCK(Place.MYSQL, stores -> ShedLockLocks.jdbc(stores, Place.MYSQL), PAIRS),
 

@@ -1,0 +1,108 @@
+package io.mortise.bench.subject;
+
+import io.mortise.bench.subject.Subjects.Place;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A row that counts tickets and turns, by a connection per thread: one durable statement to join,
+ * one to pass the lock on, and a look as often as Mortise has where nothing pushes. The limit for a
+ * hand-over by a row, and no lock to use: who gives up or dies keeps its turn.
+ */
+final class TicketRow implements Subject {
+  private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(400);
+
+  private final Database database;
+
+  TicketRow(Stores stores, Place place) throws SQLException {
+    database = new Database(stores, place).prepare();
+  }
+
+  private boolean returns() {
+    return database.place() == Place.POSTGRESQL;
+  }
+
+  private PreparedStatement join(Connection connection) throws SQLException {
+    return returns()
+        ? connection.prepareStatement(
+            "update ticket_lock set next_ticket = next_ticket + 1 where name = ? returning next_ticket")
+        : connection.prepareStatement(
+            "update ticket_lock set next_ticket = last_insert_id(next_ticket + 1) where name = ?",
+            Statement.RETURN_GENERATED_KEYS);
+  }
+
+  private long ticket(PreparedStatement join) throws SQLException {
+    join.execute();
+    try (ResultSet row = returns() ? join.getResultSet() : join.getGeneratedKeys()) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
+  @Override
+  public Grip grip(String lock) throws SQLException {
+    Connection connection = database.connection();
+    make(connection, lock);
+    PreparedStatement join = join(connection);
+    join.setString(1, lock);
+    PreparedStatement look =
+        connection.prepareStatement("select turn from ticket_lock where name = ?");
+    look.setString(1, lock);
+    PreparedStatement give =
+        connection.prepareStatement("update ticket_lock set turn = turn + 1 where name = ?");
+    give.setString(1, lock);
+    return new Grip() {
+      @Override
+      public boolean take(long waitMillis) throws SQLException {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMillis);
+        long ticket = ticket(join);
+        while (turn(look) < ticket) {
+          if (System.nanoTime() > end) {
+            return false;
+          }
+          LockSupport.parkNanos(POLL_NANOS);
+        }
+        return true;
+      }
+
+      @Override
+      public void give() throws SQLException {
+        PlainLock.check(give.executeUpdate(), lock);
+      }
+    };
+  }
+
+  /** Ticket 1 has the first turn. */
+  private void make(Connection connection, String lock) throws SQLException {
+    String sql =
+        returns()
+            ? "insert into ticket_lock (name, next_ticket, turn) values (?, 0, 1) on conflict do nothing"
+            : "insert ignore into ticket_lock (name, next_ticket, turn) values (?, 0, 1)";
+    try (PreparedStatement insert = connection.prepareStatement(sql)) {
+      insert.setString(1, lock);
+      insert.executeUpdate();
+    }
+  }
+
+  private static long turn(PreparedStatement look) throws SQLException {
+    try (ResultSet row = look.executeQuery()) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
+  @Override
+  public void threadEnds() throws SQLException {
+    database.closeMine();
+  }
+
+  @Override
+  public void close() {
+    database.close();
+  }
+}
