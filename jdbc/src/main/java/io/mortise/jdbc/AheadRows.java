@@ -292,16 +292,28 @@ abstract class AheadRows extends Rows {
   }
 
   /**
-   * Does steps on contended locks, in order.
+   * Does steps on contended locks, in order; at least one.
    *
    * @param results how many each gives
    * @param place of the one that counts
    */
   void contended(List<ContendedStep> steps, int results, int place) throws SQLException {
+    partlyDone = steps.size() > 1;
+    if (!partlyDone) {
+      ContendedStep step = steps.get(0);
+      Sql sql = of(step.statement());
+      step.bind(sql);
+      sql.run(
+          (result, row) -> {
+            if (result == place) {
+              step.read(row);
+            }
+          });
+      return;
+    }
     for (ContendedStep step : steps) {
       flush.add(text.statement(step.statement()), step::bind);
     }
-    partlyDone = steps.size() > 1;
     flush.send(
         (result, row) -> {
           if (result % results == place) {

@@ -74,9 +74,14 @@ final class FastSteps {
    * @param requests each with a fast path, those who acquire ready to queue
    */
   List<ContendedStep> contended(List<Request> requests) throws SQLException {
-    List<ContendedStep> steps = requests.stream().map(ContendedStep::new).toList();
+    List<ContendedStep> steps = new ArrayList<>();
+    for (Request request : requests) {
+      steps.add(new ContendedStep(request));
+    }
     rows.contended(steps);
-    steps.forEach(step -> step.told().forEach(told));
+    for (ContendedStep step : steps) {
+      step.told().forEach(told);
+    }
     return steps;
   }
 

@@ -36,11 +36,17 @@ final class JointSteps {
 
   /** Answers by one statement, or one flush, whom it can. */
   void together(List<Turn> turns) {
-    List<Turn> asked = turns.stream().filter(turn -> turn.hasFastPath).toList();
+    List<Turn> asked = new ArrayList<>(turns.size());
+    List<Rows.Ask> asks = new ArrayList<>(turns.size());
+    for (Turn turn : turns) {
+      if (turn.hasFastPath) {
+        asked.add(turn);
+        asks.add(turn.ask());
+      }
+    }
     if (asked.isEmpty() || (asked.size() == 1 && asked.get(0).given == null)) {
       return;
     }
-    List<Rows.Ask> asks = asked.stream().map(Turn::ask).toList();
     List<@Nullable Reply> replies = new ArrayList<>();
     Failed failed = attempt(fast -> replies.addAll(fast.together(asks)));
     List<Work> answered = new ArrayList<>();
@@ -80,6 +86,9 @@ final class JointSteps {
    * @param left loses those that need no more
    */
   void contended(List<Work> left) {
+    if (left.size() < 2) {
+      return;
+    }
     List<Work> asked = left.stream().filter(Work::isContended).toList();
     for (int from = 0; asked.size() - from > 1; from += AT_ONCE) {
       left.removeAll(contendedAtOnce(asked.subList(from, Math.min(from + AT_ONCE, asked.size()))));

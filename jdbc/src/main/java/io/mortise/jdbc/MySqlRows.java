@@ -118,15 +118,7 @@ final class MySqlRows extends AheadRows {
 
   @Override
   void contended(List<ContendedStep> steps) throws SQLException {
-    if (returning && steps.size() == 1) {
-      ContendedStep step = steps.get(0);
-      mayBePartlyDone(false);
-      Sql sql = of(step.statement());
-      step.bind(sql);
-      sql.run((result, row) -> step.read(row));
-    } else {
-      contended(steps, 1, 0);
-    }
+    contended(steps, 1, 0);
   }
 
   @Override
