@@ -49,10 +49,10 @@ abstract class AheadRows extends Rows {
       SqlText text,
       String namespace,
       boolean takesSeveral,
-      String flushPrefix) {
+      SqlText.Several several) {
     super(connection, text, namespace);
     this.takesSeveral = takesSeveral;
-    this.flush = new Flush(connection, namespace, flushPrefix);
+    this.flush = new Flush(connection, namespace, several);
   }
 
   /** What is known of one lock in this transaction. */

@@ -18,17 +18,14 @@ final class Flush {
 
   private final Connection connection;
   private final String namespace;
-  private final String prefix;
+  private final SqlText.Several several;
   private final Map<List<String>, Prepared> prepared = new LinkedHashMap<>(16, 0.75f, true);
   private final List<Part> parts = new ArrayList<>();
 
-  /**
-   * @param prefix of each text
-   */
-  Flush(Connection connection, String namespace, String prefix) {
+  Flush(Connection connection, String namespace, SqlText.Several several) {
     this.connection = connection;
     this.namespace = namespace;
-    this.prefix = prefix;
+    this.several = several;
   }
 
   private record Part(SqlText.Statement text, Statements.Binder binder) {}
@@ -79,7 +76,7 @@ final class Flush {
     }
     PreparedStatement statement =
         connection.prepareStatement(
-            prefix + String.join(";\n", texts.stream().map(SqlText.Statement::sql).toList()));
+            several.one(String.join(";\n", texts.stream().map(SqlText.Statement::sql).toList())));
     List<Sql> views = new ArrayList<>();
     int offset = 0;
     for (SqlText.Statement text : texts) {

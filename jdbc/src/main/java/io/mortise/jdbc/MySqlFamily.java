@@ -6,9 +6,9 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
@@ -199,20 +199,32 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
     MySqlRows rows =
-        new MySqlRows(connection, text, namespace, returnsRows(), takesSeveral(connection));
+        new MySqlRows(
+            connection,
+            text,
+            namespace,
+            returnsRows(),
+            takes(connection, MySqlRows.TEXT.one("SELECT 1; SELECT 2")),
+            returnsRows() && takes(connection, MySqlRows.COMPOUND.one("SELECT 1"))
+                ? MySqlRows.COMPOUND
+                : MySqlRows.TEXT);
     return new Link(connection, rows, new MySqlTransactions(connection, rows, text));
   }
 
-  /** Those that we make do (allowMultiQueries); of one that we are given nobody knows. */
-  private static boolean takesSeveral(Connection connection) {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute("SELECT 1; SELECT 2");
-      while (statement.getMoreResults() || statement.getUpdateCount() >= 0) {
-        // To the last.
+  /**
+   * Whether a text can be run as one. Several statements can on connections that we make
+   * (allowMultiQueries); of one that we are given nobody knows. Whether the server can prepare it,
+   * is asked too.
+   */
+  private static boolean takes(Connection connection, String several) {
+    try (PreparedStatement statement = connection.prepareStatement(several)) {
+      boolean hasRows = statement.execute();
+      while (hasRows || statement.getUpdateCount() >= 0) {
+        hasRows = statement.getMoreResults();
       }
       return true;
     } catch (SQLException e) {
-      LOG.debug("One statement at a time", e);
+      LOG.debug("Not run as one: {}", several, e);
       return false;
     }
   }

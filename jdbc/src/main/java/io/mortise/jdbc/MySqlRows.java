@@ -12,8 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * UPDATE returns no rows there: the one-statement acquire gives the token as a key. What has become
@@ -23,23 +21,28 @@ import org.slf4j.LoggerFactory;
  */
 final class MySqlRows extends AheadRows {
   /** Tells MariaDB's driver that the server cannot prepare the text; MySQL's sees it by itself. */
-  private static final String CLIENT = "/*client prepare*/";
+  static final SqlText.Several TEXT = new SqlText.Several("/*client prepare*/", "");
 
-  private static final Logger LOG = LoggerFactory.getLogger(MySqlRows.class);
+  /** MariaDB's, from 10.6.2 on one that can be prepared. */
+  static final SqlText.Several COMPOUND = new SqlText.Several("BEGIN NOT ATOMIC\n", ";\nEND");
 
+  private final SqlText.Several several;
   private final boolean returning;
 
   /**
    * @param returning whether an insert can return rows
    * @param takesSeveral whether the connection takes several statements in one text
+   * @param several how, if so
    */
   MySqlRows(
       Connection connection,
       SqlText text,
       String namespace,
       boolean returning,
-      boolean takesSeveral) {
-    super(connection, text, namespace, takesSeveral, CLIENT);
+      boolean takesSeveral,
+      SqlText.Several several) {
+    super(connection, text, namespace, takesSeveral, several);
+    this.several = several;
     this.returning = returning;
   }
 
@@ -47,31 +50,20 @@ final class MySqlRows extends AheadRows {
   Sql prepare(Connection connection, SqlText.Statement statement) throws SQLException {
     return switch (statement.name()) {
       case "acquire_fast", "acquire_first", "exchange" -> Sql.withKey(connection, statement);
-      case "begin", "contended_read", "hand_over", "queue_up" -> several(connection, statement);
+      case "begin", "contended_read" -> super.prepare(connection, opening(statement));
+      case "hand_over", "queue_up" -> super.prepare(connection, several.one(statement));
       default -> super.prepare(connection, statement);
     };
   }
 
-  private Sql several(Connection connection, SqlText.Statement statement) throws SQLException {
-    if (returning) {
-      try {
-        return super.prepare(connection, text(statement, "BEGIN NOT ATOMIC\n", ";\nEND"));
-      } catch (SQLException e) {
-        // Before 10.6.2 it is no statement that can be prepared.
-        LOG.debug("{} is several statements, not one", statement.name(), e);
-      }
-    }
-    boolean begins = statement.name().equals("begin") || statement.name().equals("contended_read");
-    return super.prepare(connection, text(statement, CLIENT + (begins ? opening() : ""), ""));
-  }
-
-  private static SqlText.Statement text(SqlText.Statement statement, String before, String after) {
-    return new SqlText.Statement(
-        statement.name(), before + statement.sql() + after, statement.parameters());
+  private SqlText.Statement opening(SqlText.Statement statement) {
+    return several.one(
+        new SqlText.Statement(
+            statement.name(), opening() + statement.sql(), statement.parameters()));
   }
 
   /** What stands before the beginning of a transaction, where several statements are one text. */
-  String opening() {
+  private String opening() {
     return endsSilentTransactions() ? text.statement("transaction_open").sql() + ";\n" : "";
   }
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** What PostgreSQL does in one flush. */
 final class PostgresRows extends AheadRows {
   PostgresRows(Connection connection, SqlText text, String namespace) {
-    super(connection, text, namespace, true, "");
+    super(connection, text, namespace, true, SqlText.Several.PLAIN);
   }
 
   @Override

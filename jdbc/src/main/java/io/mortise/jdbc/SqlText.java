@@ -57,6 +57,19 @@ final class SqlText {
   /** A statement with question marks, and which parameter each of them stands for. */
   record Statement(String name, String sql, List<String> parameters) {}
 
+  /** How several statements become one text: what stands before and behind them. */
+  record Several(String before, String after) {
+    static final Several PLAIN = new Several("", "");
+
+    String one(String statements) {
+      return before + statements + after;
+    }
+
+    Statement one(Statement statements) {
+      return new Statement(statements.name(), one(statements.sql()), statements.parameters());
+    }
+  }
+
   /** A statement by its file, and how many values its lists have. */
   private record Key(String name, int size) {}
 
