@@ -172,7 +172,7 @@ final class PostgresDialect implements Dialect {
   public Link link(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
-    PostgresRows rows = new PostgresRows(connection, text, namespace);
+    PostgresRows rows = new PostgresRows(connection, text, namespace, pooled != null);
     Sql opening =
         pooled == null ? null : pooled.set(new Sql(connection, TEXT.statement("begin_pooled")));
     return new Link(

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionSpec;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -15,8 +16,23 @@ import org.jspecify.annotations.Nullable;
 
 /** What PostgreSQL does in one flush. */
 final class PostgresRows extends AheadRows {
-  PostgresRows(Connection connection, SqlText text, String namespace) {
+  private final boolean pooled;
+
+  /**
+   * @param pooled whether a pooler stands before the server, so that each transaction has to be set
+   *     up
+   */
+  PostgresRows(Connection connection, SqlText text, String namespace, boolean pooled) {
     super(connection, text, namespace, true, SqlText.Several.PLAIN);
+    this.pooled = pooled;
+  }
+
+  /** Through a pooler in a transaction that is set up: a renewal must not be forgotten. */
+  @Override
+  @Nullable Kept keep(
+      SessionSpec spec, long previous, long beat, boolean strictly, List<Long> known, int limit)
+      throws SQLException {
+    return pooled ? null : super.keep(spec, previous, beat, strictly, known, limit);
   }
 
   @Override

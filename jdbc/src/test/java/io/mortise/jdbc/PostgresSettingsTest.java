@@ -2,6 +2,9 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -33,6 +36,14 @@ class PostgresSettingsTest {
       assertThat(bounds(connection)).containsExactly("10ms", "2s", "2s");
       link.rollback();
       assertThat(bounds(connection)).containsExactly("0", "0", "0");
+      SessionSpec spec =
+          new SessionSpec(
+              new SessionId("sessionAaaaa"),
+              Duration.ofMinutes(1),
+              new ClientLabel("host", 1, "test"));
+      assertThat(link.sessions.keep(spec, 1, 2, List.of(), false))
+          .as("a renewal needs a transaction that is set up")
+          .isNull();
     }
   }
 
