@@ -25,8 +25,12 @@ final class NodePair implements Subject {
   private final ZooKeeper client;
 
   NodePair(Stores stores) throws Exception {
+    client = connect(stores);
+  }
+
+  static ZooKeeper connect(Stores stores) throws Exception {
     CountDownLatch connected = new CountDownLatch(1);
-    client =
+    ZooKeeper client =
         new ZooKeeper(
             stores.zooKeeperServers(),
             SESSION_MILLIS,
@@ -36,26 +40,28 @@ final class NodePair implements Subject {
               }
             });
     if (!connected.await(10, TimeUnit.SECONDS)) {
-      close();
+      close(client);
       throw new IllegalStateException("ZooKeeper's client did not connect.");
     }
+    return client;
   }
 
   @Override
   public Grip grip(String lock) throws KeeperException, InterruptedException {
     String parent = "/raw/" + lock;
-    make(parent);
+    make(client, parent);
     return new NodeGrip(parent);
   }
 
-  private void make(String path) throws KeeperException, InterruptedException {
+  static void make(ZooKeeper client, String path) throws KeeperException, InterruptedException {
     for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {
-      makeOne(path.substring(0, slash));
+      makeOne(client, path.substring(0, slash));
     }
-    makeOne(path);
+    makeOne(client, path);
   }
 
-  private void makeOne(String path) throws KeeperException, InterruptedException {
+  private static void makeOne(ZooKeeper client, String path)
+      throws KeeperException, InterruptedException {
     try {
       client.create(path, NOTHING, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
     } catch (KeeperException.NodeExistsException e) {
@@ -63,13 +69,17 @@ final class NodePair implements Subject {
     }
   }
 
-  @Override
-  public void close() {
+  static void close(ZooKeeper client) {
     try {
       client.close();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  @Override
+  public void close() {
+    close(client);
   }
 
   private final class NodeGrip implements Grip {

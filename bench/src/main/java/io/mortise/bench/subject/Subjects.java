@@ -45,6 +45,7 @@ public enum Subjects {
   POSTGRESQL_ROWS(Place.POSTGRESQL, stores -> new RowPair(stores, Place.POSTGRESQL), PAIRS),
   POSTGRESQL_TICKETS(
       Place.POSTGRESQL, stores -> new TicketRow(stores, Place.POSTGRESQL), WAITS, ACROSS),
+  POSTGRESQL_BATCHES(Place.POSTGRESQL, stores -> new RowBatches(stores, Place.POSTGRESQL), PAIRS),
   POSTGRESQL_ADVISORY(
       Place.POSTGRESQL, stores -> new SessionPair(stores, Place.POSTGRESQL), PAIRS, WAITS, ACROSS),
   POSTGRESQL_SPRING(
@@ -58,6 +59,7 @@ public enum Subjects {
   MORTISE_MARIADB_FAIR(Place.MARIADB, ours(Place.MARIADB, Mortise.FAIR), OWN, WAITS),
   MARIADB_ROWS(Place.MARIADB, stores -> new RowPair(stores, Place.MARIADB), PAIRS),
   MARIADB_TICKETS(Place.MARIADB, stores -> new TicketRow(stores, Place.MARIADB), WAITS, ACROSS),
+  MARIADB_BATCHES(Place.MARIADB, stores -> new RowBatches(stores, Place.MARIADB), PAIRS),
   MARIADB_GET_LOCK(
       Place.MARIADB, stores -> new SessionPair(stores, Place.MARIADB), PAIRS, WAITS, ACROSS),
   MARIADB_SPRING(
@@ -67,6 +69,7 @@ public enum Subjects {
   MORTISE_MYSQL(Place.MYSQL, ours(Place.MYSQL, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
   MYSQL_ROWS(Place.MYSQL, stores -> new RowPair(stores, Place.MYSQL), PAIRS),
   MYSQL_TICKETS(Place.MYSQL, stores -> new TicketRow(stores, Place.MYSQL), WAITS, ACROSS),
+  MYSQL_BATCHES(Place.MYSQL, stores -> new RowBatches(stores, Place.MYSQL), PAIRS),
   MYSQL_GET_LOCK(Place.MYSQL, stores -> new SessionPair(stores, Place.MYSQL), PAIRS, WAITS, ACROSS),
   MYSQL_SHEDLOCK(Place.MYSQL, stores -> ShedLockLocks.jdbc(stores, Place.MYSQL), PAIRS),
 
@@ -82,6 +85,7 @@ public enum Subjects {
   MORTISE_ZOOKEEPER_FAIR(
       Place.ZOOKEEPER, ours(Place.ZOOKEEPER, Mortise.FAIR), OWN, WAITS, ACROSS, CROWDS),
   ZOOKEEPER_NODES(Place.ZOOKEEPER, NodePair::new, PAIRS, WAITS, ACROSS, KEEPS),
+  ZOOKEEPER_BATCHES(Place.ZOOKEEPER, NodeBatches::new, PAIRS),
   CURATOR(Place.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS);
 
   /** Which store a subject's locks are in. */
