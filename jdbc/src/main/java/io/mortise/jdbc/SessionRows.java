@@ -28,6 +28,9 @@ abstract class SessionRows extends Statements {
   /** A clock that runs a little slow or fast for a moment was not set back. */
   private static final long CLOCK_NOISE_MICROS = 100_000;
 
+  /** Sessions that one statement asks for: no driver takes any number of values. */
+  private static final int AT_ONCE = 1_024;
+
   record Session(long beat, long expiresAt, long ttl, String client) {
     static Session read(ResultSet row) throws SQLException {
       return new Session(
@@ -60,9 +63,11 @@ abstract class SessionRows extends Statements {
   /** Those of some sessions that there are, by their ids. */
   Map<String, Session> sessions(Set<String> ids) throws SQLException {
     Map<String, Session> found = new HashMap<>();
-    if (!ids.isEmpty()) {
-      Sql sql = of(text.statement("session_list", SqlText.listLength(ids.size())));
-      try (ResultSet row = sql.set("ids", List.copyOf(ids)).query()) {
+    List<String> all = List.copyOf(ids);
+    for (int from = 0; from < all.size(); from += AT_ONCE) {
+      List<String> some = all.subList(from, Math.min(from + AT_ONCE, all.size()));
+      Sql sql = of(text.statement("session_list", SqlText.listLength(some.size())));
+      try (ResultSet row = sql.set("ids", some).query()) {
         while (row.next()) {
           found.put(row.getString("id"), Session.read(row));
         }

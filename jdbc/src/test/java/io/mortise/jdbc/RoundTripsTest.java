@@ -39,7 +39,7 @@ class RoundTripsTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-  void givenLockWithAHolderAndAWaiter_thenRenewingTakesOne_lookingTwo_endingItTwo(Product product)
+  void givenLockWithAHolderAndAWaiter_thenRenewingTakesOne_andLookingTwo(Product product)
       throws SQLException {
     CountingSource counting = counting(product);
     try (LockStore store = open(counting)) {
@@ -167,7 +167,7 @@ class RoundTripsTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-  void givenHolder_whenEvictedOrSwept_thenAllIsReadAhead(Product product) throws SQLException {
+  void givenHolder_whenEvicted_thenAllIsReadAhead(Product product) throws SQLException {
     CountingSource counting = counting(product);
     try (LockStore store = open(counting)) {
       TestSession holder = new TestSession(store, TTL);

@@ -10,6 +10,7 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -82,6 +83,11 @@ class SessionStatementsTest extends ServerStatements {
     assertThat(link.rows.sessions(Set.of(ID, "unknown", DEAD.session().value())))
         .containsOnlyKeys(ID, DEAD.session().value())
         .containsEntry(ID, link.rows.session(ID));
+    Set<String> many = new HashSet<>(Set.of(ID, DEAD.session().value()));
+    for (int i = 0; i < 70_000; i++) {
+      many.add("unknown" + i);
+    }
+    assertThat(link.rows.sessions(many)).containsOnlyKeys(ID, DEAD.session().value());
   }
 
   @Test
