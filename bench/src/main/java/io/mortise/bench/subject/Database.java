@@ -55,6 +55,18 @@ final class Database implements AutoCloseable {
     return place;
   }
 
+  /**
+   * An insert that leaves a row that is there as it is.
+   *
+   * @param row table, columns and values
+   */
+  String insertOnce(String row) {
+    return switch (place) {
+      case MARIADB, MYSQL -> "insert ignore into " + row;
+      default -> "insert into " + row + " on conflict do nothing";
+    };
+  }
+
   HikariDataSource pool() {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(url);

@@ -155,9 +155,7 @@ final class RowBatches implements Subject {
 
   private void make(String lock) throws SQLException {
     String sql =
-        isPostgres()
-            ? "insert into plain_lock (name, holder, since) values (?, 0, current_timestamp) on conflict do nothing"
-            : "insert ignore into plain_lock (name, holder, since) values (?, 0, now())";
+        database.insertOnce("plain_lock (name, holder, since) values (?, 0, current_timestamp)");
     Connection connection = database.connection();
     try (PreparedStatement insert = connection.prepareStatement(sql)) {
       insert.setString(1, lock);

@@ -9,29 +9,20 @@ import java.sql.SQLException;
  * A row that is inserted to lock and deleted to unlock, by a connection per thread: the two
  * statements that a lock in a table needs, each committed by itself, and nothing else.
  */
-final class RowPair implements Subject {
+final class RowPair extends OnConnections {
+  private static final String TAKE =
+      "plain_lock (name, holder, since) values (?, ?, current_timestamp)";
   private static final String GIVE = "delete from plain_lock where name = ? and holder = ?";
 
-  private final Database database;
-
   RowPair(Stores stores, Place place) throws SQLException {
-    database = new Database(stores, place).prepare();
-  }
-
-  private String take() {
-    return switch (database.place()) {
-      case MARIADB, MYSQL ->
-          "insert ignore into plain_lock (name, holder, since) values (?, ?, now())";
-      default ->
-          "insert into plain_lock (name, holder, since) values (?, ?, current_timestamp) on conflict do nothing";
-    };
+    super(new Database(stores, place).prepare());
   }
 
   @Override
   public Grip grip(String lock) throws SQLException {
     Connection connection = database.connection();
     long holder = Thread.currentThread().getId();
-    PreparedStatement take = connection.prepareStatement(take());
+    PreparedStatement take = connection.prepareStatement(database.insertOnce(TAKE));
     take.setString(1, lock);
     take.setLong(2, holder);
     PreparedStatement give = connection.prepareStatement(GIVE);
@@ -48,15 +39,5 @@ final class RowPair implements Subject {
         PlainLock.check(give.executeUpdate(), lock);
       }
     };
-  }
-
-  @Override
-  public void threadEnds() throws SQLException {
-    database.closeMine();
-  }
-
-  @Override
-  public void close() {
-    database.close();
   }
 }

@@ -13,11 +13,9 @@ import java.util.UUID;
  * The locks that a database keeps in memory for a connection, a connection per thread. They never
  * touch the disk, and they are gone with the server: the limit.
  */
-final class SessionPair implements Subject {
-  private final Database database;
-
+final class SessionPair extends OnConnections {
   SessionPair(Stores stores, Place place) {
-    database = new Database(stores, place);
+    super(new Database(stores, place));
   }
 
   @Override
@@ -86,15 +84,5 @@ final class SessionPair implements Subject {
     try (ResultSet row = statement.executeQuery()) {
       return row.next() && row.getBoolean(1);
     }
-  }
-
-  @Override
-  public void threadEnds() throws SQLException {
-    database.closeMine();
-  }
-
-  @Override
-  public void close() {
-    database.close();
   }
 }

@@ -14,13 +14,11 @@ import java.util.concurrent.locks.LockSupport;
  * one to pass the lock on, and a look as often as Mortise has where nothing pushes. The limit for a
  * hand-over by a row, and no lock to use: who gives up or dies keeps its turn.
  */
-final class TicketRow implements Subject {
+final class TicketRow extends OnConnections {
   private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(400);
 
-  private final Database database;
-
   TicketRow(Stores stores, Place place) throws SQLException {
-    database = new Database(stores, place).prepare();
+    super(new Database(stores, place).prepare());
   }
 
   private boolean returns() {
@@ -79,10 +77,7 @@ final class TicketRow implements Subject {
 
   /** Ticket 1 has the first turn. */
   private void make(Connection connection, String lock) throws SQLException {
-    String sql =
-        returns()
-            ? "insert into ticket_lock (name, next_ticket, turn) values (?, 0, 1) on conflict do nothing"
-            : "insert ignore into ticket_lock (name, next_ticket, turn) values (?, 0, 1)";
+    String sql = database.insertOnce("ticket_lock (name, next_ticket, turn) values (?, 0, 1)");
     try (PreparedStatement insert = connection.prepareStatement(sql)) {
       insert.setString(1, lock);
       insert.executeUpdate();
@@ -94,15 +89,5 @@ final class TicketRow implements Subject {
       row.next();
       return row.getLong(1);
     }
-  }
-
-  @Override
-  public void threadEnds() throws SQLException {
-    database.closeMine();
-  }
-
-  @Override
-  public void close() {
-    database.close();
   }
 }
