@@ -1,11 +1,12 @@
 package io.mortise.jdbc;
 
 import io.mortise.jdbc.Rows.Ask;
-import io.mortise.spi.AttemptId;
+import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,34 +63,46 @@ final class KnownAsks implements Statements.Binder {
 
   @Override
   public void bind(Sql sql) throws SQLException {
-    List<String> names = new ArrayList<>();
-    List<String> free = new ArrayList<>();
-    List<String> takers = new ArrayList<>();
-    List<String> before = new ArrayList<>();
-    List<String> leavers = new ArrayList<>();
-    int length = length();
-    for (int i = 0; i < length; i++) {
-      // A name that stands there twice counts once.
-      Ask ask = asks.get(Math.min(i, asks.size() - 1));
-      String name = ask.request().name().value();
-      String attempt = ask.request().attempt().encoded();
-      boolean takes = ask.request() instanceof Request.Acquire;
-      AttemptId old = ask.old();
-      names.add(name);
-      free.add(takes && old == null ? name : NOBODY);
-      takers.add(takes ? attempt : NOBODY);
-      before.add(old == null ? NOBODY : old.encoded());
-      leavers.add(takes ? NOBODY : attempt);
+    sql.set("names", each(KnownAsks::name));
+    if (sql.has("asks")) {
+      sql.set("asks", each(ask -> attempt(ask) + old(ask)));
+      sql.set("takes", each(ask -> takes(ask) ? 1L : 0L));
+    } else {
+      sql.set("free", each(ask -> takes(ask) && ask.old() == null ? name(ask) : NOBODY))
+          .set("takers", each(ask -> takes(ask) ? attempt(ask) : NOBODY))
+          .set("before", each(KnownAsks::old))
+          .set("leavers", each(ask -> takes(ask) ? NOBODY : attempt(ask)));
     }
-    sql.set("names", names)
-        .set("free", free)
-        .set("takers", takers)
-        .set("before", before)
-        .set("leavers", leavers)
-        .set("session", like == null ? NOBODY : like.attempt().session().value())
-        .set("capacity", like == null ? 0 : like.mode().capacity())
+    sql.set("session", like == null ? NOBODY : like.attempt().session().value())
+        .set("capacity", like == null ? Mode.SHARERS : like.mode().capacity())
         .set("tokens", like == null ? 1 : like.tokens())
         .set("at_least_us", like == null ? -1 : WaitRow.length(like.terms().atLeast()))
         .set("label", like == null ? "" : like.terms().label());
+  }
+
+  private <T> List<T> each(Function<Ask, T> value) {
+    int length = length();
+    List<T> values = new ArrayList<>(length);
+    for (int i = 0; i < length; i++) {
+      // A lock that stands there twice counts once.
+      values.add(value.apply(asks.get(Math.min(i, asks.size() - 1))));
+    }
+    return values;
+  }
+
+  private static boolean takes(Ask ask) {
+    return ask.request() instanceof Request.Acquire;
+  }
+
+  private static String name(Ask ask) {
+    return ask.request().name().value();
+  }
+
+  private static String attempt(Ask ask) {
+    return ask.request().attempt().encoded();
+  }
+
+  private static String old(Ask ask) {
+    return ask.old() == null ? NOBODY : ask.releasing().encoded();
   }
 }

@@ -42,7 +42,8 @@ final class LockRow {
     LockRow lock = new LockRow(row.getString("name"), row.getInt("capacity"), 0);
     lock.used = row.getLong("used");
     String owner = row.getString("owner");
-    if (owner != null) {
+    // One that has released it may stand there still.
+    if (owner != null && lock.used > 0) {
       lock.owner = HoldRow.read(row, owner, lock.capacity, 0);
     }
     lock.lastToken = row.getLong("last_token");

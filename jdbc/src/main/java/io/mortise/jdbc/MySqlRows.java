@@ -126,7 +126,7 @@ final class MySqlRows extends AheadRows {
     Map<String, Block> served = new HashMap<>();
     if (!sorted.isEmpty()) {
       // Never one part so and the other so: the first would be done if the second fails.
-      KnownAsks known = returning ? null : KnownAsks.of(sorted);
+      KnownAsks known = returning && !isCompound() ? null : KnownAsks.of(sorted);
       if (known == null) {
         any(json(sorted), served);
       } else {
@@ -148,11 +148,19 @@ final class MySqlRows extends AheadRows {
 
   /** Serves requests that are alike. */
   void known(KnownAsks asks, Map<String, Block> served) throws SQLException {
-    twice(
-        text.statement("together_known", asks.length()),
-        text.statement("together_found", asks.length()),
-        asks,
-        (result, rows) -> collect(rows, served));
+    SqlText.Statement known = text.statement("together_known", asks.length());
+    Sql.Reader reader = (result, rows) -> collect(rows, served);
+    if (returning) {
+      Sql sql = of(several.one(known));
+      asks.bind(sql);
+      sql.run(reader);
+    } else {
+      twice(known, text.statement("together_found", asks.length()), asks, reader);
+    }
+  }
+
+  private boolean isCompound() {
+    return several.equals(COMPOUND);
   }
 
   /** Runs two statements with the same parameters, in one text if the connection takes that. */

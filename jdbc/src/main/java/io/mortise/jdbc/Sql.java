@@ -68,7 +68,15 @@ final class Sql implements AutoCloseable {
   Sql set(String name, List<?> values) throws SQLException {
     int[] places = positions.getOrDefault(name, NONE);
     for (int i = 0; i < places.length; i++) {
-      statement.setObject(places[i], values.get(i % values.size()));
+      Object value = values.get(i % values.size());
+      // Not for any object: drivers look long for what it may be.
+      if (value instanceof String string) {
+        statement.setString(places[i], string);
+      } else if (value instanceof Long number) {
+        statement.setLong(places[i], number);
+      } else {
+        throw new IllegalArgumentException("In a list of " + name + ": " + value);
+      }
     }
     return this;
   }

@@ -19,9 +19,9 @@ CREATE TABLE IF NOT EXISTS mortise_session (
   client     VARCHAR(2000) NOT NULL
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- One row per lock name. A holder of the whole capacity stands in the row itself (owner and the
--- columns up to evicted); holders of a part stand in mortise_hold. Rows outlive the release: they keep
--- the token counter and the last end.
+-- One row per lock name. A holder of the whole capacity stands in the row itself (owner and the columns
+-- up to evicted, which say nothing while used is 0); holders of a part stand in mortise_hold. Rows
+-- outlive the release: they keep the token counter and the last end.
 CREATE TABLE IF NOT EXISTS mortise_lock (
   namespace   VARCHAR(100) NOT NULL,
   name        VARCHAR(512) NOT NULL,

@@ -17,10 +17,10 @@ CREATE TABLE IF NOT EXISTS mortise_session (
   client     TEXT    NOT NULL
 ) WITHOUT ROWID;
 
--- One row per lock name. A holder of the whole capacity stands in the row itself (owner and the
--- columns up to evicted); holders of a part stand in mortise_hold. told: 1 if it is known that others want the lock, and 2
--- more if news was left that the lock was granted or is wanted. Rows outlive the release: they keep
--- the token counter and the last end.
+-- One row per lock name. A holder of the whole capacity stands in the row itself (owner and the columns
+-- up to evicted, which say nothing while used is 0); holders of a part stand in mortise_hold. told: 1 if
+-- it is known that others want the lock, and 2 more if news was left that the lock was granted or is
+-- wanted. Rows outlive the release: they keep the token counter and the last end.
 CREATE TABLE IF NOT EXISTS mortise_lock (
   namespace   TEXT    NOT NULL,
   name        TEXT    NOT NULL,

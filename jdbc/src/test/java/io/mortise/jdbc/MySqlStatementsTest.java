@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -93,6 +94,45 @@ class MySqlStatementsTest extends ServerStatements {
   }
 
   @Test
+  void givenFreeLockInWhoseRowItsLastOwnerStands_whenAskedFor_thenThatSaysNothing()
+      throws SQLException {
+    Map<String, Object> left = held(OTHER, "used", 0);
+    only(left);
+    assertThat(Objects.requireNonNull(link.rows.lock("lock")).owner).isNull();
+    taken(left, acquire());
+    together(left, new Ask(acquire(), null, true), true);
+    together(with(left, "ended", OTHER.encoded()), new Ask(acquire(), null, true), true);
+    for (Map<String, Object> notFree : notFree()) {
+      together(
+          with(notFree, "owner", OTHER.encoded(), "free_us", NEVER),
+          new Ask(acquire(), null, true),
+          false);
+    }
+    only(left);
+    queue(List.of());
+    run("queue_up", asking(ATTEMPT, WHOLE, 5, 3, "ahead", 1));
+    assertThat(changed()).isEqualTo(granted(left, acquire(), time()));
+    notQueued(with(left, "closed_us", now + MINUTE), List.of());
+    notHandedOver(held(OLD, "used", 0), List.of());
+    notHandedOver(held(OLD, "used", 0, "waiters", 1), List.of(waits(OTHER, 8)));
+  }
+
+  @Test
+  void givenLockThatWasReleased_whenReleasedOnceMore_thenItIsSaidAgain() throws SQLException {
+    Map<String, Object> lock = vacated(held(ATTEMPT), ATTEMPT);
+    Request release = new Request.Abandon(NAME, ATTEMPT);
+    Request another = new Request.Abandon(LockName.of("nobody's"), OLD);
+    for (boolean isNew : new boolean[] {true, false}) {
+      only(lock);
+      Map<String, Block> done =
+          link.rows.together(List.of(new Ask(release, null, isNew), new Ask(another, null, isNew)));
+      tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'nobody''s'");
+      assertThat(done).containsOnly(Map.entry(ATTEMPT.encoded(), new Block(0, 0)));
+      assertUnchanged(lock);
+    }
+  }
+
+  @Test
   void givenMoreTokensThanTheClockAllows_whenTaken_thenFewerOrNone() throws SQLException {
     Map<String, Object> lock = free("last_token", now - MINUTE);
     only(lock);
@@ -134,6 +174,10 @@ class MySqlStatementsTest extends ServerStatements {
     Object[] request = {
       "names",
       "lock",
+      "takes",
+      1,
+      "asks",
+      ATTEMPT.encoded(),
       "free",
       "lock",
       "takers",
@@ -153,7 +197,12 @@ class MySqlStatementsTest extends ServerStatements {
       "label",
       ""
     };
-    run("together_known", request);
+    SqlText.Statement known = tables.text.statement("together_known");
+    SqlText.Several one = database.equals("mysql") ? SqlText.Several.PLAIN : MySqlRows.COMPOUND;
+    try (Connection connection = connect();
+        Sql sql = TestTables.bind(new Sql(connection, one.one(known)), request)) {
+      sql.run((result, rows) -> {});
+    }
   }
 
   private void run(String statement, Object... values) throws SQLException {
@@ -335,6 +384,14 @@ class MySqlStatementsTest extends ServerStatements {
     Ask aheadOfTime = new Ask(acquire(Terms.NONE, 5, now + MINUTE), null, true);
     for (Ask ask : List.of(new Ask(acquire(), OLD, false), aheadOfTime)) {
       madeIdle(ask);
+    }
+    if (database.equals("mariadb")) {
+      // Of a lock that had one, until it was swept.
+      madeIdle(new Ask(new Request.Abandon(NAME, ATTEMPT), null, false));
+      madeIdle(new Ask(acquire(Terms.NONE, 5, 0), OLD, false));
+      madeIdle(new Ask(acquire(Terms.NONE, 5, 0), null, false));
+      assertThat((long) changed().get("last_token"))
+          .isBetween(now, (long) tables.column("now").get(0));
     }
     endSession();
     madeIdle(new Ask(acquire(), null, true));

@@ -197,6 +197,7 @@ class StatementsTest {
     own("l-owned", ATTEMPT);
     tables.put("hold", hold(NAMESPACE, "l-owned", OTHER));
     left("m-owned-used-0", idle, 0, 0, NOW, 101);
+    own("m-owned-used-0", OTHER);
     tables.put("lock", lock("two", "b", "closed_us", NOW, "touched_us", 100));
     String[] found = {"b-idle", "c-dead-owner", "d-dead-holder", "e-dead-waiter", "x-idle"};
     assertThat(leftBehind(9)).containsExactly((Object[]) found);

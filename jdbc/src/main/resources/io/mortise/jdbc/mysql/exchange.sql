@@ -19,7 +19,7 @@ SET touched_us = CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED),
     ended_was  = 'HELD',
     ended_how  = 'RELEASED'
 WHERE namespace = :namespace AND name = :name
-  AND owner = :old AND waiters = 0 AND told = 0 AND evicted = 0 AND capacity = :capacity
+  AND used > 0 AND owner = :old AND waiters = 0 AND told = 0 AND evicted = 0 AND capacity = :capacity
   AND free_us > CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)
   AND GREATEST(closed_us, shut_us) <= CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)
   AND GREATEST(last_token + 1, :token_floor) <= CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) + 1000000 - :tokens

@@ -18,7 +18,7 @@ SELECT expires_us INTO @mortise_life FROM mortise_session WHERE id = SUBSTR(@mor
 UPDATE mortise_lock
 SET touched_us = @mortise_us,
     closed_us  = GREATEST(closed_us, shut_us),
-    owner      = @mortise_heir,
+    owner      = COALESCE(@mortise_heir, owner),
     used       = IF(@mortise_heir IS NULL, 0, used),
     token      = IF(@mortise_heir IS NULL, token, GREATEST(last_token + 1, @mortise_us, @mortise_floor)),
     tokens     = IF(@mortise_heir IS NULL, tokens, LEAST(@mortise_tokens, GREATEST(1, @mortise_us + 1000000 - token))),
@@ -34,7 +34,7 @@ SET touched_us = @mortise_us,
     ended_was  = 'HELD',
     ended_how  = 'RELEASED'
 WHERE namespace = :namespace AND name = :name
-  AND owner = :attempt AND evicted = 0 AND free_us > @mortise_us
+  AND used > 0 AND owner = :attempt AND evicted = 0 AND free_us > @mortise_us
   AND (@mortise_heir IS NULL AND waiters = 0
        OR waiters > 0 AND @mortise_life > @mortise_us AND @mortise_weight = capacity
           AND GREATEST(closed_us, shut_us) <= @mortise_us);
@@ -45,6 +45,6 @@ DELETE FROM mortise_news WHERE attempt = :attempt AND kind <> 'gone' AND @mortis
 INSERT INTO mortise_news (session, kind, name, attempt, token, tokens, flag, timed, how)
 SELECT SUBSTR(owner, 1, 12), 'granted', name, owner, token, tokens, told & 1, IF(free_us = 9223372036854775807, 0, 1), ''
 FROM mortise_lock WHERE namespace = :namespace AND name = :name AND owner = @mortise_heir AND @mortise_done = 1;
-SELECT owner, token, tokens, told, free_us
+SELECT @mortise_heir, token, tokens, told, free_us
 FROM mortise_lock WHERE namespace = :namespace AND name = :name AND @mortise_done = 1;
 COMMIT

@@ -39,7 +39,7 @@ SELECT expires_us INTO @mortise_first_life FROM mortise_session WHERE id = @mort
 SELECT k.owner, k.told, LEAST(s.expires_us - @mortise_us, s.ttl_us) INTO @mortise_holder, @mortise_told, @mortise_left
 FROM mortise_lock k STRAIGHT_JOIN mortise_session s ON s.id = SUBSTR(k.owner, 1, 12)
 WHERE k.namespace = :namespace AND k.name = :name
-  AND k.owner <> :attempt AND NOT (k.ended <=> :attempt) AND k.capacity = :capacity
+  AND k.used > 0 AND k.owner <> :attempt AND NOT (k.ended <=> :attempt) AND k.capacity = :capacity
   AND k.evicted = 0 AND k.free_us > @mortise_us AND k.closed_us <= @mortise_us AND @mortise_life > @mortise_us
   AND s.expires_us > @mortise_us AND s.expires_us - @mortise_us <= s.ttl_us + 100000
   AND (k.waiters = 0 AND @mortise_first < 0 OR k.waiters > 0 AND @mortise_first_life > @mortise_us)

@@ -32,13 +32,13 @@ WHERE TRUE
 ON DUPLICATE KEY UPDATE
   since_us   = IF(waiters = 0
                   AND (r.c = 0
-                       AND owner = r.a AND told = 0 AND evicted = 0 AND free_us > t.us
+                       AND used > 0 AND owner = r.a AND told = 0 AND evicted = 0 AND free_us > t.us
                     OR r.c > 0
                        AND p.id IS NOT NULL AND capacity = r.c
                        AND last_token + 1 <= t.us + 1000000 - r.t
                        AND (r.o IS NULL
                             AND used = 0 AND closed_us <= t.us AND NOT (ended <=> r.a)
-                         OR owner = r.o AND told = 0 AND evicted = 0 AND free_us > t.us
+                         OR used > 0 AND owner = r.o AND told = 0 AND evicted = 0 AND free_us > t.us
                             AND GREATEST(closed_us, shut_us) <= t.us)), -1, since_us),
   closed_us  = IF(since_us = -1 AND (r.c = 0 OR r.o IS NOT NULL), GREATEST(closed_us, shut_us), closed_us),
   shut_us    = IF(since_us = -1 AND r.c > 0, IF(r.l < 0, 0, t.us + r.l), shut_us),
@@ -50,7 +50,7 @@ ON DUPLICATE KEY UPDATE
   told       = IF(since_us = -1, 0, told),
   evicted    = IF(since_us = -1, 0, evicted),
   used       = IF(since_us = -1, r.c, used),
-  owner      = IF(since_us = -1, IF(r.c > 0, r.a, NULL), owner),
+  owner      = IF(since_us = -1 AND r.c > 0, r.a, owner),
   ended_was  = IF(since_us = -1 AND (r.c = 0 OR r.o IS NOT NULL), 'HELD', ended_was),
   ended_how  = IF(since_us = -1 AND (r.c = 0 OR r.o IS NOT NULL), 'RELEASED', ended_how),
   ended      = IF(since_us = -1, IF(r.c = 0, r.a, IFNULL(r.o, ended)), ended),

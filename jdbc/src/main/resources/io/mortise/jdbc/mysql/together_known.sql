@@ -12,25 +12,26 @@ SET closed_us  = IF(used > 0, GREATEST(closed_us, shut_us), closed_us),
     ended      = IF(used > 0, owner, ended),
     ended_was  = IF(used > 0, 'HELD', ended_was),
     ended_how  = IF(used > 0, 'RELEASED', ended_how),
-    owner      = NULLIF(ELT(FIELD(name, :names...), :takers...), ''),
-    used       = IF(owner IS NULL, 0, capacity),
+    owner      = COALESCE(NULLIF(ELT(FIELD(name, :names...), :takers...), ''), owner),
+    used       = IF(owner <=> ended, 0, capacity),
     touched_us = CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED),
-    token      = IF(owner IS NULL, token, GREATEST(last_token + 1, touched_us)),
-    tokens     = IF(owner IS NULL, tokens, :tokens),
-    last_token = IF(owner IS NULL, last_token, token + tokens - 1),
+    token      = IF(used = 0, token, GREATEST(last_token + 1, touched_us)),
+    tokens     = IF(used = 0, tokens, :tokens),
+    last_token = IF(used = 0, last_token, token + tokens - 1),
     since_us   = touched_us,
-    free_us    = IF(owner IS NULL, free_us, 9223372036854775807),
-    shut_us    = IF(owner IS NULL, shut_us, IF(:at_least_us < 0, 0, touched_us + :at_least_us)),
-    label      = IF(owner IS NULL, label, :label),
+    free_us    = IF(used = 0, free_us, 9223372036854775807),
+    shut_us    = IF(used = 0, shut_us, IF(:at_least_us < 0, 0, touched_us + :at_least_us)),
+    label      = IF(used = 0, label, :label),
     told       = 0,
     evicted    = 0
 WHERE namespace = :namespace AND name IN (:names...) AND waiters = 0
   AND (used = 0 AND name IN (:free...) AND closed_us <= CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)
        AND (ended IS NULL OR ended NOT IN (:takers...))
-    OR (owner IN (:leavers...)
+    OR used > 0
+       AND (owner IN (:leavers...)
         OR owner IN (:before...) AND GREATEST(closed_us, shut_us) <= CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED))
        AND told = 0 AND evicted = 0 AND free_us > CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED))
-  AND (owner IN (:leavers...)
+  AND (used > 0 AND owner IN (:leavers...)
     OR capacity = :capacity
        AND last_token + 1 <= CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED) + 1000000 - :tokens
        AND (SELECT expires_us FROM mortise_session WHERE id = :session) > CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED))

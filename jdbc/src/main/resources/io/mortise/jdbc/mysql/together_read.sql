@@ -10,7 +10,7 @@ FROM JSON_TABLE(:requests, '$[*]' COLUMNS (
 STRAIGHT_JOIN mortise_lock k ON k.namespace = :namespace AND k.name = r.name
 WHERE k.waiters = 0
   AND (r.capacity > 0
-       AND k.owner = r.attempt AND k.capacity = r.capacity AND k.told = 0 AND k.evicted = 0
+       AND k.used > 0 AND k.owner = r.attempt AND k.capacity = r.capacity AND k.told = 0 AND k.evicted = 0
        AND k.free_us = 9223372036854775807
     OR r.capacity = 0
-       AND k.ended = r.attempt AND NOT (k.owner <=> r.attempt) AND k.ended_was = 'HELD' AND k.ended_how = 'RELEASED')
+       AND k.ended = r.attempt AND (k.used = 0 OR NOT (k.owner <=> r.attempt)) AND k.ended_was = 'HELD' AND k.ended_how = 'RELEASED')

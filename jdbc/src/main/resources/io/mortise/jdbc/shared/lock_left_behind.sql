@@ -4,7 +4,7 @@
 SELECT l.name FROM mortise_lock l
 WHERE l.namespace = :namespace AND l.name > :after_name AND l.name <= :last_name
   AND ((l.used = 0 AND l.waiters = 0 AND l.closed_us <= :now_us AND l.touched_us <= :idle_us)
-    OR (l.owner IS NOT NULL AND NOT EXISTS (
+    OR (l.owner IS NOT NULL AND l.used > 0 AND NOT EXISTS (
          SELECT 1 FROM mortise_session s WHERE s.id = substr(l.owner, 1, 12)))
     OR (l.owner IS NULL AND l.used > 0 AND EXISTS (
          SELECT 1 FROM mortise_hold h
