@@ -438,10 +438,16 @@ class ServerStatementsTest extends ServerStatements {
     takenInQueue(free("capacity", 1), one);
     together(free("capacity", 1), new Ask(one, null, true), true);
     together(held, new Ask(one, OLD, false), true);
-    together(
-        held(ATTEMPT, "capacity", 1, "used", 1),
-        new Ask(new Request.Abandon(NAME, ATTEMPT), null, true),
-        true);
+    Request.Abandon release = new Request.Abandon(NAME, ATTEMPT);
+    Map<String, Object> own = held(ATTEMPT, "capacity", 1, "used", 1);
+    together(own, new Ask(release, null, true), true);
+    only(own);
+    assertThat(link.rows.abandonFast(release, () -> now)).isTrue();
+    only(own);
+    assertThat(Guessing.handOver(link.rows, release, told::add)).isTrue();
+    only(with(own, "owner", OTHER.encoded()));
+    assertThat(Guessing.queueUp(link.rows, one, told::add).taken()).isNull();
+    assertThat(changed()).containsEntry("waiters", 1L);
   }
 
   @Test
