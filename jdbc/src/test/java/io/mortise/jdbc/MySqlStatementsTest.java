@@ -390,8 +390,12 @@ class MySqlStatementsTest extends ServerStatements {
       madeIdle(new Ask(new Request.Abandon(NAME, ATTEMPT), null, false));
       madeIdle(new Ask(acquire(Terms.NONE, 5, 0), OLD, false));
       madeIdle(new Ask(acquire(Terms.NONE, 5, 0), null, false));
-      assertThat((long) changed().get("last_token"))
-          .isBetween(now, (long) tables.column("now").get(0));
+      long then = (long) changed().get("since_us");
+      assertThat(then).isBetween(now, (long) tables.column("now").get(0));
+      assertThat(changed())
+          .containsEntry("token", then)
+          .containsEntry("last_token", then)
+          .containsEntry("shut_us", 0L);
     }
     endSession();
     madeIdle(new Ask(acquire(), null, true));
@@ -405,6 +409,10 @@ class MySqlStatementsTest extends ServerStatements {
         .containsEntry("capacity", (long) WHOLE)
         .containsEntry("used", 0L)
         .containsEntry("owner", null)
+        .containsEntry("told", 0L)
+        .containsEntry("evicted", 0L)
+        .containsEntry("next_place", 0L)
+        .containsEntry("next_ticket", 0L)
         .containsEntry("waiters", 0L)
         .containsEntry("closed_us", 0L)
         .containsEntry("touched_us", 0L)

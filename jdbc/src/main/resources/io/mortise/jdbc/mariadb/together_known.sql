@@ -34,7 +34,7 @@ ON DUPLICATE KEY UPDATE
   ended_how  = IF(since_us = -1 AND used > 0, 'RELEASED', ended_how),
   ended      = IF(since_us = -1 AND used > 0, owner, ended),
   used       = IF(since_us = -1, IF(VALUES(tokens) = 0, 0, capacity), used),
-  owner      = IF(since_us = -1 AND used > 0, LEFT(VALUES(label), 22), owner),
+  owner      = IF(since_us = -1, LEFT(VALUES(label), 22), owner),
   shut_us    = IF(since_us = -1 AND used > 0, IF(at_least < 0, 0, us + at_least), shut_us),
   free_us    = IF(since_us = -1 AND used > 0, 9223372036854775807, free_us),
   token      = IF(since_us = -1 AND used > 0, GREATEST(last_token + 1, us), token),
