@@ -56,7 +56,7 @@ final class KnownAsks implements Statements.Binder {
         && acquire.terms().equals(other.terms());
   }
 
-  /** The length of the lists. */
+  /** The length of the lists; a lock that stands there twice counts once. */
   int length() {
     return SqlText.listLength(asks.size());
   }
@@ -81,11 +81,9 @@ final class KnownAsks implements Statements.Binder {
   }
 
   private <T> List<T> each(Function<Ask, T> value) {
-    int length = length();
-    List<T> values = new ArrayList<>(length);
-    for (int i = 0; i < length; i++) {
-      // A lock that stands there twice counts once.
-      values.add(value.apply(asks.get(Math.min(i, asks.size() - 1))));
+    List<T> values = new ArrayList<>(asks.size());
+    for (Ask ask : asks) {
+      values.add(value.apply(ask));
     }
     return values;
   }

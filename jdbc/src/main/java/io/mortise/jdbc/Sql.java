@@ -64,7 +64,12 @@ final class Sql implements AutoCloseable {
     return this;
   }
 
-  /** Sets a list, wherever it stands, to as many values as the statement was made for. */
+  /**
+   * Sets a list, wherever it stands, to as many values as the statement was made for; it begins
+   * again where there are fewer.
+   *
+   * @param values strings, or longs
+   */
   Sql set(String name, List<?> values) throws SQLException {
     int[] places = positions.getOrDefault(name, NONE);
     for (int i = 0; i < places.length; i++) {
