@@ -22,7 +22,8 @@ CREATE TABLE IF NOT EXISTS mortise_session (
 -- One row per lock name. A holder of the whole capacity stands in the row itself (owner and the columns
 -- up to evicted, which say nothing while used is 0); holders of a part stand in mortise_hold. told: 1 if
 -- it is known that others want the lock, and 2 more if news was left that the lock was granted or is
--- wanted. Rows outlive the release: they keep the token counter and the last end. No index but the key's: acquire and release change no indexed column.
+-- wanted. Rows outlive the release: they keep the token counter and the last end. No index but the
+-- key's: acquire and release change no indexed column.
 CREATE TABLE IF NOT EXISTS mortise_lock (
   namespace   text COLLATE "C" NOT NULL,
   name        text COLLATE "C" NOT NULL,

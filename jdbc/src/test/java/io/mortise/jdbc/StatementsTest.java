@@ -165,7 +165,7 @@ class StatementsTest {
     // Found:
     String[] idle = {"used", "waiters", "closed_us", "touched_us"};
     left("b-idle", idle, 0, 0, NOW, 100);
-    left("c-dead-owner", idle, 10, 0, NOW, 101);
+    left("c-dead-owner", idle, 1, 0, NOW, 101);
     own("c-dead-owner", OTHER);
     left("d-dead-holder", idle, 1, 0, NOW, 101);
     tables.put("hold", hold(NAMESPACE, "d-dead-holder", ATTEMPT));
