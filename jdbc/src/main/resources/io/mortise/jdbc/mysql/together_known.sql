@@ -31,7 +31,7 @@ WHERE namespace = :namespace AND name IN (:names...) AND waiters = 0
        AND (owner IN (:leavers...)
         OR owner IN (:before...) AND GREATEST(closed_us, shut_us) <= CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED))
        AND told = 0 AND evicted = 0 AND free_us > CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED))
-  AND (used > 0 AND owner IN (:leavers...)
+  AND (owner IN (:leavers...)
     OR capacity = :capacity
        AND last_token + 1 <= CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED) + 1000000 - :tokens
        AND (SELECT expires_us FROM mortise_session WHERE id = :session) > CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED))
