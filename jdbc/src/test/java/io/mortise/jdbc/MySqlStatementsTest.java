@@ -113,6 +113,7 @@ class MySqlStatementsTest extends ServerStatements {
     run("queue_up", asking(ATTEMPT, WHOLE, 5, 3, "ahead", 1));
     assertThat(changed()).isEqualTo(granted(left, acquire(), time()));
     notQueued(with(left, "closed_us", now + MINUTE), List.of());
+    notQueued(with(left, "waiters", 1), List.of(waits(THIRD, 1)));
     notHandedOver(held(OLD, "used", 0), List.of());
     notHandedOver(held(OLD, "used", 0, "waiters", 1), List.of(waits(OTHER, 8)));
   }
