@@ -26,6 +26,9 @@ final class MySqlRows extends AheadRows {
   /** MariaDB's, from 10.6.2 on one that can be prepared. */
   static final SqlText.Several COMPOUND = new SqlText.Several("BEGIN NOT ATOMIC\n", ";\nEND");
 
+  /** On MariaDB several statements in one. */
+  private static final String KNOWN = "together_known";
+
   private final SqlText.Several several;
   private final boolean returning;
 
@@ -52,7 +55,10 @@ final class MySqlRows extends AheadRows {
       case "acquire_fast", "acquire_first", "exchange" -> Sql.withKey(connection, statement);
       case "begin", "contended_read" -> super.prepare(connection, opening(statement));
       case "hand_over", "queue_up" -> super.prepare(connection, several.one(statement));
-      default -> super.prepare(connection, statement);
+      default ->
+          super.prepare(
+              connection,
+              returning && statement.name().startsWith(KNOWN) ? several.one(statement) : statement);
     };
   }
 
@@ -148,10 +154,10 @@ final class MySqlRows extends AheadRows {
 
   /** Serves requests that are alike. */
   void known(KnownAsks asks, Map<String, Block> served) throws SQLException {
-    SqlText.Statement known = text.statement("together_known", asks.length());
+    SqlText.Statement known = text.statement(KNOWN, asks.length());
     Sql.Reader reader = (result, rows) -> collect(rows, served);
     if (returning) {
-      Sql sql = of(several.one(known));
+      Sql sql = of(known);
       asks.bind(sql);
       sql.run(reader);
     } else {

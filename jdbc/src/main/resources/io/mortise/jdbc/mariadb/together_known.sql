@@ -2,8 +2,9 @@
 -- what together does, for locks that have rows and acquires that differ in nothing but the lock and the attempt.
 -- One compound statement, whose INSERT commits by itself. It inserts, since an INSERT can have a value per row, and finds by the
 -- key that each row is there; what is to be done with it comes in columns that say nothing of a free lock: tokens and label. A lock
--- that has lost its row gets one as if it had been forgotten long ago, and is asked for alone. Rows are locked in the order of names,
--- hence in the order in which together locks them. The session is read before, once, so that its row is not locked; the time is that of
+-- that has lost its row gets one as if it had been forgotten long ago, and is asked for alone; where it stands twice, as some do to
+-- fill up the list, it is taken the second time, as any free lock. Rows are locked in the order of names, hence in the order in which
+-- together locks them. The session is read before, once, so that its row is not locked; the time is that of
 -- the beginning.
 -- :namespace; a row for each lock: :names; :takes = 0 for who releases, and nobody takes, else 1; :asks = the attempt, and behind
 -- it that of who releases before it takes, if there is one. What follows holds for all who take:
