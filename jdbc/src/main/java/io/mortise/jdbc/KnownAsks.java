@@ -1,11 +1,14 @@
 package io.mortise.jdbc;
 
 import io.mortise.jdbc.Rows.Ask;
+import io.mortise.jdbc.Rows.Block;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -61,18 +64,35 @@ final class KnownAsks implements Statements.Binder {
     return SqlText.listLength(asks.size());
   }
 
+  /** How many locks they are about; none is asked for twice. */
+  int size() {
+    return asks.size();
+  }
+
+  /**
+   * What each of them got, if all of them were served.
+   *
+   * @param token the first of each block
+   */
+  Map<String, Block> allServed(long token) {
+    Map<String, Block> served = new HashMap<>();
+    for (Ask ask : asks) {
+      served.put(
+          attempt(ask),
+          ask.request() instanceof Request.Acquire acquire
+              ? new Block(token, acquire.tokens())
+              : new Block(0, 0));
+    }
+    return served;
+  }
+
   @Override
   public void bind(Sql sql) throws SQLException {
-    sql.set("names", each(KnownAsks::name));
-    if (sql.has("asks")) {
-      sql.set("asks", each(ask -> attempt(ask) + old(ask)));
-      sql.set("takes", each(ask -> takes(ask) ? 1L : 0L));
-    } else {
-      sql.set("free", each(ask -> takes(ask) && ask.old() == null ? name(ask) : NOBODY))
-          .set("takers", each(ask -> takes(ask) ? attempt(ask) : NOBODY))
-          .set("before", each(KnownAsks::old))
-          .set("leavers", each(ask -> takes(ask) ? NOBODY : attempt(ask)));
-    }
+    sql.set("names", each(KnownAsks::name))
+        .set("free", each(ask -> takes(ask) && ask.old() == null ? name(ask) : NOBODY))
+        .set("takers", each(ask -> takes(ask) ? attempt(ask) : NOBODY))
+        .set("before", each(KnownAsks::old))
+        .set("leavers", each(ask -> takes(ask) ? NOBODY : attempt(ask)));
     sql.set("session", like == null ? NOBODY : like.attempt().session().value())
         .set("capacity", like == null ? Mode.SHARERS : like.mode().capacity())
         .set("tokens", like == null ? 1 : like.tokens())
@@ -80,8 +100,8 @@ final class KnownAsks implements Statements.Binder {
         .set("label", like == null ? "" : like.terms().label());
   }
 
-  private <T> List<T> each(Function<Ask, T> value) {
-    List<T> values = new ArrayList<>(asks.size());
+  private List<String> each(Function<Ask, String> value) {
+    List<String> values = new ArrayList<>(asks.size());
     for (Ask ask : asks) {
       values.add(value.apply(ask));
     }

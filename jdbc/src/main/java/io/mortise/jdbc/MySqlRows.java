@@ -26,7 +26,7 @@ final class MySqlRows extends AheadRows {
   /** MariaDB's, from 10.6.2 on one that can be prepared. */
   static final SqlText.Several COMPOUND = new SqlText.Several("BEGIN NOT ATOMIC\n", ";\nEND");
 
-  /** On MariaDB several statements in one. */
+  /** The last of its rows gives the time as a key. */
   private static final String KNOWN = "together_known";
 
   private final SqlText.Several several;
@@ -56,9 +56,9 @@ final class MySqlRows extends AheadRows {
       case "begin", "contended_read" -> super.prepare(connection, opening(statement));
       case "hand_over", "queue_up" -> super.prepare(connection, several.one(statement));
       default ->
-          super.prepare(
-              connection,
-              returning && statement.name().startsWith(KNOWN) ? several.one(statement) : statement);
+          statement.name().startsWith(KNOWN)
+              ? Sql.withKey(connection, statement)
+              : super.prepare(connection, statement);
     };
   }
 
@@ -129,62 +129,47 @@ final class MySqlRows extends AheadRows {
       }
     }
     sorted.sort(Comparator.comparing(ask -> ask.request().name()));
+    if (sorted.isEmpty()) {
+      return Map.of();
+    }
+    // Never one part so and the other so: the first would be done if the second fails.
+    KnownAsks known = KnownAsks.of(sorted);
+    return known == null ? any(json(sorted)) : known(known);
+  }
+
+  private Map<String, Block> any(String json) throws SQLException {
     Map<String, Block> served = new HashMap<>();
-    if (!sorted.isEmpty()) {
-      // Never one part so and the other so: the first would be done if the second fails.
-      KnownAsks known = returning && !isCompound() ? null : KnownAsks.of(sorted);
-      if (known == null) {
-        any(json(sorted), served);
-      } else {
-        known(known, served);
-      }
+    Sql.Reader reader = (result, rows) -> collect(rows, served);
+    if (returning) {
+      of("together").set("requests", json).run(reader);
+    } else if (takesSeveral()) {
+      mayBePartlyDone(true);
+      Binder binder = sql -> sql.set("requests", json);
+      flush().add(text.statement("together"), binder);
+      flush().add(text.statement("together_read"), binder);
+      flush().send(reader);
+    } else {
+      of("together").set("requests", json).update();
+      mayBePartlyDone(true);
+      of("together_read").set("requests", json).run(reader);
     }
     return served;
   }
 
-  private void any(String json, Map<String, Block> served) throws SQLException {
-    Sql.Reader reader = (result, rows) -> collect(rows, served);
-    if (returning) {
-      of("together").set("requests", json).run(reader);
-    } else {
-      SqlText.Statement read = text.statement("together_read");
-      twice(text.statement("together"), read, sql -> sql.set("requests", json), reader);
+  /** Serves requests that are alike. Who was left out is looked for only if somebody was. */
+  Map<String, Block> known(KnownAsks asks) throws SQLException {
+    Sql update = of(text.statement(KNOWN, asks.length()));
+    asks.bind(update);
+    int changed = update.update();
+    if (changed == asks.size()) {
+      return asks.allServed(update.key());
     }
-  }
-
-  /** Serves requests that are alike. */
-  void known(KnownAsks asks, Map<String, Block> served) throws SQLException {
-    SqlText.Statement known = text.statement(KNOWN, asks.length());
-    Sql.Reader reader = (result, rows) -> collect(rows, served);
-    if (returning) {
-      Sql sql = of(known);
-      asks.bind(sql);
-      sql.run(reader);
-    } else {
-      twice(known, text.statement("together_found", asks.length()), asks, reader);
-    }
-  }
-
-  private boolean isCompound() {
-    return several.equals(COMPOUND);
-  }
-
-  /** Runs two statements with the same parameters, in one text if the connection takes that. */
-  private void twice(
-      SqlText.Statement write, SqlText.Statement read, Binder binder, Sql.Reader reader)
-      throws SQLException {
-    if (takesSeveral()) {
-      flush().add(write, binder);
-      flush().add(read, binder);
-      flush().send(reader);
-    } else {
-      Sql sql = of(write);
-      binder.bind(sql);
-      sql.update();
-      sql = of(read);
-      binder.bind(sql);
-      sql.run(reader);
-    }
+    mayBePartlyDone(changed > 0);
+    Map<String, Block> served = new HashMap<>();
+    Sql found = of(text.statement("together_found", asks.length()));
+    asks.bind(found);
+    found.run((result, rows) -> collect(rows, served));
+    return served;
   }
 
   private static void collect(ResultSet rows, Map<String, Block> served) throws SQLException {

@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,7 +22,6 @@ final class SqlText {
 
   private static final String SHARED = "shared";
   private static final Pattern COMMENT = Pattern.compile("(?m)^\\s*--.*$");
-  private static final Pattern GROUP = Pattern.compile("\\{([^{}]*)\\}\\.\\.\\.");
   private static final Pattern PARAMETER = Pattern.compile(":([a-z_]+)(\\.\\.\\.)?");
 
   /**
@@ -85,9 +83,8 @@ final class SqlText {
   }
 
   /**
-   * A statement with lists ({@code :names...}), each of so many values; or with a part that stands
-   * there so many times (<code>{(:names, :takes)}...</code>), each with a value of its own. {@link
-   * Sql#set(String, List)} sets them.
+   * A statement with lists ({@code :names...}), each of so many values; {@link Sql#set(String,
+   * List)} sets them.
    */
   Statement statement(String name, int size) {
     return statements.computeIfAbsent(new Key(name, size), this::load);
@@ -129,14 +126,7 @@ final class SqlText {
             .filter(resource -> SqlText.class.getResource(resource) != null)
             .findFirst()
             .orElseThrow(() -> new IllegalStateException("The jar lacks " + name + ".sql."));
-    String whole =
-        GROUP
-            .matcher(read(file))
-            .replaceAll(
-                group ->
-                    Matcher.quoteReplacement(
-                        String.join(", ", Collections.nCopies(key.size(), group.group(1)))));
-    Matcher parameter = PARAMETER.matcher(whole);
+    Matcher parameter = PARAMETER.matcher(read(file));
     List<String> parameters = new ArrayList<>();
     String sql =
         parameter.replaceAll(

@@ -175,10 +175,6 @@ class MySqlStatementsTest extends ServerStatements {
     Object[] request = {
       "names",
       "lock",
-      "takes",
-      1,
-      "asks",
-      ATTEMPT.encoded(),
       "free",
       "lock",
       "takers",
@@ -199,9 +195,8 @@ class MySqlStatementsTest extends ServerStatements {
       ""
     };
     SqlText.Statement known = tables.text.statement("together_known");
-    SqlText.Several one = database.equals("mysql") ? SqlText.Several.PLAIN : MySqlRows.COMPOUND;
     try (Connection connection = connect();
-        Sql sql = TestTables.bind(new Sql(connection, one.one(known)), request)) {
+        Sql sql = TestTables.bind(new Sql(connection, known), request)) {
       sql.run((result, rows) -> {});
     }
   }
@@ -386,18 +381,6 @@ class MySqlStatementsTest extends ServerStatements {
     for (Ask ask : List.of(new Ask(acquire(), OLD, false), aheadOfTime)) {
       madeIdle(ask);
     }
-    if (database.equals("mariadb")) {
-      // Of a lock that had one, until it was swept.
-      madeIdle(new Ask(new Request.Abandon(NAME, ATTEMPT), null, false));
-      madeIdle(new Ask(acquire(Terms.NONE, 5, 0), OLD, false));
-      madeIdle(new Ask(acquire(Terms.NONE, 5, 0), null, false));
-      long then = (long) changed().get("since_us");
-      assertThat(then).isBetween(now, (long) tables.column("now").get(0));
-      assertThat(changed())
-          .containsEntry("token", then)
-          .containsEntry("last_token", then)
-          .containsEntry("shut_us", 0L);
-    }
     endSession();
     madeIdle(new Ask(acquire(), null, true));
   }
@@ -428,13 +411,9 @@ class MySqlStatementsTest extends ServerStatements {
             .filter(row -> ((String) row.get("name")).startsWith("list"))
             .toList();
     tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name LIKE 'list%'");
-    // What has no row is asked for alone, on MariaDB but for what fills the list up.
-    int first = database.equals("mariadb") ? 0 : 2;
+    // What has no row is asked for alone.
     List<String> served =
-        asks.stream()
-            .filter(ask -> asks.indexOf(ask) == first || asks.indexOf(ask) > 1)
-            .map(ask -> ask.request().attempt().encoded())
-            .toList();
+        asks.stream().skip(2).map(ask -> ask.request().attempt().encoded()).toList();
     assertThat(done).containsOnlyKeys(served);
     for (Ask ask : asks) {
       String attempt = ask.request().attempt().encoded();
@@ -443,6 +422,25 @@ class MySqlStatementsTest extends ServerStatements {
       assertThat(rows.stream().filter(row -> holds(row, attempt)).toList())
           .hasSize(takes && block != null ? 1 : 0)
           .allSatisfy(row -> assertThat(block(row)).isEqualTo(block));
+    }
+  }
+
+  @Test
+  void givenKnownLocks_whenAllAreServed_thenEachGetsTheBlockThatItsRowSays() throws SQLException {
+    for (boolean exchanges : new boolean[] {false, true}) {
+      only(exchanges ? held(OLD) : free());
+      tables.put("lock", with(held(THIRD), "name", "mate"));
+      List<Ask> asks =
+          List.of(
+              new Ask(acquire(Terms.NONE, 5, 0), exchanges ? OLD : null, false),
+              new Ask(new Request.Abandon(LockName.of("mate"), THIRD), null, false));
+      Map<String, Block> done = link.rows.together(asks);
+      tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'mate'");
+      assertThat(done)
+          .containsOnly(
+              Map.entry(ATTEMPT.encoded(), block(changed())),
+              Map.entry(THIRD.encoded(), new Block(0, 0)));
+      assertThat(changed()).containsEntry("token", time()).containsEntry("tokens", 5L);
     }
   }
 

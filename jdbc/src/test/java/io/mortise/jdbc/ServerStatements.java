@@ -25,7 +25,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -510,7 +509,7 @@ abstract class ServerStatements {
 
   /**
    * Beside two others, of which one is served and one is not; on MySQL and MariaDB also as locks
-   * that are known to have rows.
+   * that are known to have rows, of which none is taken whose tokens are ahead of time.
    */
   void together(Map<String, Object> lock, Ask ask, boolean served) throws SQLException {
     Request.Acquire vain = acquire(VAIN, Mode.EXCLUSIVE, Terms.NONE, 2);
@@ -521,6 +520,10 @@ abstract class ServerStatements {
     if (ask.request() instanceof Request.Acquire acquire) {
       if (acquire.tokenFloor() > FAR || acquire.terms().atMost() != null) {
         return;
+      }
+      if ((long) lock.get("last_token") > now) {
+        lock = with(lock, "last_token", now + MINUTE);
+        served = false;
       }
       AttemptId attempt = new AttemptId(acquire.attempt().session(), VAIN.number());
       vain = acquire(attempt, acquire.mode(), acquire.terms(), acquire.tokens());
@@ -551,9 +554,7 @@ abstract class ServerStatements {
   private static Map<String, Block> known(MySqlRows rows, List<Ask> asks) throws SQLException {
     List<Ask> sorted = new ArrayList<>(asks);
     sorted.sort(Comparator.comparing(each -> each.request().name()));
-    Map<String, Block> done = new HashMap<>();
-    rows.known(Objects.requireNonNull(KnownAsks.of(sorted)), done);
-    return done;
+    return rows.known(Objects.requireNonNull(KnownAsks.of(sorted)));
   }
 
   @FunctionalInterface

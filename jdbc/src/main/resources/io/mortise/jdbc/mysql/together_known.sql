@@ -6,7 +6,8 @@
 -- :takers = who takes; of a lock that is taken: :free = its name, or :before = who releases it first; :leavers = who releases, and nobody
 -- takes. What follows holds for all who take:
 -- :session; :capacity = of the lock, all of it is taken; :tokens = block wished for; :at_least_us = length, -1 for none; :label = for people
--- Changes the rows of those that it serves; together_found tells which. Assignments run from left to right.
+-- Takes nothing whose last token is not before now, so that all blocks begin with one number. Assignments run from left to right.
+-- Changes the rows of those that it serves; together_found tells which, if not all. Gives the first token of each block as the generated key.
 UPDATE mortise_lock FORCE INDEX (PRIMARY)
 SET closed_us  = IF(used > 0, GREATEST(closed_us, shut_us), closed_us),
     ended      = IF(used > 0, owner, ended),
@@ -14,8 +15,8 @@ SET closed_us  = IF(used > 0, GREATEST(closed_us, shut_us), closed_us),
     ended_how  = IF(used > 0, 'RELEASED', ended_how),
     owner      = COALESCE(NULLIF(ELT(FIELD(name, :names...), :takers...), ''), owner),
     used       = IF(owner <=> ended, 0, capacity),
-    touched_us = CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED),
-    token      = IF(used = 0, token, GREATEST(last_token + 1, touched_us)),
+    touched_us = LAST_INSERT_ID(CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)),
+    token      = IF(used = 0, token, touched_us),
     tokens     = IF(used = 0, tokens, :tokens),
     last_token = IF(used = 0, last_token, token + tokens - 1),
     since_us   = touched_us,
@@ -33,5 +34,5 @@ WHERE namespace = :namespace AND name IN (:names...) AND waiters = 0
        AND told = 0 AND evicted = 0 AND free_us > CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED))
   AND (owner IN (:leavers...)
     OR capacity = :capacity
-       AND last_token + 1 <= CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED) + 1000000 - :tokens
+       AND last_token < CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED) + LEAST(0, 1000000 - :tokens)
        AND (SELECT expires_us FROM mortise_session WHERE id = :session) > CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED))
