@@ -14,10 +14,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * UPDATE returns no rows there: the one-statement acquire gives the token as a key. What has become
- * of several requests is read back by a second statement, on MariaDB returned by the first. There a
- * step of several statements is one compound statement, which the server prepares; MySQL parses the
- * text anew each time.
+ * UPDATE returns no rows there: it gives the token as a key. Where several requests were served in
+ * part, or by an insert, a second statement reads back what has become of each; MariaDB's insert
+ * returns it. There a step of several statements is one compound statement, which the server
+ * prepares; MySQL parses the text anew each time.
  */
 final class MySqlRows extends AheadRows {
   /** Tells MariaDB's driver that the server cannot prepare the text; MySQL's sees it by itself. */
@@ -26,7 +26,7 @@ final class MySqlRows extends AheadRows {
   /** MariaDB's, from 10.6.2 on one that can be prepared. */
   static final SqlText.Several COMPOUND = new SqlText.Several("BEGIN NOT ATOMIC\n", ";\nEND");
 
-  /** The last of its rows gives the time as a key. */
+  /** Gives its time as a key, the first token of all that it takes. */
   private static final String KNOWN = "together_known";
 
   private final SqlText.Several several;

@@ -17,6 +17,7 @@ import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.Terms;
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -123,13 +124,16 @@ class MySqlStatementsTest extends ServerStatements {
     Map<String, Object> lock = vacated(held(ATTEMPT), ATTEMPT);
     Request release = new Request.Abandon(NAME, ATTEMPT);
     Request another = new Request.Abandon(LockName.of("nobody's"), OLD);
-    for (boolean isNew : new boolean[] {true, false}) {
-      only(lock);
-      Map<String, Block> done =
-          link.rows.together(List.of(new Ask(release, null, isNew), new Ask(another, null, isNew)));
-      tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'nobody''s'");
-      assertThat(done).containsOnly(Map.entry(ATTEMPT.encoded(), new Block(0, 0)));
-      assertUnchanged(lock);
+    for (Map<String, Object> left : List.of(lock, with(lock, "owner", null))) {
+      for (boolean isNew : new boolean[] {true, false}) {
+        only(left);
+        Map<String, Block> done =
+            link.rows.together(
+                List.of(new Ask(release, null, isNew), new Ask(another, null, isNew)));
+        tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'nobody''s'");
+        assertThat(done).containsOnly(Map.entry(ATTEMPT.encoded(), new Block(0, 0)));
+        assertUnchanged(left);
+      }
     }
   }
 
@@ -172,17 +176,28 @@ class MySqlStatementsTest extends ServerStatements {
   }
 
   private void takeKnown(long tokens) throws SQLException {
+    known("", tokens, new Ask(acquire(), null, false));
+  }
+
+  /**
+   * Asks for one known lock.
+   *
+   * @param setUp a statement that the connection is given before; empty for none
+   */
+  private void known(String setUp, long tokens, Ask ask) throws SQLException {
+    boolean takes = ask.request() instanceof Request.Acquire;
+    String attempt = ask.request().attempt().encoded();
     Object[] request = {
       "names",
       "lock",
       "free",
-      "lock",
+      takes && ask.old() == null ? "lock" : "",
       "takers",
-      ATTEMPT.encoded(),
+      takes ? attempt : "",
       "before",
-      "",
+      ask.old() == null ? "" : ask.releasing().encoded(),
       "leavers",
-      "",
+      takes ? "" : attempt,
       "session",
       ATTEMPT.session().value(),
       "capacity",
@@ -197,7 +212,55 @@ class MySqlStatementsTest extends ServerStatements {
     SqlText.Statement known = tables.text.statement("together_known");
     try (Connection connection = connect();
         Sql sql = TestTables.bind(new Sql(connection, known), request)) {
-      sql.run((result, rows) -> {});
+      if (!setUp.isEmpty()) {
+        execute(connection, setUp);
+      }
+      sql.update();
+    }
+  }
+
+  @Test
+  void givenTimesThatMeetThatOfTheStatement_whenKnownLocksAreAskedFor_thenToTheMicrosecond()
+      throws SQLException {
+    Ask take = new Ask(acquire(), null, false);
+    atOnce(free("last_token", now - 1), 1, take, true);
+    atOnce(free("last_token", now), 1, take, false);
+    atOnce(free("closed_us", now), 1, take, true);
+    atOnce(free("closed_us", now + 1), 1, take, false);
+    atOnce(free("last_token", now - 1), 1_000_000, take, true);
+    atOnce(free("last_token", now - 2), 1_000_001, take, true);
+    atOnce(free("last_token", now - 1), 1_000_001, take, false);
+    Ask exchange = new Ask(acquire(), OLD, false);
+    atOnce(held(OLD, "shut_us", now), 1, exchange, true);
+    atOnce(held(OLD, "shut_us", now + 1), 1, exchange, false);
+    atOnce(held(OLD, "closed_us", now + 1), 1, exchange, false);
+    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null, false);
+    atOnce(held(ATTEMPT, "free_us", now + 1), 1, release, true);
+    atOnce(held(ATTEMPT, "free_us", now), 1, release, false);
+    setSession(ATTEMPT, now + 1);
+    atOnce(free(), 1, take, true);
+    setSession(ATTEMPT, now);
+    atOnce(free(), 1, take, false);
+  }
+
+  /** At a time that is now for the statement. */
+  private void atOnce(Map<String, Object> lock, long tokens, Ask ask, boolean served)
+      throws SQLException {
+    only(lock);
+    known("SET timestamp = " + BigDecimal.valueOf(now, 6), tokens, ask);
+    if (!served) {
+      assertUnchanged(lock);
+      return;
+    }
+    Map<String, Object> row = changed();
+    assertThat(row).containsEntry("touched_us", now);
+    if (ask.request() instanceof Request.Acquire) {
+      assertThat(row)
+          .containsEntry("owner", ATTEMPT.encoded())
+          .containsEntry("token", now)
+          .containsEntry("last_token", now + tokens - 1);
+    } else {
+      assertThat(row).containsEntry("used", 0L);
     }
   }
 
