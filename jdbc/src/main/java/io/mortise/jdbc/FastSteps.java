@@ -41,6 +41,16 @@ final class FastSteps {
   }
 
   /**
+   * The answer to an acquire of a session that was seen alive a moment ago, as {@link #alone}.
+   *
+   * @param aliveUntil when the session ends without a further renewal, by the store's clock
+   */
+  @Nullable Reply seen(Request.Acquire request, long aliveUntil) throws SQLException {
+    Rows.Block block = rows.acquireSeen(request, aliveUntil);
+    return block == null ? null : fastReply(request, block);
+  }
+
+  /**
    * The answer of the one-statement path, or null: nothing was changed, {@link LockSteps#apply}
    * decides.
    */
@@ -50,6 +60,11 @@ final class FastSteps {
       return block == null ? null : fastReply(request, block);
     }
     return rows.abandonFast((Request.Abandon) request, clock) ? fastReply(request, NOTHING) : null;
+  }
+
+  /** Whether there is {@link #seen}. */
+  boolean hasSeen() {
+    return rows.hasSeen();
   }
 
   /** The same of a lock that nobody is known to have asked for; null also if it has a row. */

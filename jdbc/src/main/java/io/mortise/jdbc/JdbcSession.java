@@ -53,6 +53,7 @@ final class JdbcSession implements StoreSession {
   /** Those that others got from this process when it released them the last time. */
   private final Set<LockName> handedOver = ConcurrentHashMap.newKeySet();
 
+  private final Life life;
   private volatile boolean watched;
   private volatile boolean closed;
   private long lastPushed;
@@ -62,6 +63,7 @@ final class JdbcSession implements StoreSession {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
+    this.life = new Life(spec);
     this.holding = countsHolds ? ConcurrentHashMap.newKeySet() : null;
   }
 
@@ -106,12 +108,18 @@ final class JdbcSession implements StoreSession {
         .renewal(
             link -> link.sessions.keep(spec, previous, next, known, store.isStrict()),
             link -> link.sessions.renew(spec, previous, next, known, link.now(), store.isStrict()))
-        .exceptionally(Renewal.Unknown::new);
+        .exceptionally(Renewal.Unknown::new)
+        .thenApply(
+            renewal -> {
+              life.renewed(renewal);
+              return renewal;
+            });
   }
 
   @Override
   public CompletionStage<Void> close() {
     closed = true;
+    life.ends();
     store.remove(this);
     return store
         .<Boolean>renewal(
@@ -284,7 +292,7 @@ final class JdbcSession implements StoreSession {
           reply = link.fast.first(acquire);
         }
         if (reply == null) {
-          reply = link.fast.alone(request, link::now);
+          reply = alone(link);
         }
       }
       if (reply == null && !wasGuessed && isGuessed() && link.fast.hasContended()) {
@@ -292,6 +300,22 @@ final class JdbcSession implements StoreSession {
       }
       wasGuessed = false;
       return reply != null;
+    }
+
+    private @Nullable Reply alone(Link link) throws SQLException {
+      if (!(request instanceof Request.Acquire acquire) || store.isStrict()) {
+        return link.fast.alone(request, link::now);
+      }
+      long sent = System.nanoTime();
+      long aliveUntil = life.until(link, sent);
+      if (aliveUntil != 0) {
+        return link.fast.seen(acquire, aliveUntil);
+      }
+      Reply found = link.fast.alone(acquire, link::now);
+      if (found != null && link.fast.hasSeen()) {
+        life.seen(link, sent);
+      }
+      return found;
     }
 
     /**

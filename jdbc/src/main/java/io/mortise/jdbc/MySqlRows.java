@@ -52,7 +52,8 @@ final class MySqlRows extends AheadRows {
   @Override
   Sql prepare(Connection connection, SqlText.Statement statement) throws SQLException {
     return switch (statement.name()) {
-      case "acquire_fast", "acquire_first", "exchange" -> Sql.withKey(connection, statement);
+      case "acquire_fast", "acquire_seen", "acquire_first", "exchange" ->
+          Sql.withKey(connection, statement);
       case "begin", "contended_read" -> super.prepare(connection, opening(statement));
       case "hand_over", "queue_up" -> super.prepare(connection, several.one(statement));
       default ->

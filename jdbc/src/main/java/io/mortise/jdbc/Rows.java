@@ -56,6 +56,20 @@ class Rows extends SessionRows {
     return block(bind(sql, request), request.tokens());
   }
 
+  /** Whether there is {@link #acquireSeen}. */
+  boolean hasSeen() {
+    return false;
+  }
+
+  /**
+   * The same for a session that was seen alive a moment ago.
+   *
+   * @param aliveUntil when the session ends without a further renewal, by the store's clock
+   */
+  @Nullable Block acquireSeen(Request.Acquire request, long aliveUntil) throws SQLException {
+    throw new UnsupportedOperationException("Sessions are looked at each time.");
+  }
+
   /** Takes a lock that has no row yet, by one statement; null if nothing was changed. */
   @Nullable Block acquireFirst(Request.Acquire request) throws SQLException {
     return null;

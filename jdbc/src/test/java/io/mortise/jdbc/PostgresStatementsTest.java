@@ -154,6 +154,7 @@ class PostgresStatementsTest extends ServerStatements {
     for (String name :
         List.of(
             "acquire_fast",
+            "acquire_seen",
             "exchange",
             "queue_up",
             "hand_over",
@@ -236,6 +237,8 @@ class PostgresStatementsTest extends ServerStatements {
               WHOLE,
               MANY,
               floor,
+              "alive_us",
+              NEVER,
               "old",
               OTHER.encoded(),
               "channels",

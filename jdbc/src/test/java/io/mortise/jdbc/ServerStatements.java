@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -248,8 +249,19 @@ abstract class ServerStatements {
   }
 
   void taken(Map<String, Object> lock, Request.Acquire request) throws SQLException {
+    taken(lock, request, () -> link.rows.acquireFast(request, () -> now));
+    taken(lock, request, () -> link.rows.acquireSeen(request, now + MINUTE));
+  }
+
+  /** A way to acquire by one statement. */
+  interface ShortWay {
+    @Nullable Block take() throws SQLException;
+  }
+
+  private void taken(Map<String, Object> lock, Request.Acquire request, ShortWay way)
+      throws SQLException {
     only(lock);
-    Block block = link.rows.acquireFast(request, () -> now);
+    Block block = way.take();
     Map<String, Object> expected = granted(lock, request, time());
     assertThat(changed()).isEqualTo(expected);
     assertThat(block).isEqualTo(block(expected));

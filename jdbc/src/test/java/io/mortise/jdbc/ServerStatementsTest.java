@@ -53,13 +53,16 @@ class ServerStatementsTest extends ServerStatements {
   }
 
   private void tooFarAhead(Map<String, Object> lock, long floor, int tokens) throws SQLException {
-    for (String name : List.of("acquire_fast", "exchange")) {
+    for (String name : List.of("acquire_fast", "acquire_seen", "exchange")) {
       Map<String, Object> before =
           name.equals("exchange")
               ? with(lock, "owner", OLD.encoded(), "used", WHOLE, "free_us", NEVER)
               : lock;
       only(before);
-      assertThat(tables.update(name, asking(ATTEMPT, WHOLE, tokens, floor, "old", OLD.encoded())))
+      assertThat(
+              tables.update(
+                  name,
+                  asking(ATTEMPT, WHOLE, tokens, floor, "old", OLD.encoded(), "alive_us", NEVER)))
           .isZero();
       assertUnchanged(before);
     }
@@ -70,6 +73,7 @@ class ServerStatementsTest extends ServerStatements {
     for (Map<String, Object> lock : notFree()) {
       only(lock);
       assertThat(link.rows.acquireFast(acquire(), () -> now)).as(lock.toString()).isNull();
+      assertThat(link.rows.acquireSeen(acquire(), NEVER)).as(lock.toString()).isNull();
       assertUnchanged(lock);
     }
     for (String session : List.of("unknown", DEAD.session().value())) {
@@ -78,6 +82,9 @@ class ServerStatementsTest extends ServerStatements {
       assertThat(link.rows.acquireFast(acquire(), () -> now)).as(session).isNull();
       assertUnchanged(free());
     }
+    // By what the session was told: its time is over.
+    assertThat(link.rows.acquireSeen(acquire(), now)).isNull();
+    assertUnchanged(free());
   }
 
   @Test

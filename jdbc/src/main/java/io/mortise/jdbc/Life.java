@@ -1,0 +1,56 @@
+package io.mortise.jdbc;
+
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionSpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session knows of its life in the store, so that not each acquire has to look. Until when
+ * it lives, the last renewal said, and the store compares that with its own clock. What only a look
+ * shows is that its row is gone although its time is not over, since somebody deleted it: that is
+ * looked for once a second, and on each new connection, which may lead to a server that was set
+ * back. Other processes would take such a session's locks over, those that it holds and those that
+ * it is given in that second.
+ */
+final class Life {
+  /** So long a look is good for. */
+  private static final long GOOD_NANOS = 1_000_000_000;
+
+  private final long ttl;
+
+  /** By the store's clock; 0 if that is not known. */
+  private volatile long until;
+
+  // Belong to whoever has the lane's baton.
+  private @Nullable Link lookedOn;
+  private long lookedAt;
+
+  Life(SessionSpec spec) {
+    this.ttl = HoldRow.micros(spec.ttl());
+  }
+
+  /** What came of a renewal. */
+  void renewed(Renewal renewal) {
+    if (renewal instanceof Renewal.Renewed renewed) {
+      until = renewed.storeMicros() + ttl;
+    } else if (renewal instanceof Renewal.Lost) {
+      until = 0;
+    }
+  }
+
+  /** It ends. */
+  void ends() {
+    until = 0;
+  }
+
+  /** Until when it lives, if that need not be looked at on this connection; else 0. */
+  long until(Link link, long now) {
+    return lookedOn == link && now - lookedAt < GOOD_NANOS ? until : 0;
+  }
+
+  /** It was seen alive by a statement that was sent then. */
+  void seen(Link link, long sent) {
+    lookedOn = link;
+    lookedAt = sent;
+  }
+}
