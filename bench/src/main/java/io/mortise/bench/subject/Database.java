@@ -15,6 +15,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The database of a place: a connection for each thread that asks, or a pool. Thread-safe. */
 final class Database implements AutoCloseable {
+  /** The SQLSTATE of what is there already. */
+  private static final String DUPLICATE = "23505";
+
   /** As many as an application has, rather than one for each of 64 threads. */
   private static final int POOL = 16;
 
@@ -33,13 +36,27 @@ final class Database implements AutoCloseable {
     try (Statement statement = connection().createStatement()) {
       for (String ddl : schema().split(";", -1)) {
         if (!ddl.isBlank()) {
-          statement.execute(ddl);
+          make(statement, ddl);
         }
       }
     } finally {
       closeMine();
     }
     return this;
+  }
+
+  /**
+   * PostgreSQL refuses one of two that make a table at the same time, in spite of IF NOT EXISTS.
+   */
+  private static void make(Statement statement, String ddl) throws SQLException {
+    try {
+      statement.execute(ddl);
+    } catch (SQLException e) {
+      if (!DUPLICATE.equals(e.getSQLState())) {
+        throw e;
+      }
+      statement.execute(ddl);
+    }
   }
 
   private static String schema() {
