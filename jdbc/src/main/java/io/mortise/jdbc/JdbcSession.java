@@ -47,6 +47,9 @@ final class JdbcSession implements StoreSession {
   /** Those of these that are known to be in the way of others. */
   private final Set<AttemptId> wanted = ConcurrentHashMap.newKeySet();
 
+  /** Those of these that came by the queue: news of them was left, which their end takes away. */
+  private final Set<AttemptId> inherited = ConcurrentHashMap.newKeySet();
+
   /** Those that this process lately had to wait for. */
   private final Set<LockName> contended = ConcurrentHashMap.newKeySet();
 
@@ -213,9 +216,12 @@ final class JdbcSession implements StoreSession {
   }
 
   private void holds(AttemptId attempt, boolean isWanted) {
-    waiting.remove(attempt);
+    boolean waited = waiting.remove(attempt) != null;
     if (holding != null) {
       holding.add(attempt);
+      if (waited) {
+        inherited.add(attempt);
+      }
     }
     if (isWanted) {
       isWanted(attempt);
@@ -238,6 +244,7 @@ final class JdbcSession implements StoreSession {
     if (holding != null) {
       holding.remove(attempt);
       wanted.remove(attempt);
+      inherited.remove(attempt);
     }
   }
 
@@ -275,7 +282,9 @@ final class JdbcSession implements StoreSession {
     boolean hasFastPath() {
       return FastSteps.hasFastPath(request)
           && !(request instanceof Request.Abandon
-              ? wanted.contains(request.attempt()) || handedOver.contains(request.name())
+              ? wanted.contains(request.attempt())
+                  || inherited.contains(request.attempt())
+                  || handedOver.contains(request.name())
               : isQueued() || contended.contains(request.name()));
     }
 

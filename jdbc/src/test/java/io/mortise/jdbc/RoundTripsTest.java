@@ -94,6 +94,32 @@ class RoundTripsTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  void givenLockThatCameByTheQueue_whenReleased_thenThatTakesOne(Product product)
+      throws SQLException {
+    CountingSource counting = counting(product);
+    try (LockStore store = open(counting);
+        LockStore elsewhere = open(counting(product))) {
+      TestSession holder = new TestSession(elsewhere, TTL);
+      TestSession waiter = new TestSession(store, TTL);
+      long fewest = Long.MAX_VALUE;
+      for (int i = 0; i < TRIES; i++) {
+        String name = "inherited " + i;
+        AttemptId held = holder.attempt();
+        holder.granted(name, held);
+        AttemptId next = waiter.attempt();
+        assertThat(waiter.acquire(name, next)).isInstanceOf(Reply.Queued.class);
+        holder.abandon(name, held);
+        waiter.granted(name, next);
+        long before = counting.count();
+        waiter.abandon(name, next);
+        fewest = Math.min(fewest, counting.count() - before);
+      }
+      assertThat(fewest).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
   void givenManyContendedLocks_whenAskedForAtOnce_thenAFewTextsServeThem(Product product)
       throws Exception {
     CountingSource counting = counting(product);
