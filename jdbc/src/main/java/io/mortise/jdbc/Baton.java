@@ -13,23 +13,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Borrowed.</b> A thread that waits for its answer anyway may pick up what it has laid down
  * and work itself: to wake the lane's thread, which then wakes it, takes about as long as a
- * database on the same host. A thread that has done so some times in a row is trusted to come back
- * for what it lays down: the lane's thread is not even woken; it dozes, and looks so seldom that it
- * takes no time from those who work. How long it dozes is how late something is served at worst if
- * the trusted one does not come back; then it is trusted no more. Two threads that take turns wake
- * the lane's thread in vain, and lose nothing but that.
- *
- * <p><b>For later.</b> What may wait a moment for what comes next does so for as long as a nap
- * takes; while there is such work the lane's thread naps instead of dozing.
+ * database on the same host. While one thread does so again and again, the lane's thread is not
+ * even woken; it dozes, looking twice a millisecond, which is how late something is served at worst
+ * if that thread lays the baton down and does not come back for it. Two threads that take turns
+ * wake it in vain, and lose nothing but that.
  */
 final class Baton {
   private static final long NAP_NANOS = 500_000;
-
-  /** A wake-up costs a virtual machine some 50 µs, which whoever works there may need. */
-  private static final long DOZE_NANOS = 5_000_000;
-
-  /** So often in a row a thread has to come back for what it laid down, until it is trusted. */
-  private static final int TRUSTED = 8;
 
   /**
    * What was set aside and is due may be in somebody's hands: no reason to turn round and round.
@@ -44,14 +34,6 @@ final class Baton {
     DOWN,
     /** For the lane's thread. */
     GIVEN
-  }
-
-  /** How the lane's thread rests. */
-  private enum Rest {
-    /** Until it is woken, or does not rest. */
-    NONE,
-    NAP,
-    DOZE
   }
 
   /** What the lane's thread does. */
@@ -74,22 +56,13 @@ final class Baton {
   /** How often a thread worked for itself. */
   private final AtomicInteger loans = new AtomicInteger();
 
-  /** How often something was laid down for later. */
-  private final AtomicInteger laters = new AtomicInteger();
-
   private final ReentrantLock threadGuard = new ReentrantLock();
   private volatile @Nullable Thread thread;
 
   /** Who borrowed it last. */
   private volatile @Nullable Thread borrower;
 
-  /** How often in a row that was the borrower. Belongs to whoever has the baton. */
-  private int inARow;
-
-  private volatile Rest rest = Rest.NONE;
-
-  /** The lane's thread was woken since it lay down. */
-  private volatile boolean woken;
+  private volatile boolean dozing;
 
   Baton(String name, Duty duty) {
     this.name = name;
@@ -114,17 +87,14 @@ final class Baton {
 
   /** The caller lays it down, for the lane's thread if it does not {@link #borrow} it soon. */
   void layDown() {
-    // Asked before it lies there: from then on it may be somebody else's.
-    boolean comesBack = isTrusted();
     laid.set(Laid.DOWN);
-    wakeUnless(comesBack);
+    wakeUnlessBorrower();
   }
 
   /** As {@link #layDown}, for work that may wait a moment. */
   void layDownForLater() {
-    laters.incrementAndGet();
     laid.set(Laid.FOR_LATER);
-    if (rest != Rest.NAP) {
+    if (!dozing) {
       wake();
     }
   }
@@ -132,17 +102,12 @@ final class Baton {
   /** There is work that may not wait. */
   void hurry() {
     if (laid.get() == Laid.FOR_LATER && laid.compareAndSet(Laid.FOR_LATER, Laid.DOWN)) {
-      // Who has laid it down for later is not the one to ask for it now, or will be in a moment.
-      wakeUnless(borrower == Thread.currentThread());
+      wakeUnlessBorrower();
     }
   }
 
-  private boolean isTrusted() {
-    return borrower == Thread.currentThread() && inARow >= TRUSTED;
-  }
-
-  private void wakeUnless(boolean comesBack) {
-    if (rest == Rest.NONE || !comesBack) {
+  private void wakeUnlessBorrower() {
+    if (!dozing || borrower != Thread.currentThread()) {
       wake();
     }
   }
@@ -155,9 +120,7 @@ final class Baton {
 
   /** The borrower has worked; it has the baton still. */
   void giveBack() {
-    Thread current = Thread.currentThread();
-    inARow = borrower == current ? Math.min(inARow + 1, TRUSTED) : 1;
-    borrower = current;
+    borrower = Thread.currentThread();
     loans.incrementAndGet();
   }
 
@@ -167,7 +130,6 @@ final class Baton {
   }
 
   private void wake() {
-    woken = true;
     Thread running = thread;
     LockSupport.unpark(running == null ? start() : running);
   }
@@ -189,51 +151,36 @@ final class Baton {
   }
 
   private void run() {
-    int loansSeen = 0;
-    int latersSeen = 0;
+    int seen = 0;
     boolean waited = false;
     while (true) {
       Laid now = laid.get();
       if (now == Laid.DOWN || now == Laid.GIVEN || (now == Laid.FOR_LATER && waited)) {
         waited = false;
-        boolean late = now == Laid.DOWN && !woken;
         if (laid.compareAndSet(now, Laid.NOT)) {
-          if (late) {
-            inARow = 0;
-          }
           duty.work();
         }
       } else if (duty.isOver()) {
         return;
       } else {
-        Rest next =
-            now == Laid.FOR_LATER || laters.get() != latersSeen
-                ? Rest.NAP
-                : loans.get() != loansSeen ? Rest.DOZE : Rest.NONE;
-        loansSeen = loans.get();
-        latersSeen = laters.get();
-        rest(next);
+        boolean doze = now == Laid.FOR_LATER || loans.get() != seen;
+        seen = loans.get();
+        rest(doze);
         waited = now == Laid.FOR_LATER;
       }
     }
   }
 
-  private void rest(Rest next) {
-    woken = false;
+  private void rest(boolean doze) {
     // Written before it is looked whether something lies there: who lays it down looks in the other
     // order.
-    rest = next;
-    if (next == Rest.NONE) {
+    dozing = doze;
+    if (!doze) {
       borrower = null;
     }
     long left = duty.nanosLeft();
-    if (next != Rest.NONE || laid.get() == Laid.NOT) {
-      long pause =
-          switch (next) {
-            case NONE -> left;
-            case NAP -> Math.min(NAP_NANOS, left);
-            case DOZE -> Math.min(DOZE_NANOS, left);
-          };
+    if (doze || laid.get() == Laid.NOT) {
+      long pause = doze ? Math.min(NAP_NANOS, left) : left;
       if (pause == Long.MAX_VALUE) {
         LockSupport.park(this);
       } else {
