@@ -3,7 +3,6 @@ package io.mortise.jdbc;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
-import io.mortise.spi.Request;
 import io.mortise.spi.SessionSpec;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -150,17 +149,6 @@ abstract class AheadRows extends Rows {
     reading.heads.forEach(head -> reading.asked.add(head.session()));
     holds.forEach(hold -> reading.asked.add(hold.session()));
     seen = reading;
-  }
-
-  @Override
-  boolean hasSeen() {
-    return true;
-  }
-
-  @Override
-  @Nullable Block acquireSeen(Request.Acquire request, long aliveUntil) throws SQLException {
-    Sql sql = of("acquire_seen", request.name().value()).set("alive_us", aliveUntil);
-    return block(bind(sql, request), request.tokens());
   }
 
   @Override

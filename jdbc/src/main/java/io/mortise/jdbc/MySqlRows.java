@@ -90,6 +90,17 @@ final class MySqlRows extends AheadRows {
   }
 
   @Override
+  boolean hasSeen() {
+    return true;
+  }
+
+  @Override
+  @Nullable Block acquireSeen(Request.Acquire request, long aliveUntil) throws SQLException {
+    Sql sql = of("acquire_seen", request.name().value()).set("alive_us", aliveUntil);
+    return block(bind(sql, request), request.tokens());
+  }
+
+  @Override
   void ensureUnlocked(LockName name) throws SQLException {
     of("unlocked", name.value()).query().close();
   }

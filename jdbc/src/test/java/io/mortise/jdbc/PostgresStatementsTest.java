@@ -154,7 +154,6 @@ class PostgresStatementsTest extends ServerStatements {
     for (String name :
         List.of(
             "acquire_fast",
-            "acquire_seen",
             "exchange",
             "queue_up",
             "hand_over",
@@ -237,8 +236,6 @@ class PostgresStatementsTest extends ServerStatements {
               WHOLE,
               MANY,
               floor,
-              "alive_us",
-              NEVER,
               "old",
               OTHER.encoded(),
               "channels",

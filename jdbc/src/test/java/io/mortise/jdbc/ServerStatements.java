@@ -250,7 +250,9 @@ abstract class ServerStatements {
 
   void taken(Map<String, Object> lock, Request.Acquire request) throws SQLException {
     taken(lock, request, () -> link.rows.acquireFast(request, () -> now));
-    taken(lock, request, () -> link.rows.acquireSeen(request, now + MINUTE));
+    if (link.rows.hasSeen()) {
+      taken(lock, request, () -> link.rows.acquireSeen(request, now + MINUTE));
+    }
   }
 
   /** A way to acquire by one statement. */
