@@ -312,7 +312,9 @@ final class JdbcSession implements StoreSession {
     }
 
     private @Nullable Reply alone(Link link) throws SQLException {
-      if (!(request instanceof Request.Acquire acquire) || store.isStrict()) {
+      if (!(request instanceof Request.Acquire acquire)
+          || !link.fast.hasSeen()
+          || store.isStrict()) {
         return link.fast.alone(request, link::now);
       }
       long sent = System.nanoTime();
@@ -321,7 +323,7 @@ final class JdbcSession implements StoreSession {
         return link.fast.seen(acquire, aliveUntil);
       }
       Reply found = link.fast.alone(acquire, link::now);
-      if (found != null && link.fast.hasSeen()) {
+      if (found != null) {
         life.seen(link, sent);
       }
       return found;

@@ -73,11 +73,10 @@ class RoundTripsTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
   void givenSessionWithNews_whenRenewed_thenItIsTold_andForgetsWhatItKnows(Product product)
       throws SQLException {
-    CountingSource counting = counting(product);
-    try (LockStore store = open(counting);
-        LockStore elsewhere = open(counting(product))) {
-      TestSession holder = new TestSession(store, TTL);
-      TestSession waiter = new TestSession(elsewhere, TTL);
+    try (Apart apart = new Apart(product)) {
+      CountingSource counting = apart.counting;
+      TestSession holder = apart.here;
+      TestSession waiter = apart.elsewhere;
       AttemptId held = holder.attempt();
       holder.granted("wanted", held);
       waiter.acquire("wanted", waiter.attempt());
@@ -96,11 +95,10 @@ class RoundTripsTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
   void givenLockThatCameByTheQueue_whenReleased_thenThatTakesOne(Product product)
       throws SQLException {
-    CountingSource counting = counting(product);
-    try (LockStore store = open(counting);
-        LockStore elsewhere = open(counting(product))) {
-      TestSession holder = new TestSession(elsewhere, TTL);
-      TestSession waiter = new TestSession(store, TTL);
+    try (Apart apart = new Apart(product)) {
+      CountingSource counting = apart.counting;
+      TestSession holder = apart.elsewhere;
+      TestSession waiter = apart.here;
       long fewest = Long.MAX_VALUE;
       for (int i = 0; i < TRIES; i++) {
         String name = "inherited " + i;
@@ -122,11 +120,10 @@ class RoundTripsTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
   void givenManyContendedLocks_whenAskedForAtOnce_thenAFewTextsServeThem(Product product)
       throws Exception {
-    CountingSource counting = counting(product);
-    try (LockStore store = open(counting);
-        LockStore elsewhere = open(counting(product))) {
-      TestSession holder = new TestSession(store, TTL);
-      TestSession waiter = new TestSession(elsewhere, TTL);
+    try (Apart apart = new Apart(product)) {
+      CountingSource counting = apart.counting;
+      TestSession holder = apart.here;
+      TestSession waiter = apart.elsewhere;
       long fewest = Long.MAX_VALUE;
       for (int i = 0; i < TRIES; i++) {
         List<Request> releases = new ArrayList<>();
@@ -141,7 +138,7 @@ class RoundTripsTest {
           releases.add(new Request.Abandon(LockName.of(name), held));
         }
         long before = counting.count();
-        atOnce(store, holder, releases)
+        atOnce(apart.store, holder, releases)
             .forEach(reply -> assertThat(TestSession.get(reply)).isInstanceOf(Reply.Ended.class));
         fewest = Math.min(fewest, counting.count() - before);
         for (int k = 0; k < LOCKS; k++) {
@@ -158,11 +155,10 @@ class RoundTripsTest {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
   void givenLockedRow_whenManyContendedLocksAreAskedForAtOnce_thenTheOthersAreServed(
       Product product) throws Exception {
-    try (LockStore store = open(counting(product));
-        LockStore elsewhere = open(counting(product));
+    try (Apart apart = new Apart(product);
         Connection keeping = DriverManager.getConnection(url(product))) {
-      TestSession holder = new TestSession(store, TTL);
-      TestSession waiter = new TestSession(elsewhere, TTL);
+      TestSession holder = apart.here;
+      TestSession waiter = apart.elsewhere;
       List<Request> releases = new ArrayList<>();
       for (int k = 0; k < LOCKS; k++) {
         AttemptId held = holder.attempt();
@@ -177,7 +173,7 @@ class RoundTripsTest {
                 + namespace
                 + "' AND name = 'lock 2' FOR UPDATE");
       }
-      List<CompletableFuture<Reply>> replies = atOnce(store, holder, releases);
+      List<CompletableFuture<Reply>> replies = atOnce(apart.store, holder, releases);
       for (int k = 0; k < LOCKS; k++) {
         if (k != 2) {
           assertThat(((Reply.Ended) TestSession.get(replies.get(k))).was())
@@ -212,6 +208,30 @@ class RoundTripsTest {
       }
       // It is judged first, by up to four.
       assertThat(fewest).isLessThanOrEqualTo(6);
+    }
+  }
+
+  /** Two processes, as it were, each with a session; of one it is counted what it asks. */
+  private final class Apart implements AutoCloseable {
+    final CountingSource counting;
+    final LockStore store;
+    final TestSession here;
+    final TestSession elsewhere;
+    private final LockStore other;
+
+    Apart(Product product) throws SQLException {
+      counting = counting(product);
+      store = open(counting);
+      other = open(counting(product));
+      here = new TestSession(store, TTL);
+      elsewhere = new TestSession(other, TTL);
+    }
+
+    @Override
+    public void close() {
+      try (store) {
+        other.close();
+      }
     }
   }
 
