@@ -21,8 +21,8 @@ import java.util.function.Function;
  *
  * <p>Not re-entrant: a lease is a value and belongs to no thread, so a thread that holds a lease
  * and asks for the same lock again would wait for itself. That is detected for blocking forms
- * without time limit and refused with {@link IllegalStateException}. Use {@link #asJavaLock()} for
- * a lock that belongs to a thread.
+ * without time limit, if the lease or what is asked for is exclusive, and refused with {@link
+ * IllegalStateException}. Use {@link #asJavaLock()} for a lock that belongs to a thread.
  */
 public interface DistributedLock {
   /** The lock's name. */
@@ -83,6 +83,7 @@ public interface DistributedLock {
    *
    * @return completes with the lease, or exceptionally with the exceptions of {@link
    *     #acquireWithin}
+   * @throws IllegalArgumentException if the time is negative
    */
   CompletableFuture<Lease> acquireAsync(Duration wait);
 

@@ -2,7 +2,7 @@ package io.mortise;
 
 /**
  * A number of permits, fixed by whoever uses the name first; a client that gives another number is
- * refused. Permits of a dead process return.
+ * refused. Permits of a dead process return. Thread-safe.
  */
 public interface DistributedSemaphore {
   /** How many permits there are in all. */

@@ -41,8 +41,8 @@ public interface Lease extends AutoCloseable {
    * right.
    *
    * @throws LeaseLostException if the lease is lost
-   * @throws IllegalStateException if the hold is shared, also by {@link #downgrade}, or one of
-   *     permits
+   * @throws IllegalStateException if it was closed; or if the hold is shared, also by {@link
+   *     #downgrade}, or one of permits
    * @throws UnsupportedByStoreException if the store has no fencing tokens
    */
   FencingToken fencingToken();
@@ -63,7 +63,8 @@ public interface Lease extends AutoCloseable {
   /**
    * Returns if {@link #isValid()}.
    *
-   * @throws LeaseLostException if the lease is lost
+   * @throws LeaseLostException if the lease is lost, or not valid for the moment ({@link
+   *     State#SUSPECT})
    * @throws IllegalStateException if it was closed
    */
   void ensureValid();
@@ -87,7 +88,8 @@ public interface Lease extends AutoCloseable {
   /**
    * Restarts the at-most time from now. Blocks for one round trip.
    *
-   * @throws LeaseLostException if the lease is lost
+   * @throws IllegalArgumentException if it is not within 1 ms and 10 years
+   * @throws LeaseLostException if the lease is lost, or not valid for the moment
    * @throws IllegalStateException if it was closed
    * @throws UnsupportedByStoreException if the store keeps no at-most times
    * @throws StoreUnavailableException if the store does not answer; the old time, or the new one,

@@ -45,7 +45,11 @@ public interface LockClient extends AutoCloseable {
   /** A read/write lock. */
   DistributedReadWriteLock readWriteLock(String name);
 
-  /** A semaphore; the number of permits must be the same for all who use the name. */
+  /**
+   * A semaphore; the number of permits must be the same for all who use the name.
+   *
+   * @throws IllegalArgumentException if it is below 1 or above 2,147,483,646
+   */
   DistributedSemaphore semaphore(String name, int permits);
 
   /**

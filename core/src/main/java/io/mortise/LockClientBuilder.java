@@ -19,6 +19,7 @@ public final class LockClientBuilder {
    */
   public static final Duration DEFAULT_TTL = Duration.ofSeconds(15);
 
+  private static final Duration SHORTEST_TTL = Duration.ofMillis(1);
   private static final Duration LONGEST_TTL = Duration.ofHours(1);
 
   private @Nullable StoreUrl url;
@@ -51,7 +52,7 @@ public final class LockClientBuilder {
    * @throws IllegalArgumentException if it is not within 1 ms and 1 hour
    */
   public LockClientBuilder ttl(Duration value) {
-    if (value.toMillis() < 1 || value.compareTo(LONGEST_TTL) > 0) {
+    if (value.compareTo(SHORTEST_TTL) < 0 || value.compareTo(LONGEST_TTL) > 0) {
       throw new IllegalArgumentException(
           "A session TTL of " + value + " is not within 1 ms and 1 hour.");
     }

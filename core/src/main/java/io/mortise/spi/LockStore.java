@@ -80,7 +80,8 @@ public interface LockStore extends AutoCloseable {
   }
 
   /**
-   * Prepares a session; sends nothing. The first renewal creates it.
+   * Prepares a session; sends nothing, does not block, and throws nothing. The first renewal
+   * creates it.
    *
    * @param hints receives pushed news; called on any thread, with no lock of the store held, must
    *     be fast

@@ -334,7 +334,7 @@ final class Asking {
   static <T> CompletionStage<T> stage(Callable<CompletionStage<T>> call) {
     try {
       return call.call();
-    } catch (Exception e) {
+    } catch (Exception | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }

@@ -2,7 +2,6 @@ package io.mortise.internal.engine;
 
 import io.mortise.Lease;
 import io.mortise.spi.LockName;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -24,7 +23,7 @@ final class AsyncAcquire {
   private volatile EngineScheduler.@Nullable Timer timer;
 
   /** Until when to wait, and what to say then. */
-  record Limit(Duration patience, Function<Waiter, RuntimeException> failure) {}
+  record Limit(long nanos, Function<Waiter, RuntimeException> failure) {}
 
   AsyncAcquire(Engine engine, LockName name, LeakWatch leaks) {
     this.engine = engine;
@@ -41,8 +40,8 @@ final class AsyncAcquire {
       future.completeExceptionally(e);
       return future;
     }
-    if (limit != null && !limit.patience().isZero() && !mine.isDone()) {
-      timer = engine.env.timers().schedule(limit.patience().toNanos(), () -> timeOut(mine, limit));
+    if (limit != null && limit.nanos() != 0 && !mine.isDone()) {
+      timer = engine.env.timers().schedule(limit.nanos(), () -> timeOut(mine, limit));
     }
     if (mine.isDone()) {
       deliver();

@@ -73,6 +73,9 @@ final class Claim {
     /** The head of a ring of waiters; its {@code previous} is the tail. */
     @Nullable Waiter head;
 
+    /** How many of them are fair. */
+    int fair;
+
     /** The attempt stands in the store's queue, behind somebody else. */
     boolean queued;
 
@@ -91,6 +94,10 @@ final class Claim {
     EngineScheduler.@Nullable Timer timer;
     @Nullable Throwable trouble;
     int failures;
+
+    /** How many grants came when their at-most time was over. */
+    int late;
+
     int polls;
 
     /** The greatest token that a holder in the way was seen with. */
@@ -107,6 +114,7 @@ final class Claim {
           || timer != null
           || trouble != null
           || failures > 0
+          || late > 0
           || polls > 0
           || seen > 0
           || passing != null
@@ -302,6 +310,17 @@ final class Claim {
     }
   }
 
+  /** Counts a grant that came when its at-most time was over; returns how many there were. */
+  int cameLate() {
+    return ++waitState().late;
+  }
+
+  void cameInTime() {
+    if (wait != null) {
+      wait.late = 0;
+    }
+  }
+
   /** Counts an answer that it is busy; returns how many there were before. */
   int poll() {
     return waitState().polls++;
@@ -352,6 +371,7 @@ final class Claim {
   void add(Waiter waiter) {
     waiter.claim = this;
     WaitState own = waitState();
+    own.fair += waiter.options.fair() ? 1 : 0;
     Waiter first = own.head;
     if (first == null) {
       waiter.next = waiter;
@@ -368,6 +388,7 @@ final class Claim {
 
   void remove(Waiter waiter) {
     WaitState own = waitState();
+    own.fair -= waiter.options.fair() ? 1 : 0;
     Waiter next = Objects.requireNonNull(waiter.next);
     if (next == waiter) {
       own.head = null;
@@ -388,6 +409,11 @@ final class Claim {
   boolean hasSeveralWaiters() {
     Waiter head = head();
     return head != null && head.next != head;
+  }
+
+  /** Whether one waits whom nobody may pass. */
+  boolean hasFairWaiters() {
+    return wait != null && wait.fair > 0;
   }
 
   void stopTimer() {

@@ -182,6 +182,7 @@ final class Claims {
     claim.phase(Phase.HELD);
     claim.queued(false);
     claim.failures(0);
+    claim.cameInTime();
     claim.stopPolling();
     claim.token = token;
     claim.tokensLeft = engine.hasTokens ? tokens : Integer.MAX_VALUE;
@@ -213,8 +214,7 @@ final class Claims {
   void tooLate(Stripe stripe, Claim claim, boolean timed) {
     end(stripe, claim);
     claim.stopTimer();
-    claim.failures(claim.failures() + 1);
-    if (timed && claim.failures() >= SHORT_GRANTS) {
+    if (timed && claim.cameLate() == SHORT_GRANTS) {
       fail(
           stripe,
           claim,
@@ -266,7 +266,9 @@ final class Claims {
                 () -> {
                   stripe.lock();
                   try {
-                    if (claim.phase() != Phase.HELD || !claim.isAttempt(attempt)) {
+                    if (claim.phase() != Phase.HELD
+                        || !claim.isAttempt(attempt)
+                        || (timed && isReplaced(bond, claim.holder))) {
                       return;
                     } else if (!isOver(bond)) {
                       watch(stripe, claim, bond);
@@ -280,6 +282,11 @@ final class Claims {
                     stripe.unlock();
                   }
                 }));
+  }
+
+  /** Whether a lease hangs on a time that was set after this one. */
+  private static boolean isReplaced(Bond bond, @Nullable LeaseImpl holder) {
+    return holder != null && holder.bond() != bond && !(holder.bond() instanceof Bond.InDoubt);
   }
 
   /** When to look; votes that are renewed move it on. */

@@ -244,8 +244,8 @@ public final class Engine {
         // The store's answer to this tells whether it still knew the hold.
         return gaveBack(claims.release(stripe, claim, false));
       } else if (claim.head() != null) {
-        handOver.pass(stripe, claim);
-        return null;
+        Ending ending = handOver.pass(stripe, claim);
+        return ending == null ? null : gaveBack(ending);
       }
       return gaveBack(claims.release(stripe, claim, quietly));
     } finally {
@@ -343,6 +343,18 @@ public final class Engine {
     }
   }
 
+  /** The attempt that a lease stands for; null once it has ended, since its claim may go on. */
+  @Nullable AttemptId attempt(LeaseImpl lease) {
+    Claim claim = lease.claim;
+    Stripe stripe = stripe(claim.name);
+    stripe.lock();
+    try {
+      return lease.isOpen() ? Objects.requireNonNull(claim.session).attempt(claim.number) : null;
+    } finally {
+      stripe.unlock();
+    }
+  }
+
   /** The loss of a lease that is lost, or whose time is over though its timer has not come yet. */
   LeaseLostException loss(LeaseImpl lease) {
     Stripe stripe = stripe(lease.claim.name);
@@ -388,7 +400,7 @@ public final class Engine {
 
   /** Under the stripe's lock: an attempt of ours that nobody here stands for. */
   void endUnknown(Stripe stripe, LockName name, AttemptId attempt) {
-    LiveSession session = keeper.open();
+    LiveSession session = keeper.current();
     if (env.rules().endsUnknownAttempts()
         && session != null
         && session.id().equals(attempt.session())

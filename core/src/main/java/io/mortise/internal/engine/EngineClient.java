@@ -276,8 +276,11 @@ public final class EngineClient implements LockClient {
   private void close(List<Engine> opened, long deadline) {
     sweeping.stop();
     opened.forEach(Engine::giveAllUp);
+    // Who was interrupted closes all the same: the flag would end each of the waits at once.
+    boolean interrupted = Thread.interrupted();
     while (opened.stream().anyMatch(Engine::isEnding) && deadline - System.nanoTime() > 0) {
       LockSupport.parkNanos(200_000);
+      interrupted |= Thread.interrupted();
     }
     CompletableFuture<?>[] ends =
         opened.stream()
@@ -287,9 +290,12 @@ public final class EngineClient implements LockClient {
       CompletableFuture.allOf(ends)
           .get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      interrupted = true;
     } catch (ExecutionException | TimeoutException e) {
       log.debug("A session could not be closed in store {}; it ends by itself.", this, e);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 

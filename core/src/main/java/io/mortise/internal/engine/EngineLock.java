@@ -15,12 +15,11 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /** A lock as users see it: turns calls into {@link Waiter}s, and parks. */
 final class EngineLock implements DistributedLock {
-  private static final long ENDLESS = Long.MAX_VALUE;
+  private static final long ENDLESS = Waiter.ENDLESS;
 
   private final EngineClient client;
   private final Engine engine;
@@ -69,7 +68,7 @@ final class EngineLock implements DistributedLock {
     begin(waiter, Engine.HOWEVER_LONG);
     boolean interrupted = false;
     while (!waiter.isDone()) {
-      LockSupport.park(waiter);
+      waiter.park(ENDLESS);
       interrupted |= Thread.interrupted();
     }
     if (interrupted) {
@@ -113,7 +112,7 @@ final class EngineLock implements DistributedLock {
     begin(waiter, bounded ? Duration.ofNanos(waitNanos) : Engine.HOWEVER_LONG);
     while (!waiter.isDone()) {
       if (!bounded) {
-        LockSupport.park(waiter);
+        waiter.park(ENDLESS);
       } else {
         long left = deadline - engine.env.now();
         if (left <= 0) {
@@ -122,7 +121,7 @@ final class EngineLock implements DistributedLock {
           }
           continue;
         }
-        LockSupport.parkNanos(waiter, left);
+        waiter.park(left);
       }
       if (waiter.isDone()) {
         break;
@@ -190,9 +189,7 @@ final class EngineLock implements DistributedLock {
       throw new IllegalArgumentException(
           "Cannot wait for " + wait + ". Give a time to wait that is not negative.");
     }
-    return wait.compareTo(Duration.ofDays(36_500)) > 0
-        ? ENDLESS - 1
-        : Math.min(wait.toNanos(), ENDLESS / 2);
+    return (wait.compareTo(Engine.HOWEVER_LONG) > 0 ? Engine.HOWEVER_LONG : wait).toNanos();
   }
 
   @Override
@@ -203,7 +200,8 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
-    boolean once = checked(wait) == 0;
+    long nanos = checked(wait);
+    boolean once = nanos == 0;
     return new AsyncAcquire(engine, name, client.leaks())
         .begin(
             listener -> {
@@ -211,7 +209,7 @@ final class EngineLock implements DistributedLock {
               waiter.came = engine.env.now();
               return waiter;
             },
-            new AsyncAcquire.Limit(wait, waiter -> timeout(waiter, wait)));
+            new AsyncAcquire.Limit(nanos, waiter -> timeout(waiter, wait)));
   }
 
   @Override

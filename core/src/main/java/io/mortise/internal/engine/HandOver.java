@@ -9,6 +9,7 @@ import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
 import io.mortise.spi.Terms;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Passes a lock from one thread of this process to the next.
@@ -44,6 +45,7 @@ final class HandOver {
         && passing.offered
         && passing.barges < BARGES
         && passing.bargeUntil - engine.env.now() > 0
+        && !claim.hasFairWaiters()
         && canPass(claim);
   }
 
@@ -98,18 +100,22 @@ final class HandOver {
         && until - engine.env.now() > 0;
   }
 
-  /** The claim holds and nobody of this process does. */
-  void pass(Stripe stripe, Claim claim) {
+  /**
+   * The claim holds and nobody of this process does. Returns the end if it was given back; null if
+   * it stays here.
+   */
+  @Nullable Ending pass(Stripe stripe, Claim claim) {
     Waiter head = claim.head();
     if (head == null || !claim.shared || mustYield(claim)) {
-      engine.claims.release(stripe, claim);
+      return engine.claims.release(stripe, claim);
     } else if (claim.tokensLeft == 0) {
       refresh(stripe, claim);
+      return null;
     } else if (!canPass(claim)) {
-      engine.claims.release(stripe, claim);
-    } else {
-      offer(stripe, claim, head);
+      return engine.claims.release(stripe, claim);
     }
+    offer(stripe, claim, head);
+    return null;
   }
 
   private void offer(Stripe stripe, Claim claim, Waiter head) {
@@ -118,7 +124,7 @@ final class HandOver {
     if (passing.bargeUntil == 0) {
       passing.bargeUntil = now + BARGE_NANOS;
     }
-    boolean waits = head.isThread() && !head.options.fair();
+    boolean waits = head.isThread() && !claim.hasFairWaiters();
     if (waits && passing.barges < BARGES && passing.bargeUntil - now > 0) {
       if (!passing.offered) {
         passing.offered = true;

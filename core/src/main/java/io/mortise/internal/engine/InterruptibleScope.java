@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.ReentrantLock;
@@ -29,6 +30,9 @@ final class InterruptibleScope {
       result = task.call();
     } catch (Exception e) {
       throw end(onLost, e);
+    } catch (Error e) {
+      var unused = leave(onLost);
+      throw e;
     }
     LeaseLostException lost = leave(onLost);
     if (lost != null) {
@@ -63,17 +67,20 @@ final class InterruptibleScope {
   }
 
   private @Nullable LeaseLostException leave(Consumer<LeaseLostException> onLost) {
-    lease.bond().engine().forget(lease, onLost);
+    Engine engine = lease.bond().engine();
+    engine.forget(lease, onLost);
     guard.lock();
     try {
       runner = null;
       if (loss != null) {
         // The interrupt was ours, and is answered by the exception.
         boolean ignored = Thread.interrupted();
+        return loss;
       }
-      return loss;
     } finally {
       guard.unlock();
     }
+    // Its time may be over before anybody has noticed: the process stood still, perhaps.
+    return lease.state() == Lease.State.LOST ? engine.loss(lease) : null;
   }
 }

@@ -83,9 +83,12 @@ final class LeaseImpl implements Lease {
                   + " order them. Fence with an exclusive lease.",
               name()));
     }
-    AttemptId attempt = Objects.requireNonNull(claim.session).attempt(claim.number);
-    // Last: throws if the claim had meanwhile gone on to another attempt.
-    return new FencingToken(name(), token(), attempt.encoded());
+    AttemptId attempt = engine().attempt(this);
+    long held = token();
+    if (attempt == null) {
+      throw closed();
+    }
+    return new FencingToken(name(), held, attempt.encoded());
   }
 
   long rawToken() {
@@ -154,9 +157,13 @@ final class LeaseImpl implements Lease {
       return;
     }
     if (!open && !lost) {
-      throw new IllegalStateException("The lease on lock '" + name() + "' was closed.");
+      throw closed();
     }
     throw loss();
+  }
+
+  private IllegalStateException closed() {
+    return new IllegalStateException("The lease on lock '" + name() + "' was closed.");
   }
 
   @Override

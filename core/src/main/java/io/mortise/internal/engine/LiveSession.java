@@ -34,7 +34,6 @@ final class LiveSession implements Bond {
 
   long confirmedBeat;
   long pendingBeat;
-  long lastSent;
   int failures;
   boolean suspect;
 

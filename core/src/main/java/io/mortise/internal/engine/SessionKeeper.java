@@ -103,6 +103,16 @@ final class SessionKeeper {
     return null;
   }
 
+  /** The session if it is open; else null. */
+  @Nullable LiveSession current() {
+    guard.lock();
+    try {
+      return current != null && current.phase == Phase.OPEN ? current : null;
+    } finally {
+      guard.unlock();
+    }
+  }
+
   /** The server may have been restarted, or be another one: the next renewal tells. */
   private void renewNow(LiveSession session) {
     guard.lock();
@@ -150,7 +160,6 @@ final class SessionKeeper {
       next = session.pendingBeat;
       seen = List.copyOf(session.seen);
       sentAt = env.now();
-      session.lastSent = sentAt;
       reschedule(session, ttl / 6);
     } finally {
       guard.unlock();

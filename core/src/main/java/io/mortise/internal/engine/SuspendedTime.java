@@ -2,7 +2,6 @@ package io.mortise.internal.engine;
 
 import io.mortise.spi.Ticker;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -10,27 +9,38 @@ import java.nio.file.Path;
  * For how long the host has been suspended. Linux counts that time in /proc/uptime but not in the
  * monotonic clock.
  */
-final class SuspendedTime {
-  private SuspendedTime() {}
+final class SuspendedTime implements Ticker {
+  private final Path uptime;
+  private volatile long last;
+
+  private SuspendedTime(Path uptime) throws IOException {
+    this.uptime = uptime;
+    this.last = read();
+  }
 
   /** From a file like /proc/uptime; always 0 if there is none that can be read and understood. */
   static Ticker from(Path uptime) {
-    Ticker suspended = () -> (long) (seconds(uptime) * 1e9) - System.nanoTime();
     try {
-      var unused = suspended.nanos();
-      return suspended;
-    } catch (UncheckedIOException | NumberFormatException e) {
+      return new SuspendedTime(uptime);
+    } catch (IOException | NumberFormatException e) {
       // Another system, or a container that hides it.
       return () -> 0;
     }
   }
 
-  private static double seconds(Path uptime) {
+  /** What was read last, if it cannot be read now: no file may be left to open, for a moment. */
+  @Override
+  public long nanos() {
     try {
-      String text = Files.readString(uptime).strip();
-      return Double.parseDouble(text.split(" ", 2)[0]);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      last = read();
+    } catch (IOException | NumberFormatException e) {
+      // A renewal must not fail for that.
     }
+    return last;
+  }
+
+  private long read() throws IOException {
+    String text = Files.readString(uptime).strip();
+    return (long) (Double.parseDouble(text.split(" ", 2)[0]) * 1e9) - System.nanoTime();
   }
 }

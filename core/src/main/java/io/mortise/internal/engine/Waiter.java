@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * listener. Everything but {@link #state} is guarded by the stripe.
  */
 final class Waiter {
+  /** A time that never comes. */
+  static final long ENDLESS = Long.MAX_VALUE;
+
   final LockName name;
   final Mode mode;
   final LockOptions options;
@@ -32,6 +35,10 @@ final class Waiter {
   private final @Nullable Runnable listener;
 
   volatile State state = State.WAITING;
+
+  /** Whether its thread was woken, and has not come to look since. */
+  private volatile boolean called;
+
   @Nullable LeaseImpl lease;
   @Nullable RuntimeException failure;
 
@@ -86,10 +93,27 @@ final class Waiter {
 
   void wake() {
     if (listener == null) {
+      called = true;
       LockSupport.unpark(caller);
     } else {
       listener.run();
     }
+  }
+
+  /**
+   * Parks the calling thread until it is woken, or for no reason. Returns at once if it was woken
+   * since it last parked here: what it did meanwhile may have parked too, and used that up.
+   *
+   * @param nanos at most; {@link #ENDLESS} for no limit
+   */
+  void park(long nanos) {
+    if (!called && nanos == ENDLESS) {
+      LockSupport.park(this);
+    } else if (!called) {
+      LockSupport.parkNanos(this, nanos);
+    }
+    // Before it is looked at what there is to see: what comes after this is another call.
+    called = false;
   }
 
   /**

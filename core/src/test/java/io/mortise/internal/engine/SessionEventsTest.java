@@ -5,18 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Lease;
 import io.mortise.internal.judge.ForwardingStore;
 import io.mortise.internal.table.MemStore;
-import io.mortise.spi.ClientLabel;
 import io.mortise.spi.News;
-import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -41,25 +36,14 @@ class SessionEventsTest {
     }
   }
 
-  private record Gone(StoreSession session) implements StoreSession {
-    @Override
-    public SessionId id() {
-      return session.id();
+  private static final class Gone extends ForwardingSession {
+    Gone(StoreSession session) {
+      super(session);
     }
 
     @Override
     public void submit(Request request, Consumer<Reply> sink) {
       sink.accept(new Reply.Refused(request.attempt(), Reply.Why.SESSION_GONE, "on purpose"));
-    }
-
-    @Override
-    public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-      return session.renew(previous, next, seen);
-    }
-
-    @Override
-    public CompletionStage<Void> close() {
-      return session.close();
     }
   }
 
@@ -67,12 +51,7 @@ class SessionEventsTest {
   @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void givenSessionThatIsLostWhileItOpens_whenSeveralWaitForIt_thenTheyGetTheirLocksFromTheNext()
       throws Exception {
-    SystemEnv system = new SystemEnv();
-    try (EngineClient client =
-        new EngineClient(
-            new ForgetsFirst(),
-            system.env(Duration.ofSeconds(10), new ClientLabel("-", 1, "test")),
-            system::close)) {
+    try (EngineClient client = TestClient.on(new ForgetsFirst())) {
       List<CompletableFuture<Lease>> waiting =
           List.of("a", "b", "c", "d").stream()
               .map(name -> client.lock(name).acquireAsync().toCompletableFuture())

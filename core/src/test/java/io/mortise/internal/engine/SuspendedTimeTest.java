@@ -27,6 +27,19 @@ class SuspendedTimeTest {
   }
 
   @Test
+  void givenFileThatCannotBeReadForAMoment_thenWhatItSaidLastIsTold() throws IOException {
+    Path uptime = folder.resolve("uptime");
+    Files.writeString(uptime, "100.50 180.00\n");
+    Ticker suspended = SuspendedTime.from(uptime);
+    long before = suspended.nanos();
+
+    Files.writeString(uptime, "");
+    assertThat(suspended.nanos()).isEqualTo(before);
+    Files.delete(uptime);
+    assertThat(suspended.nanos()).isEqualTo(before);
+  }
+
+  @Test
   void givenFileThatIsNotThereOrSaysNothing_thenNoTimeIsTold() throws IOException {
     Path empty = Files.createFile(folder.resolve("empty"));
 

@@ -1,0 +1,39 @@
+package io.mortise.internal.engine;
+
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.StoreSession;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/** Before the session to which all is handed on. */
+class ForwardingSession implements StoreSession {
+  private final StoreSession session;
+
+  ForwardingSession(StoreSession session) {
+    this.session = session;
+  }
+
+  @Override
+  public SessionId id() {
+    return session.id();
+  }
+
+  @Override
+  public void submit(Request request, Consumer<Reply> sink) {
+    session.submit(request, sink);
+  }
+
+  @Override
+  public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+    return session.renew(previous, next, seen);
+  }
+
+  @Override
+  public CompletionStage<Void> close() {
+    return session.close();
+  }
+}

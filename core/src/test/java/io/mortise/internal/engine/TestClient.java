@@ -1,0 +1,17 @@
+package io.mortise.internal.engine;
+
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockStore;
+import java.time.Duration;
+
+/** Clients on the system's clock, for tests of what threads do. */
+final class TestClient {
+  private TestClient() {}
+
+  /** One that closes its threads, not its store. */
+  static EngineClient on(LockStore store) {
+    SystemEnv system = new SystemEnv();
+    return new EngineClient(
+        store, system.env(Duration.ofSeconds(10), new ClientLabel("-", 1, "test")), system::close);
+  }
+}
