@@ -26,8 +26,11 @@ public final class StoreUrl {
    */
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:]*):.*@");
 
+  /** Without a colon: some take that for a password. */
+  private static final Pattern LONE_USER_INFO = Pattern.compile("//[^@:?]*@");
+
   private static final Pattern SECRET_VALUE =
-      Pattern.compile("(?i)([?&;]\\w*(?:password|passwd|pwd|secret|token)=)[^&;]*");
+      Pattern.compile("(?i)([?&;][\\w.-]*(?:password|passwd|pwd|secret|token)=)[^&;]*");
 
   private final String scheme;
   private final String base;
@@ -188,6 +191,8 @@ public final class StoreUrl {
   }
 
   private static String redact(String url) {
-    return SECRET_VALUE.matcher(USER_INFO.matcher(url).replaceAll("$1:***@")).replaceAll("$1***");
+    String withoutPassword = USER_INFO.matcher(url).replaceAll("$1:***@");
+    String withoutUserInfo = LONE_USER_INFO.matcher(withoutPassword).replaceAll("//***@");
+    return SECRET_VALUE.matcher(withoutUserInfo).replaceAll("$1***");
   }
 }

@@ -46,6 +46,10 @@ class StoreUrlTest {
         "redis://me:s3cret@host:1/0?namespace=x",
         "redis://me:s3cret@@host",
         "redis://me:s3c/ret@host",
+        "redis://s3cret@host",
+        "quorum:redis://a,redis://s3c/ret@b",
+        "redis-sentinel://h/m?sentinel-password=s3cret",
+        "zk://h?keystore-password=s3cret&tls=true",
         "jdbc:h2:tcp://h/x;USER=sa;PASSWORD=s3cret",
         "jdbc:h2:mem:x?password=s3cret&a=b",
         "x://h?pwd=s3cret"

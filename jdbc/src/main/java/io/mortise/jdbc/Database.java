@@ -28,6 +28,11 @@ interface Database extends AutoCloseable {
     return profile().maxInFlight();
   }
 
+  /** Whether its connections are a pool's, which gets them back as they were. */
+  default boolean borrows() {
+    return false;
+  }
+
   /** A connection that was not used for so long may have been ended by the other side. */
   default Duration idleLimit() {
     return NEVER;

@@ -210,7 +210,10 @@ final class JdbcSession implements StoreSession {
 
   /** Not for a file: there a statement in vain costs nothing. */
   private void remember(Set<LockName> names, LockName name) {
-    if (holding != null && names.size() < REMEMBERED) {
+    if (holding != null) {
+      if (names.size() >= REMEMBERED) {
+        names.clear();
+      }
       names.add(name);
     }
   }

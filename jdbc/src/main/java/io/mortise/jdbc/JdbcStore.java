@@ -74,7 +74,8 @@ public final class JdbcStore {
     StoreUrl given = StoreUrl.parse("jdbc:datasource:?" + parameters);
     given.allowOnly(with(Set.of("maxInFlight", POOLER)));
     Dialect dialect = pooled(dialect(dataSource), given);
-    return server(dialect, given, dialect.scheme() + ":(data source)", dataSource::getConnection);
+    return server(
+        dialect, given, dialect.scheme() + ":(data source)", dataSource::getConnection, true);
   }
 
   private static Dialect dialect(DataSource dataSource) {
@@ -151,14 +152,25 @@ public final class JdbcStore {
         dialect,
         url,
         target.display(),
-        () -> DriverManager.getConnection(target.url(), properties));
+        () -> DriverManager.getConnection(target.url(), properties),
+        false);
   }
 
   private static LockStore server(
-      Dialect dialect, StoreUrl url, String display, ServerDatabase.Source source) {
+      Dialect dialect,
+      StoreUrl url,
+      String display,
+      ServerDatabase.Source source,
+      boolean borrows) {
     ServerDatabase database =
         new ServerDatabase(
-            dialect, source, display, prefix(url), namespace(url), maxInFlight(url, dialect));
+            dialect,
+            source,
+            borrows,
+            display,
+            prefix(url),
+            namespace(url),
+            maxInFlight(url, dialect));
     boolean strict = url.flag("strict-expiry", false);
     return JdbcLockStore.over(database.prepare(url.flag("create", true))).expiring(strict);
   }

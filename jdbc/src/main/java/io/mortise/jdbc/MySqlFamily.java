@@ -39,6 +39,11 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
    */
   private static final Duration IDLE = Duration.ofSeconds(60);
 
+  /**
+   * The shortest wait for a locked row that these servers know; a lane stands still for so long.
+   */
+  private static final Duration ROW_WAIT = Duration.ofSeconds(1);
+
   private static final Pattern URL = Pattern.compile("jdbc:[a-z]+://[^/?]+/[^/?]+");
   private static final Pattern USER_INFO = Pattern.compile("//[^/]*@");
   private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)(?:\\.(\\d+))?.*");
@@ -183,12 +188,11 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
     checkWrites(variables, store);
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     connection.setNetworkTimeout(Runnable::run, (int) maxInFlight.toMillis());
-    // A quarter of what a request may take, so that a step that waits twice, tried for the last
-    // time, ends in time.
-    long quarter = Math.max(1, maxInFlight.toSeconds() / 4);
+    // So that a step that waits twice, tried for the last time, ends in time.
+    long half = Math.max(2, maxInFlight.toSeconds() / 4 * 2);
     try (Sql sql = new Sql(connection, text().statement("setup"))) {
-      sql.set("wait_s", quarter)
-          .set("statement_s", 2 * quarter)
+      sql.set("wait_s", ROW_WAIT.toSeconds())
+          .set("statement_s", half)
           .set("idle_s", Math.max(IDLE.toSeconds(), maxInFlight.toSeconds()))
           .update();
     }
@@ -216,7 +220,7 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
    * (allowMultiQueries); of one that we are given nobody knows. Whether the server can prepare it,
    * is asked too.
    */
-  private static boolean takes(Connection connection, String several) {
+  private static boolean takes(Connection connection, String several) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(several)) {
       boolean hasRows = statement.execute();
       while (hasRows || statement.getUpdateCount() >= 0) {
@@ -224,6 +228,9 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
       }
       return true;
     } catch (SQLException e) {
+      if (connection.isClosed()) {
+        throw e;
+      }
       LOG.debug("Not run as one: {}", several, e);
       return false;
     }

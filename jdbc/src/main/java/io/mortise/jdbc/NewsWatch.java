@@ -163,6 +163,8 @@ final class NewsWatch implements AutoCloseable {
     boolean look = true;
     try {
       while (!closed) {
+        // Who begins to wait from here on may not be seen any more by this look.
+        awake = false;
         boolean waits = false;
         boolean holds = false;
         int ahead = Integer.MAX_VALUE;

@@ -157,7 +157,10 @@ final class PostgresListener implements Push {
 
   private void listen() throws SQLException {
     if (connection == null) {
-      connection = source.connect();
+      Connection made = source.connect();
+      connection = made;
+      // A pool may give them without: LISTEN would wait for a commit.
+      made.setAutoCommit(true);
       lastHeard = System.nanoTime();
     }
     boolean isNew = false;
@@ -215,7 +218,12 @@ final class PostgresListener implements Push {
       }
       lastHeard = now;
     }
-    if (!works && saidProbe.equals(expected)) {
+    if (!works && !saidProbe.equals(expected)) {
+      if (now - sentAt > PROOF.toNanos()) {
+        // It could not be sent.
+        prove();
+      }
+    } else if (!works) {
       if (!sent) {
         sent = true;
         sentAt = now;

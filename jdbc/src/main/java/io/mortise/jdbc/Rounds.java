@@ -90,6 +90,10 @@ final class Rounds {
     List<Turn> first = new ArrayList<>(works.size());
     Map<LockName, Turn> last = new HashMap<>();
     for (Work work : works) {
+      if (aside.blocks(work)) {
+        aside.add(work);
+        continue;
+      }
       Request request = work.request();
       Turn before = request == null ? null : last.get(request.name());
       if (before == null) {

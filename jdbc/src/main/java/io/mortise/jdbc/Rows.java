@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The tables of locks, holders and waiters as objects: one method per statement, nothing decided.
- * Used by one thread at a time, inside a transaction, except for the two fast statements, which are
- * one each.
+ * Used by one thread at a time, inside a transaction, except for what says that it is one of its
+ * own.
  */
 class Rows extends SessionRows {
   Rows(Connection connection, SqlText text, String namespace) {

@@ -36,6 +36,7 @@ final class ServerDatabase implements Database {
   private final String namespace;
   private final StoreProfile profile;
   private final String store;
+  private final boolean borrows;
   private volatile Predicate<SessionId> isLocal = session -> false;
 
   /**
@@ -50,15 +51,22 @@ final class ServerDatabase implements Database {
     Connection connect() throws SQLException;
   }
 
+  /**
+   * A database that was not looked at yet.
+   *
+   * @param borrows whether the source is a pool of the user
+   */
   ServerDatabase(
       Dialect dialect,
       Source source,
+      boolean borrows,
       String display,
       String prefix,
       String namespace,
       Duration maxInFlight) {
     this.dialect = dialect;
     this.source = source;
+    this.borrows = borrows;
     this.text = new SqlText(dialect.folders(), prefix);
     this.namespace = namespace;
     this.store = "Store '" + display + "'";
@@ -85,7 +93,7 @@ final class ServerDatabase implements Database {
           e instanceof SQLException sql ? refusal(sql) : (RuntimeException) e;
       if (connection != null) {
         try {
-          connection.close();
+          giveBack(connection);
         } catch (SQLException second) {
           refusal.addSuppressed(second);
         }
@@ -247,16 +255,40 @@ final class ServerDatabase implements Database {
   @Override
   public Link connect() throws SQLException {
     Connection checked = spare.getAndSet(null);
-    Connection connection = checked != null ? checked : connection();
-    return dialect.link(connection, text, namespace, id -> isLocal.test(id));
+    return link(checked != null ? checked : connection());
+  }
+
+  /** A pool gets it as it was. */
+  private void giveBack(Connection unused) throws SQLException {
+    if (!borrows) {
+      unused.close();
+      return;
+    }
+    try (Link link = link(unused)) {
+      link.leave();
+    }
+  }
+
+  @Override
+  public boolean borrows() {
+    return borrows;
+  }
+
+  private Link link(Connection connection) throws SQLException {
+    try {
+      return dialect.link(connection, text, namespace, id -> isLocal.test(id));
+    } catch (SQLException | RuntimeException e) {
+      connection.close();
+      throw e;
+    }
   }
 
   @Override
   public void close() {
     Connection unused = spare.getAndSet(null);
     if (unused != null) {
-      try (Link link = dialect.link(unused, text, namespace, id -> isLocal.test(id))) {
-        link.leave();
+      try {
+        giveBack(unused);
       } catch (SQLException e) {
         throw new StoreUnavailableException(store + " could not be closed: " + e.getMessage(), e);
       }

@@ -75,7 +75,9 @@ final class Transactor {
     turn.lock();
     try {
       long now = System.nanoTime();
-      if (isStale()) {
+      if (isStale() && database.borrows()) {
+        leave();
+      } else if (isStale()) {
         drop();
       }
       lastUsed = now;

@@ -85,7 +85,7 @@ CREATE TABLE IF NOT EXISTS mortise_wait (
   UNIQUE KEY mortise_wait_attempt (namespace, name, attempt)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- What a session has to be told, until it says that it knows.
+-- What a session has to be told, until it says that it knows, or until the hold has ended.
 CREATE TABLE IF NOT EXISTS mortise_news (
   id      BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
   session VARCHAR(12) NOT NULL,

@@ -7,6 +7,7 @@ import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
+import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
@@ -26,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class LaneTest {
@@ -47,6 +49,21 @@ class LaneTest {
                   return database.connections.get() > 1;
                 });
       }
+    }
+  }
+
+  @Test
+  void givenConnectionOfAPool_whenItWasIdleForTooLong_thenItGoesBackAsItWas() {
+    try (ServerDatabase h2 = database("pool")) {
+      Lent database = new Lent(h2);
+      Transactor transactor = new Transactor(database, new ReentrantLock());
+      for (int i = 0; i < 3; i++) {
+        assertThat(transactor.attempt(Link::now, new boolean[1])).isNull();
+      }
+      assertThat(database.connections).hasValue(3);
+      assertThat(database.givenBack).hasValue(2);
+      transactor.leave();
+      assertThat(database.givenBack).hasValue(3);
     }
   }
 
@@ -186,6 +203,7 @@ class LaneTest {
             new H2Dialect(),
             () ->
                 java.sql.DriverManager.getConnection("jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1"),
+            false,
             "h2",
             SqlText.DEFAULT_PREFIX,
             "default",
@@ -218,6 +236,56 @@ class LaneTest {
     @Override
     public Duration idleLimit() {
       return LIMIT;
+    }
+  }
+
+  /** A pool, whose connections are idle for too long at once. */
+  private static final class Lent extends Helped {
+    final AtomicInteger connections = new AtomicInteger();
+    final AtomicInteger givenBack = new AtomicInteger();
+
+    Lent(Database database) {
+      super(database);
+    }
+
+    @Override
+    public boolean borrows() {
+      return true;
+    }
+
+    @Override
+    public Duration idleLimit() {
+      return Duration.ZERO;
+    }
+
+    @Override
+    public Link connect() throws SQLException {
+      connections.incrementAndGet();
+      Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:lent");
+      Rows rows = new Rows(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default");
+      return new Link(
+          connection,
+          rows,
+          new Link.Transactions() {
+            @Override
+            public void begin(Rows.@Nullable Expected expected) {}
+
+            @Override
+            public void commit(List<News> told) {}
+
+            @Override
+            public void rollback() {}
+
+            @Override
+            public void leave() {
+              givenBack.incrementAndGet();
+            }
+
+            @Override
+            public long now() {
+              return 1;
+            }
+          });
     }
   }
 

@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -128,6 +129,46 @@ class LockedRowTest {
             () -> Guessing.reply(link, new Request.Abandon(LockName.of(NAME), held)));
     assertThat(reply).isInstanceOf(Reply.Ended.class);
     assertThat(link.takeTold()).extracting(News::attempt).containsExactly(next);
+  }
+
+  @Test
+  void givenOthersThatNotifyAndTakeLongToCommit_whenHandedOver_thenItIsNotTakenForATryInVain()
+      throws Exception {
+    changing.rollback();
+    execute(connection, "SET lock_timeout = 10");
+    AtomicBoolean over = new AtomicBoolean();
+    // Each keeps for 100 ms what one at a time has who notifies.
+    execute(
+        elsewhere,
+        "SET commit_delay = 100000; SET commit_siblings = 0; CREATE TEMP TABLE t (a int)");
+    elsewhere.commit();
+    FutureTask<Boolean> notifying =
+        new FutureTask<>(
+            () -> {
+              while (!over.get()) {
+                execute(
+                    elsewhere,
+                    "UPDATE mortise_lock SET touched_us = touched_us + 1 WHERE " + lock("other"));
+                execute(elsewhere, "NOTIFY somebody");
+                elsewhere.commit();
+              }
+              return true;
+            });
+    new Thread(notifying, "notifies").start();
+    try {
+      AttemptId holder = held;
+      for (int i = 0; i < 5; i++) {
+        AttemptId next = session.attempt();
+        assertThat(Guessing.reply(link, acquire(next))).isInstanceOf(Reply.Queued.class);
+        assertThat(Guessing.reply(link, new Request.Abandon(LockName.of(NAME), holder)))
+            .isInstanceOf(Reply.Ended.class);
+        link.rows.notify("somebody_else", "news");
+        holder = next;
+      }
+    } finally {
+      over.set(true);
+      assertThat(notifying.get(BOUND.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+    }
   }
 
   @Test

@@ -400,6 +400,39 @@ class PostgresFaultTest {
     }
   }
 
+  @Test
+  void givenPoolWithoutAutoCommit_whenListening_thenNoTransactionStaysOpen() throws Exception {
+    PGSimpleDataSource direct = new PGSimpleDataSource();
+    direct.setUrl(url.substring(0, url.indexOf("&prefix")));
+    DataSource pool =
+        proxy(
+            DataSource.class,
+            direct,
+            (name, result) -> {
+              if (result instanceof Connection connection) {
+                connection.setAutoCommit(false);
+              }
+              return result;
+            });
+    try (LockClient client =
+            LockClient.builder().store(JdbcStore.open(pool, "prefix=" + prefix)).build();
+        Lease held = client.lock("a").acquire();
+        Connection watching = direct.getConnection();
+        Statement statement = watching.createStatement()) {
+      assertThat(held.isValid()).isTrue();
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(20))
+          .until(
+              () -> {
+                try (ResultSet row =
+                    statement.executeQuery(
+                        "SELECT state FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")) {
+                  return row.next() && row.getString(1).equals("idle");
+                }
+              });
+    }
+  }
+
   /** Swallows LISTEN, as a pooler does that gives out server connections per transaction. */
   private static DataSource deafened(DataSource direct) {
     return proxy(
@@ -418,7 +451,7 @@ class PostgresFaultTest {
   }
 
   private interface Change {
-    Object apply(String method, Object result);
+    Object apply(String method, Object result) throws SQLException;
   }
 
   private static <T> T proxy(Class<T> type, T target, Change change) {

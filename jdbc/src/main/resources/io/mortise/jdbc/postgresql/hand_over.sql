@@ -1,6 +1,7 @@
 -- Releases a whole lock that others are known to want, and grants it to the head of its queue, if that lives and wants the
 -- whole lock, or to nobody if the queue is empty: the two steps of LockSteps in one flush. First the row is locked; so what the second statement sees is fresh, and nobody
 -- else decides meanwhile. The hint follows the COMMIT, hence in a transaction of its own; it says what is true by then.
+-- It waits for others that notify for as long as they take, see notify.sql.
 -- :namespace :name = the lock; :attempt :session = who releases; :channels = what the name of a channel begins with
 -- Time: clock_timestamp(), now.
 -- Returns, after one row that says nothing: attempt, token, tokens, told, end of the at-most time of the heir, null if there is
@@ -61,7 +62,7 @@ told AS (
   FROM given g)
 SELECT owner, token, tokens, told, free_us FROM done;
 COMMIT;
-SELECT pg_notify(:channels || substr(owner, 1, 12),
+SELECT set_config('lock_timeout', '0', true), pg_notify(:channels || substr(owner, 1, 12),
                  concat_ws(chr(10), 'granted', owner, name, token, tokens,
                            CAST(told & 1 = 1 AS text), CAST(free_us <> 9223372036854775807 AS text)))
 FROM mortise_lock

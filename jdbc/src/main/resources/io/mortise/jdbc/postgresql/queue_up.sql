@@ -2,6 +2,7 @@
 -- for who expects to find it held. First the row is locked; so what the second statement sees is fresh, and nobody else decides
 -- meanwhile. The common case: the holder of the whole lock lives, is not over or evicted, and so does the head of the queue.
 -- The hint to the holder follows the COMMIT, hence in a transaction of its own; whoever is first in the queue by then sends it.
+-- It waits for others that notify for as long as they take, see notify.sql.
 -- :namespace :name = the lock; :attempt :session = who; :capacity = of the lock, all of it is wanted
 -- :tokens :token_floor = block wished for, least token
 -- :at_most_us :at_least_us = lengths, -1 for none; :label = for people; :ahead = of how many the sessions are looked at
@@ -83,7 +84,7 @@ SELECT h.owner, h.token, h.told, h.life, h.free_us,
        h.us
 FROM holder h;
 COMMIT;
-SELECT pg_notify(:channels || substr(k.owner, 1, 12), concat_ws(chr(10), 'wanted', k.owner, k.name))
+SELECT set_config('lock_timeout', '0', true), pg_notify(:channels || substr(k.owner, 1, 12), concat_ws(chr(10), 'wanted', k.owner, k.name))
 FROM mortise_lock k
 WHERE k.namespace = :namespace AND k.name = :name AND k.told & 2 = 2 AND substr(k.owner, 1, 12) <> :session
   AND (SELECT w.attempt FROM mortise_wait w WHERE w.namespace = k.namespace AND w.name = k.name ORDER BY w.ticket LIMIT 1) = :attempt
