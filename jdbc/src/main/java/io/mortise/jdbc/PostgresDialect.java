@@ -213,7 +213,7 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public StoreReport examine(Connection connection) throws SQLException {
-    return PostgresExam.of(connection);
+    return PostgresExam.of(connection, pooled != null);
   }
 
   @Override

@@ -11,14 +11,19 @@ final class PostgresExam {
 
   private PostgresExam() {}
 
-  static StoreReport of(Connection connection) throws SQLException {
+  /**
+   * Asks the server.
+   *
+   * @param pooled whether a pooler stands before it, so that steps of one trip set nothing
+   */
+  static StoreReport of(Connection connection, boolean pooled) throws SQLException {
     try (Sql sql = new Sql(connection, TEXT.statement("examine"));
         ResultSet row = sql.query()) {
       row.next();
       StoreReport.Builder report = StoreReport.about("postgresql");
       report.fine("server_version", row.getString("version"), "Supported from 12.");
       boolean synchronous = replication(report, row);
-      durability(report, row, synchronous);
+      durability(report, row, synchronous, pooled);
       report.fine(
           "isolation",
           row.getString("isolation"),
@@ -66,7 +71,8 @@ final class PostgresExam {
     return synchronous;
   }
 
-  private static void durability(StoreReport.Builder report, ResultSet row, boolean synchronous)
+  private static void durability(
+      StoreReport.Builder report, ResultSet row, boolean synchronous, boolean pooled)
       throws SQLException {
     boolean safe = true;
     for (String name : new String[] {"fsync", "full_page_writes"}) {
@@ -84,7 +90,15 @@ final class PostgresExam {
       }
     }
     String configured = row.getString("synchronous_commit_configured");
-    if (configured.equals("off")) {
+    if (configured.equals("off") && pooled) {
+      safe = false;
+      report.weak(
+          "synchronous_commit",
+          configured,
+          "Through a pooler nothing overrules it: a server that is killed forgets the last grants.",
+          "Set synchronous_commit = on for the user of the locks (ALTER ROLE … SET).",
+          "server-crash");
+    } else if (configured.equals("off")) {
       report.fine(
           "synchronous_commit",
           "off, overruled",

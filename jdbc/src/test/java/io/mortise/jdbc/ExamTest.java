@@ -72,6 +72,9 @@ class ExamTest {
       StoreReport overruled = examine(server.url());
       assertThat(overruled.mode()).isEqualTo("postgresql");
       assertThat(finding(overruled, "synchronous_commit").value()).isEqualTo("off, overruled");
+      StoreReport pooled = examine(server.url() + "&pooler=true");
+      assertThat(pooled.mode()).isEqualTo("postgresql/unsafe");
+      assertThat(grade(pooled, "synchronous_commit")).isEqualTo(Grade.WEAK);
 
       sql(
           server.url(),
