@@ -8,6 +8,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
+import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
@@ -18,7 +19,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -156,6 +159,57 @@ class LaneTest {
     assertThat(served).containsExactly("give c", "take a", "take b", "give a", "take c");
   }
 
+  @Test
+  void givenRowThatIsLocked_whenOthersTravelTogether_thenNobodyPassesWhoWaitsForIt()
+      throws Exception {
+    List<String> served = Collections.synchronizedList(new ArrayList<>());
+    CountDownLatch busy = new CountDownLatch(1);
+    CountDownLatch free = new CountDownLatch(1);
+    try (ServerDatabase h2 = database("aside");
+        Lane lane =
+            new Lane(
+                "lane",
+                new Server(h2) {
+                  @Override
+                  public Link connect() throws SQLException {
+                    return serving();
+                  }
+                },
+                new ReentrantLock(),
+                news -> {})) {
+      lane.submit(
+          new Work.Call<>(
+              link -> {
+                busy.countDown();
+                return awaited(free);
+              }));
+      assertThat(busy.await(20, TimeUnit.SECONDS)).isTrue();
+      lane.submit(new MeetsLockedRow("first a", served));
+      lane.submit(new Noted("first b", served));
+      lane.submit(new Together("second a", served));
+      lane.submit(new Together("second b", served));
+      lane.submit(new Together("first c", served));
+      free.countDown();
+      await().until(() -> served.size() == 5);
+    }
+    assertThat(served).containsSubsequence("first a", "second a");
+  }
+
+  /** A connection by which all that travel together are served. */
+  private static Link serving() throws SQLException {
+    Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:serving");
+    Rows rows =
+        new Rows(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default") {
+          @Override
+          Map<String, Block> together(List<Ask> asks) {
+            Map<String, Block> all = new HashMap<>();
+            asks.forEach(ask -> all.put(ask.request().attempt().encoded(), new Block(1, 1)));
+            return all;
+          }
+        };
+    return new Link(connection, rows, new NoTransactions());
+  }
+
   private static boolean awaited(CountDownLatch latch) {
     try {
       return latch.await(20, TimeUnit.SECONDS);
@@ -165,7 +219,7 @@ class LaneTest {
   }
 
   /** A request for the lock of its last letter that writes down when it is served. */
-  private static final class Noted extends Work {
+  private static class Noted extends Work {
     private static final AttemptId ATTEMPT = new AttemptId(new SessionId("sessionAaaaa"), 1);
 
     private final String what;
@@ -185,7 +239,11 @@ class LaneTest {
     }
 
     @Override
-    void run(Link link) {
+    void run(@Nullable Link link) throws SQLException {
+      note();
+    }
+
+    final void note() {
       served.add(what);
     }
 
@@ -195,6 +253,41 @@ class LaneTest {
     @Override
     void failed(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {
       served.add(what + " failed: " + cause);
+    }
+  }
+
+  /** Served with others in one statement. */
+  private static final class Together extends Noted {
+    Together(String what, List<String> served) {
+      super(what, served);
+    }
+
+    @Override
+    boolean hasFastPath() {
+      return true;
+    }
+
+    @Override
+    void take(Reply reply) {
+      note();
+    }
+  }
+
+  /** Finds its row locked the first time. */
+  private static final class MeetsLockedRow extends Noted {
+    private boolean met;
+
+    MeetsLockedRow(String what, List<String> served) {
+      super(what, served);
+    }
+
+    @Override
+    void run(@Nullable Link link) throws SQLException {
+      if (!met) {
+        met = true;
+        throw new SQLException("Timeout trying to lock table", "HYT00", 50200);
+      }
+      super.run(link);
     }
   }
 
@@ -266,31 +359,33 @@ class LaneTest {
       return new Link(
           connection,
           rows,
-          new Link.Transactions() {
-            @Override
-            public void begin(Rows.@Nullable Expected expected) {}
-
-            @Override
-            public void commit(List<News> told) {}
-
-            @Override
-            public void rollback() {}
-
+          new NoTransactions() {
             @Override
             public void leave() {
               givenBack.incrementAndGet();
-            }
-
-            @Override
-            public long now() {
-              return 1;
             }
           });
     }
   }
 
+  private static class NoTransactions implements Link.Transactions {
+    @Override
+    public void begin(Rows.@Nullable Expected expected) {}
+
+    @Override
+    public void commit(List<News> told) {}
+
+    @Override
+    public void rollback() {}
+
+    @Override
+    public long now() {
+      return 1;
+    }
+  }
+
   /** Asked by the lane's thread only, for several at a time. */
-  private static final class Server extends Helped {
+  private static class Server extends Helped {
     Server(Database database) {
       super(database);
     }
