@@ -559,7 +559,7 @@ class MySqlStatementsTest extends ServerStatements {
     // Half of 8 s, in quarters; a connection is kept for a minute.
     assertThat(settings(tables.connection, settings))
         .isEqualTo(
-            "+00:00 STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION 2 2 60 "
+            "+00:00 STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION 1 1 60 "
                 + (database.equals("mysql") ? "4000" : "4.000000 4"));
     link.leave();
     try (Connection fresh = connect()) {
