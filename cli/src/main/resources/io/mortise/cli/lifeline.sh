@@ -82,11 +82,11 @@ send() {
   [ "$found" = ' ' ] || kill -s "$1" $found 2>/dev/null
 }
 
-# Stops everyone first, until nobody is new: a process that forks while the list is read would be missed.
+# Stops everyone first, until nobody is new: a process that forks while the list is read would be missed. Begins with those
+# in $found: with many processes a look takes long, and they must not work on meanwhile.
 kill_all() {
   rounds=0
   before=
-  find_members
   while [ "$found" != "$before" ] && [ "$rounds" -lt 10 ]; do
     # shellcheck disable=SC2086 # several ids
     [ "$found" = ' ' ] || kill -s STOP $found 2>/dev/null
@@ -99,24 +99,37 @@ kill_all() {
   [ "$found" = ' ' ] || kill -s KILL $found 2>/dev/null
 }
 
+# Sets $now, in tenths of a second: by a clock that nobody sets where there is /proc, else by the one that date shows, which
+# counts whole seconds here.
+read_clock() {
+  if { IFS=' .' read -r seconds hundredths _ </proc/uptime; } 2>/dev/null; then
+    now=$((seconds * 10 + ${hundredths%?}))
+  else
+    now=$(date +%s)0
+  fi
+}
+
 # SIGTERM, then up to $1 tenths of a second, then SIGKILL. What is stopped cannot end by itself, so it is woken. Whoever
-# has been found stays so when its parent ends first.
+# has been found stays so when its parent ends first. Rounds are not time: one takes the longer the more processes there
+# are and the busier the machine is. So the clock decides, and no look begins that would not be over in time.
 end_all() {
-  left=$1
+  read_clock
+  deadline=$((now + $1))
+  look=0
   send TERM
   roots=$found
   # shellcheck disable=SC2086 # several ids
   [ "$found" = ' ' ] || kill -s CONT $found 2>/dev/null
-  while [ "$left" -gt 0 ]; do
-    find_members
-    roots=$found
-    [ "$found" != ' ' ] || break
-    if sleep 0.1 2>/dev/null; then
-      left=$((left - 1))
-    else
-      sleep 1
-      left=$((left - 10))
+  while read_clock && [ "$now" -lt "$deadline" ]; do
+    if [ $((now + look)) -lt "$deadline" ]; then
+      began=$now
+      find_members
+      roots=$found
+      [ "$found" != ' ' ] || break
+      read_clock
+      look=$((now - began))
     fi
+    sleep 0.1 2>/dev/null || sleep 1
   done
   kill_all
   rm -rf -- "$folder"

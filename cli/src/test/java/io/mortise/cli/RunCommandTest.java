@@ -156,6 +156,26 @@ class RunCommandTest {
   }
 
   @Test
+  void givenRoundsThatTakeLong_whenToolIsKilled_thenDeafCommandIsKilledWhenTheGraceIsOver()
+      throws Exception {
+    // As long as on a machine that is crowded with processes.
+    Path programs = Files.createDirectory(folder.resolve("bin"));
+    Path slow = Files.writeString(programs.resolve("sleep"), "#!/bin/sh\nexec /bin/sleep 2\n");
+    assertThat(slow.toFile().setExecutable(true)).isTrue();
+    Map<String, String> variables =
+        Map.of("MORTISE_STORE", "fake:", "PATH", programs + ":" + System.getenv("PATH"));
+    String deaf = "trap '' TERM; echo $$; while :; do /bin/sleep 0.1; done";
+    try (ToolProcess tool =
+        tool(NO_INPUT, variables, "run", "--grace", "1s", "job", "--", "sh", "-c", deaf)) {
+      long command = awaitPid(tool);
+      tool.process().destroyForcibly();
+      // Ten rounds would take twenty seconds.
+      await().atMost(Duration.ofSeconds(10)).until(() -> !ToolProcess.isAlive(command));
+      await().atMost(LONG).untilAsserted(this::assertNothingLeft);
+    }
+  }
+
+  @Test
   void givenLeaseThatIsNotRenewed_whenGraceBegins_thenCommandIsToldAndMayEndInTime()
       throws Exception {
     try (ToolProcess tool =
