@@ -244,6 +244,7 @@ final class RunCommand implements Callable<Integer> {
               status -> events.add(new Event.Exited(status)));
       end = supervise(lease, child, notice);
     } catch (IOException e) {
+      reopen(lease, Duration.ofNanos(System.nanoTime() - had)); // nothing ran
       release(lease);
       throw new Failure(
           ExitStatus.FAILED, "The command could not be started: " + e.getMessage(), e);

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -174,6 +175,30 @@ abstract class EndToEnd {
     }
     try (ToolProcess next = tool("run", "--wait", "60s", "job", "--", "true")) {
       assertThat(next.status()).isZero();
+    }
+  }
+
+  @Test
+  void givenHoldOnCrash_whenCommandCannotBeStarted_thenLockIsFreeAtOnce() throws Exception {
+    Map<String, String> variables = new HashMap<>(variables());
+    variables.put("TMPDIR", folder.resolve("missing").toString());
+    try (ToolProcess first =
+        ToolProcess.start(
+            folder,
+            Main.class,
+            variables,
+            Redirect.from(new File("/dev/null")),
+            "run",
+            "--hold-on-crash",
+            "1h",
+            "job",
+            "--",
+            "true")) {
+      assertThat(first.status()).isEqualTo(ExitStatus.FAILED);
+      assertThat(first.err()).contains("could not be started", "Name another in TMPDIR");
+    }
+    try (ToolProcess next = tool("run", "--wait", "20s", "job", "--", "true")) {
+      assertThat(next.status()).as(next.err()).isZero();
     }
   }
 
