@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.regex.Pattern;
@@ -24,8 +25,15 @@ import org.jspecify.annotations.Nullable;
  * pipe between the two is open for as long as this process lives.
  */
 final class Lifeline implements Child {
-  /** What a shell hands on; it drops variables with other names. */
+  /** What every shell hands on; many drop variables with other names. */
   private static final Pattern SHELL_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
+
+  private static final List<String> ANY_SHELL = List.of("/bin/sh");
+
+  /** Which takes no functions from the environment, and reads no file before the script. */
+  private static final List<String> BASH = List.of("bash", "--posix", "-p");
+
+  private static final String PROBE = "mortise.probe";
 
   private final Path pipe;
   private final FileChannel life;
@@ -44,12 +52,14 @@ final class Lifeline implements Child {
    * @param environment changes what the command inherits of the environment
    * @param grace how long the command has between SIGTERM and SIGKILL if this process dies; null if
    *     it shall live on
+   * @param warn told in a sentence what the command will lack, before it starts
    * @param onExit told the exit status, 128 + n for signal n, on another thread
    */
   static Lifeline start(
       List<String> command,
       Consumer<Map<String, String>> environment,
       @Nullable Duration grace,
+      Consumer<String> warn,
       IntConsumer onExit)
       throws IOException {
     ProcessBuilder builder = new ProcessBuilder().inheritIO();
@@ -67,13 +77,11 @@ final class Lifeline implements Child {
       // For both ways, although it is only written to: opening the write end alone waits for a
       // reader.
       FileChannel life = FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE);
-      List<String> words = new ArrayList<>();
-      words.add("/bin/sh");
+      List<String> words = new ArrayList<>(shell(builder.environment().keySet(), warn));
       words.add(script.toString());
       words.add(pipe.toString());
       words.add(Long.toString(ProcessHandle.current().pid()));
       words.add(grace == null ? "never" : Long.toString(tenths(grace)));
-      addForeignVariables(words, builder.environment());
       words.addAll(command);
       Lifeline lifeline = new Lifeline(pipe, life, builder.command(words).start());
       var unused = lifeline.process.onExit().thenAccept(ended -> onExit.accept(ended.exitValue()));
@@ -128,18 +136,48 @@ final class Lifeline implements Child {
     return Math.max(0, time.toMillis() / 100);
   }
 
-  /** The command's way to variables that the shell in between would drop. */
-  private static void addForeignVariables(List<String> words, Map<String, String> variables) {
-    List<String> foreign = new ArrayList<>();
-    variables.forEach(
-        (name, value) -> {
-          if (!SHELL_NAME.matcher(name).matches()) {
-            foreign.add(name + "=" + value);
-          }
-        });
-    if (!foreign.isEmpty()) {
-      words.add("env");
-      words.addAll(foreign);
+  /**
+   * One that hands on the variables with these names. Never through {@code env}: the watcher keeps
+   * the words of its command line, where everybody could read the values.
+   */
+  private static List<String> shell(Set<String> names, Consumer<String> warn) throws IOException {
+    List<String> foreign =
+        names.stream().filter(name -> !SHELL_NAME.matcher(name).matches()).sorted().toList();
+    if (foreign.isEmpty()) {
+      return ANY_SHELL;
+    }
+    for (List<String> shell : List.of(BASH, ANY_SHELL)) {
+      if (handsOn(shell)) {
+        return shell;
+      }
+    }
+    warn.accept(
+        "The command does not see the variables '"
+            + String.join("', '", foreign)
+            + "': no shell here hands on such names. Install bash, or choose names of letters,"
+            + " digits and underscores.");
+    return ANY_SHELL;
+  }
+
+  /** Tried out, since it depends on the shell's version. */
+  private static boolean handsOn(List<String> shell) throws IOException {
+    List<String> words = new ArrayList<>(shell);
+    words.addAll(List.of("-c", "exec env"));
+    ProcessBuilder builder =
+        new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.DISCARD);
+    builder.environment().keySet().removeIf(name -> !name.equals("PATH"));
+    builder.environment().put(PROBE, "1");
+    Process process;
+    try {
+      process = builder.start();
+    } catch (IOException e) {
+      return false; // not installed
+    }
+    process.getOutputStream().close();
+    try (InputStream out = process.getInputStream()) {
+      return new String(out.readAllBytes(), StandardCharsets.ISO_8859_1)
+          .lines()
+          .anyMatch((PROBE + "=1")::equals);
     }
   }
 

@@ -241,6 +241,7 @@ final class RunCommand implements Callable<Integer> {
               words,
               environment -> prepare(environment, token, url),
               holdOnCrash == null ? notice : null,
+              lack -> surroundings.err().println("mortise: " + Safe.text(lack)),
               status -> events.add(new Event.Exited(status)));
       end = supervise(lease, child, notice);
     } catch (IOException e) {

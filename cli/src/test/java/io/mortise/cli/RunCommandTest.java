@@ -3,6 +3,7 @@ package io.mortise.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -10,6 +11,7 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -78,6 +80,44 @@ class RunCommandTest {
           .contains("MORTISE_LOCK=job\n", "MORTISE_TOKEN=917\n", "with.dot=kept\n")
           .contains("MORTISE_STORE=redis://me:***@cache:6379\n");
       assertThat(tool.out() + tool.err()).doesNotContain("hun").doesNotContain("ter2");
+    }
+  }
+
+  @Test
+  void givenVariableThatIsNoShellName_whenCommandRuns_thenItsValueIsInNoCommandLine()
+      throws Exception {
+    String value = "s3cret\n two  lines\n";
+    Map<String, String> variables =
+        Map.of("MORTISE_STORE", "fake:", "spring.datasource.password", value);
+    try (ToolProcess tool = tool(NO_INPUT, variables, "run", "job", "--", "sleep", "100")) {
+      await().atMost(LONG).until(() -> sleeps(tool).findAny().isPresent());
+      assertThat(commandLines()).contains("lifeline.sh").doesNotContain("s3cret");
+      long command = sleeps(tool).findAny().orElseThrow().pid();
+      assertThat(Files.readString(Path.of("/proc/" + command + "/environ")).split("\0"))
+          .contains("spring.datasource.password=" + value);
+    }
+  }
+
+  @Test
+  void givenNoShellThatHandsOnSuchVariables_whenCommandRuns_thenItLacksThemAndThatIsSaid()
+      throws Exception {
+    assumeFalse(handsOnDots("/bin/sh"), "Every shell here hands on what has dots in its name.");
+    Path programs = Files.createDirectory(folder.resolve("bin"));
+    for (String program : List.of("mkfifo", "rm")) {
+      Path way = programs.resolve(program);
+      Files.writeString(way, "#!/bin/sh\nPATH=/bin:/usr/bin exec " + program + " \"$@\"\n");
+      assertThat(way.toFile().setExecutable(true)).isTrue();
+    }
+    Map<String, String> variables =
+        Map.of("MORTISE_STORE", "fake:", "PATH", programs.toString(), "with.dot", "s3cret");
+    String env = Files.isExecutable(Path.of("/usr/bin/env")) ? "/usr/bin/env" : "/bin/env";
+    try (ToolProcess tool = tool(NO_INPUT, variables, "run", "job", "--", env)) {
+      assertThat(tool.status()).isZero();
+      assertThat(tool.out()).contains("MORTISE_LOCK=job\n").doesNotContain("s3cret");
+      assertThat(tool.err())
+          .startsWith("mortise: The command does not see the variables 'with.dot'")
+          .hasLineCount(1)
+          .doesNotContain("s3cret");
     }
   }
 
@@ -254,6 +294,26 @@ class RunCommandTest {
   private ToolProcess tool(Redirect in, Map<String, String> variables, String... args)
       throws IOException {
     return ToolProcess.start(folder, FakeMain.class, variables, in, args);
+  }
+
+  /** Those that the tool has become a parent of. */
+  private static Stream<ProcessHandle> sleeps(ToolProcess tool) {
+    return tool.process()
+        .children()
+        .filter(child -> child.info().command().orElse("").endsWith("/sleep"));
+  }
+
+  /** What everybody sees of all processes. */
+  private static String commandLines() throws IOException {
+    Process ps = new ProcessBuilder("ps", "-A", "-ww", "-o", "args=").start();
+    return new String(ps.getInputStream().readAllBytes(), UTF_8);
+  }
+
+  private static boolean handsOnDots(String shell) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(shell, "-c", "exec env");
+    builder.environment().put("with.dot", "handed on");
+    return new String(builder.start().getInputStream().readAllBytes(), UTF_8)
+        .contains("with.dot=handed on");
   }
 
   private static long awaitPid(ToolProcess tool) {
