@@ -21,7 +21,7 @@
 # session would lose Ctrl-C, job control and password prompts, so there the tree of its descendants is ended instead; the
 # terminal itself delivers Ctrl-C and Ctrl-Z to all of them.
 #
-# POSIX sh; tried with dash. Reads /proc where there is one, else the output of ps.
+# POSIX sh; tried with dash and bash. Reads /proc where there is one, else the output of ps.
 set -u
 pipe=$1
 mortise=$2
@@ -148,10 +148,10 @@ watch() {
         exit 0
         ;;
       SUSPEND)
-        [ "$terminal" = yes ] || send STOP
+        send STOP # at a terminal too: the signal may have been for mortise alone
         kill -s STOP "$mortise"
         ;;
-      INT | QUIT) [ "$terminal" = yes ] || send "$word" ;;
+      INT) [ "$terminal" = yes ] || send "$word" ;;
       *) send "$word" ;;
     esac
   done

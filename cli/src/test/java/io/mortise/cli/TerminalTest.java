@@ -69,6 +69,23 @@ class TerminalTest {
   }
 
   @Test
+  void givenTerminal_whenToolAloneIsStoppedAndContinued_thenCommandStopsAndContinues()
+      throws Exception {
+    Path pid = folder.resolve("pid");
+    Result result =
+        atTerminal(
+            "run job -- sh -c",
+            "echo $$ >" + pid + "; echo ready; read a; echo got $a",
+            "await ready",
+            "kill TSTP",
+            "stopped " + pid,
+            "kill CONT",
+            "type hello\\n",
+            "await got hello");
+    assertThat(result.status()).isZero();
+  }
+
+  @Test
   void givenTakenLock_whenWaiting_thenTerminalIsTold() throws Exception {
     Result result =
         atTerminal("run taken -- true", null, "await waiting for lock 'taken'", "type \\x03");

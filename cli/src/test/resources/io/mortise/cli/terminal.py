@@ -3,7 +3,7 @@
 Between the terminal and the command stands a process that outlives it, as the shell of a person would. Lines of the
 standard input are orders: "type TEXT" types it (with escapes), "await TEXT" waits until the terminal has shown it,
 "kill SIGNAL" sends a signal to the command's process alone, "gone FILE" waits until the process whose id is in the file
-is gone. Then the end of the command is awaited; its status, or 128 + signal, is ours."""
+is gone, "stopped FILE" until it and the command's process are stopped. Then the end of the command is awaited; its status, or 128 + signal, is ours."""
 import os, pty, select, signal, struct, sys, time
 
 out = open(sys.argv[1], "wb", buffering=0)
@@ -45,12 +45,16 @@ def until(what, done):
         pump(0.05)
 
 
-def gone(file):
+def state(process):
     try:
-        with open("/proc/%d/stat" % int(open(file).read())) as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] == "Z"
+        with open("/proc/%d/stat" % process) as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0]
     except FileNotFoundError:
-        return True
+        return "Z"
+
+
+def state_in(file):
+    return state(int(open(file).read()))
 
 
 for line in sys.stdin:
@@ -64,7 +68,9 @@ for line in sys.stdin:
     elif order == "kill":
         os.kill(command, getattr(signal, "SIG" + text))
     elif order == "gone":
-        until(line, lambda: gone(text))
+        until(line, lambda: state_in(text) == "Z")
+    elif order == "stopped":
+        until(line, lambda: state_in(text) == state(command) == "T")
 
 until("the end", lambda: select.select([told], [], [], 0)[0])
 status = struct.unpack("i", os.read(told, 4))[0]
