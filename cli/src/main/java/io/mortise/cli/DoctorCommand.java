@@ -25,9 +25,10 @@ import picocli.CommandLine.Option;
     description = "Look at the settings of the store's server, and say what locks on it guarantee.",
     footer = {
       "",
-      "It takes one lock with a name of its own and gives it back; it changes nothing else. Exit status: 0 if nothing"
-          + " takes away a guarantee that this store can give; 1 if something does, or could not be found out; 69 if the"
-          + " store cannot be reached or must not be used as it is."
+      "Like every command it makes what the store lacks to be opened, such as its tables. It takes one lock with a name"
+          + " of its own and gives it back; it changes nothing else. Exit status: 0 if nothing takes away a guarantee that"
+          + " this store can give; 1 if something does, or could not be found out; 69 if the store cannot be reached or"
+          + " must not be used as it is."
     })
 final class DoctorCommand implements Callable<Integer> {
   private final Surroundings surroundings;

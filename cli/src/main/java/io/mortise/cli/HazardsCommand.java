@@ -48,7 +48,12 @@ final class HazardsCommand implements Callable<Integer> {
 
   /** Their names. */
   @Command(name = "list", description = "List the stories.")
-  int list() {
+  int list(
+      @Option(
+              names = {"-h", "--help"},
+              usageHelp = true,
+              description = "Show this help.")
+          boolean asked) {
     for (Hazard hazard : Hazards.all()) {
       surroundings
           .out()
@@ -71,7 +76,12 @@ final class HazardsCommand implements Callable<Integer> {
               names = "--store",
               paramLabel = "URL",
               description = "Play Mortise's half on this store; not every story can.")
-          @Nullable String store) {
+          @Nullable String store,
+      @Option(
+              names = {"-h", "--help"},
+              usageHelp = true,
+              description = "Show this help.")
+          boolean asked) {
     Hazard hazard =
         Hazards.find(name)
             .orElseThrow(

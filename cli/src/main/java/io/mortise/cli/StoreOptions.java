@@ -13,8 +13,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which store a command talks to: the options that all commands share. */
-final class StoreOptions {
+/** Which store a command talks to. */
+final class StoreOptions extends CommonOptions {
   static final String VARIABLE = "MORTISE_STORE";
 
   private final Surroundings surroundings;
@@ -29,22 +29,6 @@ final class StoreOptions {
             + " into MORTISE_STORE or a file."
       })
   private @Nullable String option;
-
-  @Option(
-      names = {"-q", "--quiet"},
-      description = "Say nothing but errors.")
-  boolean quiet;
-
-  @Option(
-      names = {"-v", "--verbose"},
-      description = "Log what happens, and show where an error comes from.")
-  boolean verbose;
-
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help.")
-  boolean help; // read by the parser
 
   StoreOptions(Surroundings surroundings) {
     this.surroundings = surroundings;
@@ -64,13 +48,16 @@ final class StoreOptions {
     if (url == null || url.isEmpty()) {
       return embedded(variables);
     }
-    return url.startsWith("@") ? read(url.substring(1)) : url;
+    return resolve(url);
   }
 
-  /** The URL of the option; null if there is none, whatever the environment says. */
-  @Nullable String given() {
-    String url = option;
-    return url == null || url.isEmpty() ? null : url.startsWith("@") ? read(url.substring(1)) : url;
+  /**
+   * What an option says of a store, as a URL.
+   *
+   * @throws Failure if the file that should hold it cannot be read
+   */
+  static String resolve(String option) {
+    return option.startsWith("@") ? read(option.substring(1)) : option;
   }
 
   /** Connects, and says so if the store is one that other hosts do not see. Blocks. */

@@ -58,7 +58,16 @@ final class TortureCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Mixin private StoreOptions store;
+  @Mixin CommonOptions common = new CommonOptions(); // read by the parser
+
+  @Option(
+      names = "--store",
+      paramLabel = "URL",
+      description =
+          "Take locks on this store of yours, where only clients' faults happen; @FILE reads the URL"
+              + " from a file. Not together with --servers. Default: none, whatever MORTISE_STORE"
+              + " says: servers are started.")
+  private @Nullable String store;
 
   @Option(
       names = "--servers",
@@ -146,13 +155,12 @@ final class TortureCommand implements Callable<Integer> {
 
   TortureCommand(Surroundings surroundings) {
     this.surroundings = surroundings;
-    this.store = new StoreOptions(surroundings);
   }
 
   @Override
   public Integer call() throws IOException, InterruptedException {
     long drawn = seed == null ? new Random().nextInt(1_000_000) : seed;
-    String url = store.given();
+    String url = store == null || store.isEmpty() ? null : StoreOptions.resolve(store);
     if (url != null && !servers.isEmpty()) {
       throw wrong("Give either --store or --servers.");
     }

@@ -233,6 +233,29 @@ class CommandsTest {
   }
 
   @Test
+  void givenStoriesOfHazards_whenHelpIsAsked_thenTheirOptionsAreShown() {
+    assertThat(execute("hazards", "run", "--help")).isZero();
+    assertThat(out()).contains("--store=URL", "Exit status: 0 if it happened as told");
+    out.reset();
+    assertThat(execute("hazards", "list", "-h")).isZero();
+    assertThat(out()).contains("List the stories.").doesNotContain("gc-pause");
+    assertThat(err()).isEmpty();
+  }
+
+  @Test
+  void givenHelp_whenItTellsOfStores_thenItSaysWhatTheCommandDoes() {
+    assertThat(execute("torture", "--help")).isZero();
+    assertThat(words(out()))
+        .contains("Default: none, whatever MORTISE_STORE says")
+        .doesNotContain("else a file for this host only");
+    out.reset();
+    assertThat(execute("doctor", "--help")).isZero();
+    assertThat(words(out()))
+        .contains("it makes what the store lacks to be opened, such as its tables")
+        .contains("MORTISE_STORE, else a file for this host only");
+  }
+
+  @Test
   void givenText_whenMadeSafe_thenControlsBecomeEscapes() {
     assertThat(Safe.text("a\u001b\u0085\u202eé\u2028")).isEqualTo("a\\x1b\\x85\\u{202e}é\\u{2028}");
     assertThat(Safe.hide("jdbc:x?user=a&password=b&c=d"))
@@ -269,6 +292,11 @@ class CommandsTest {
             new PrintStream(out, true, UTF_8),
             new PrintStream(err, true, UTF_8)),
         args);
+  }
+
+  /** However the lines are broken. */
+  private static String words(String text) {
+    return text.replaceAll("\\s+", " ");
   }
 
   private String out() {
