@@ -51,31 +51,30 @@ final class LockWait {
     }
     CompletableFuture<Lease> attempt = wait == null ? lock.acquireAsync() : lock.acquireAsync(wait);
     var told = attempt.whenComplete((lease, failure) -> events.add(new Event.Answered()));
-    PrintStream tell = out != null && Terminal.STDERR.isPresent() ? out : null;
-    while (true) {
-      Event event =
-          tell != null ? events.poll(PATIENCE.toMillis(), TimeUnit.MILLISECONDS) : events.take();
+    Event event = null;
+    if (out != null && Terminal.STDERR.isPresent()) {
+      event = events.poll(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
       if (event == null) {
-        if (tell != null) {
-          tell.println("mortise: waiting for lock '" + lock.name() + "'" + situation());
-        }
-        tell = null;
-      } else if (event instanceof Event.Signalled signal) {
-        giveUp(attempt);
-        throw new Failure(ExitStatus.bySignal(signal.number()), "");
-      } else {
-        try {
-          return told.join();
-        } catch (CompletionException e) {
-          if (e.getCause() instanceof LockTimeoutException timeout) {
-            throw notHad(timeout);
-          }
-          if (e.getCause() instanceof LockException trouble) {
-            throw trouble;
-          }
-          throw e;
-        }
+        out.println("mortise: waiting for lock '" + lock.name() + "'" + situation());
       }
+    }
+    if (event == null) {
+      event = events.take();
+    }
+    if (event instanceof Event.Signalled signal) {
+      giveUp(attempt);
+      throw new Failure(ExitStatus.bySignal(signal.number()), "");
+    }
+    try {
+      return told.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof LockTimeoutException timeout) {
+        throw notHad(timeout);
+      }
+      if (e.getCause() instanceof LockException trouble) {
+        throw trouble;
+      }
+      throw e;
     }
   }
 
