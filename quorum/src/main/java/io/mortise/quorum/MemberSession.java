@@ -15,8 +15,8 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session of one process in one member, until that member has lost it. What is not volatile is
- * guarded by the {@link QuorumSession}.
+ * The session of one process in one member, until that member has lost it. What changes and is not
+ * volatile is guarded by the lock of {@link Renewing}.
  */
 final class MemberSession {
   final Member member;
@@ -28,7 +28,7 @@ final class MemberSession {
   private final AtomicInteger doubts = new AtomicInteger();
   private volatile int cleared;
 
-  /** What the member remembered with at the last renewal; guarded by the session. */
+  /** What the member remembered with at the last renewal. */
   private @Nullable String memory;
 
   private volatile boolean open;

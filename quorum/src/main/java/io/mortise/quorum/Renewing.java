@@ -30,7 +30,7 @@ final class Renewing {
   /** Written under the lock. */
   private final AtomicReferenceArray<@Nullable MemberSession> sessions;
 
-  // Guarded by it.
+  // Guarded by it, as is what changes in each MemberSession.
   private final int[] generations;
   private long beat = -1;
   private volatile boolean begun;
@@ -128,13 +128,13 @@ final class Renewing {
       guard.unlock();
     }
     Runnable stop = session.later(() -> timeOver(round));
-    asked.forEach(member -> renew(member, round));
+    asked.forEach(member -> ask(member, round));
     look(round);
     var unused = round.result.whenComplete((answer, failure) -> stop.run());
     return round.result;
   }
 
-  private void renew(MemberSession member, Beat round) {
+  private void ask(MemberSession member, Beat round) {
     long previous;
     long next;
     List<Long> seen;
@@ -210,7 +210,7 @@ final class Renewing {
     }
     if (again) {
       // All of it before the answer: what has gone must not be told after more time was given.
-      renew(member, round);
+      ask(member, round);
     } else {
       count(round, renewal);
     }
