@@ -160,7 +160,14 @@ final class Acquiring extends Round {
     if (granted >= session.majority()) {
       return granted();
     }
-    return granted + pending() >= session.majority() ? null : refused(granted);
+    if (granted + pending() >= session.majority()) {
+      return null;
+    }
+    Reply reply = refused(granted);
+    if (reply instanceof Reply.Busy || reply instanceof Reply.Refused) {
+      session.setAside(stripe, attempt, isBlank(reply));
+    }
+    return reply;
   }
 
   // ---- Granted ----
@@ -332,6 +339,16 @@ final class Acquiring extends Round {
           attempt.id, Why.ENDED, "Too few members of the store still vouch for the attempt.");
     }
     return reached ? busy() : failed("too few of its members answered");
+  }
+
+  /** Whether no member knows of the attempt, and it has had no other name. */
+  private boolean isBlank(Reply reply) {
+    boolean blank = reply instanceof Reply.Busy && attempt.ballot == 0;
+    for (int i = 0; i < session.size(); i++) {
+      boolean absent = reply(i) instanceof Reply.Busy && !attempt.gone[i] && !attempt.doubtful[i];
+      blank &= attempt.holds[i] == null || absent;
+    }
+    return blank;
   }
 
   /** Why so many refuse that no majority is left; null if there is no such reason. */

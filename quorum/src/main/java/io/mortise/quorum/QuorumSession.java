@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
  * majority has lost theirs.
  *
  * <p><b>Requests</b> are rounds, see {@link Acquiring}, {@link Releasing} and {@link Adjusting}.
- * What stands here of an attempt is kept from its first request to its abandon.
+ * What stands here of an attempt is kept from its first request to its abandon, or until it fails:
+ * the engine does not abandon what was only tried. See {@link #setAside}.
  */
 final class QuorumSession implements StoreSession {
   private static final Logger log = LoggerFactory.getLogger(QuorumSession.class);
@@ -235,14 +236,20 @@ final class QuorumSession implements StoreSession {
   }
 
   private void acquire(Stripe stripe, Request.Acquire request, Consumer<Reply> sink) {
+    long number = request.attempt().number();
     Attempt attempt = known(stripe, request.attempt());
+    Attempt past = stripe.past.remove(number);
+    if (attempt == null && past == null && stripe.mayHaveForgotten(number)) {
+      // It may have had several names in the members, whose ends are on their way yet.
+      stripe.afterwards(() -> sink.accept(forgotten(request.attempt())));
+      return;
+    }
     if (attempt == null) {
       attempt = new Attempt(request, size());
-      Attempt ended = stripe.renamed.remove(request.attempt().number());
       // Asked for again after its end: under the name whose end the members know.
-      attempt.ballot = ended == null ? 0 : ended.ballot;
-      stripe.attempts.put(request.attempt().number(), attempt);
+      attempt.ballot = past == null ? 0 : past.ballot;
     }
+    stripe.attempts.put(number, attempt);
     Acquiring before = attempt.round;
     if (before != null && !before.isOver()) {
       before.join(sink);
@@ -253,21 +260,27 @@ final class QuorumSession implements StoreSession {
     round.begin();
   }
 
+  private static Reply forgotten(AttemptId attempt) {
+    return new Reply.Refused(
+        attempt, Why.ENDED, "The attempt was given up, and too many others since.");
+  }
+
   private @Nullable Attempt known(Stripe stripe, AttemptId attempt) {
-    return attempt.session().equals(spec.id()) ? stripe.attempts.get(attempt.number()) : null;
+    return attempt.session().equals(spec.id()) ? stripe.known(attempt.number()) : null;
   }
 
   /** Its end begins, or is asked for again. */
   private @Nullable Attempt forget(Stripe stripe, AttemptId id) {
     Attempt attempt = known(stripe, id);
     if (attempt == null) {
-      return id.session().equals(spec.id()) ? stripe.renamed.get(id.number()) : null;
+      return id.session().equals(spec.id()) ? stripe.past.get(id.number()) : null;
     }
     stripe.attempts.remove(id.number());
     if (attempt.isRenamed()) {
-      stripe.renamed.put(id.number(), attempt);
+      stripe.past.put(id.number(), attempt);
     }
     attempt.ended = true;
+    attempt.round = null;
     if (attempt.votes != null) {
       attempt.votes.end();
     }
@@ -275,7 +288,25 @@ final class QuorumSession implements StoreSession {
     return attempt;
   }
 
-  /** An acquire that failed has left nothing; it is forgotten unless it may be sent again. */
+  /**
+   * A round has ended without a grant, and what was granted was given back. Perhaps nobody asks for
+   * the attempt again, or for its end. Under the stripe's lock.
+   *
+   * @param isBlank whether asking for it again is as if it had never been asked for
+   */
+  void setAside(Stripe stripe, Attempt attempt, boolean isBlank) {
+    // Who asked is not to be kept by it.
+    attempt.round = null;
+    long number = attempt.id.number();
+    if (stripe.attempts.remove(number, attempt) && !isBlank) {
+      stripe.past.put(number, attempt);
+    }
+  }
+
+  /**
+   * How many attempts and ends are kept until more is heard of them: none when nothing is held,
+   * asked for or owed. Not those few of the past. For tests of leaks.
+   */
   int remembered() {
     int sum = releasing.owed();
     for (Stripe stripe : stripes) {
@@ -301,7 +332,7 @@ final class QuorumSession implements StoreSession {
     Stripe stripe = stripe(news.name());
     stripe.lock();
     try {
-      Attempt attempt = stripe.attempts.get(MemberIds.number(news.attempt()));
+      Attempt attempt = stripe.known(MemberIds.number(news.attempt()));
       Hold hold = attempt == null ? null : attempt.holds[index];
       boolean ours = hold != null && hold.id().equals(news.attempt());
       if (attempt == null || !ours) {
@@ -403,7 +434,7 @@ final class QuorumSession implements StoreSession {
       try {
         stripe.attempts.values().forEach(attempt -> attempt.ended = true);
         stripe.attempts.clear();
-        stripe.renamed.clear();
+        stripe.past.clear();
       } finally {
         stripe.unlock();
       }

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A share of a session's attempts under one short lock. What is to be sent to members is put into
@@ -14,23 +15,33 @@ import java.util.concurrent.locks.ReentrantLock;
  * name reach each member in the order in which they were decided. Nothing is called under the lock.
  */
 final class Stripe {
-  private static final int RENAMED = 32;
+  private static final int PAST = 32;
 
   private final ReentrantLock guard = new ReentrantLock();
 
   /** By the number that the attempt has for the engine. */
   final Map<Long, Attempt> attempts = new HashMap<>();
 
-  /** Of those that were ended: the last that are called otherwise in members than here. */
-  final Map<Long, Attempt> renamed =
+  /**
+   * The last of those that were ended or failed, where members know more of them than their number.
+   * Who waits asks again for one that failed; who only tried never speaks of it again.
+   */
+  final Map<Long, Attempt> past =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, Attempt> eldest) {
-          return size() > RENAMED;
+          boolean tooMany = size() > PAST;
+          if (tooMany) {
+            forgotten = Math.max(forgotten, eldest.getKey());
+          }
+          return tooMany;
         }
       };
+
+  /** The highest number that has fallen out of these. */
+  private long forgotten = Long.MIN_VALUE;
 
   private final ArrayDeque<Runnable> outbox = new ArrayDeque<>();
   private List<Runnable> calls = new ArrayList<>(1);
@@ -38,6 +49,18 @@ final class Stripe {
 
   void lock() {
     guard.lock();
+  }
+
+  /** An attempt that was not ended: asked for, held, or failed lately. */
+  @Nullable Attempt known(long number) {
+    Attempt attempt = attempts.get(number);
+    Attempt failed = attempt == null ? past.get(number) : null;
+    return failed == null || failed.ended ? attempt : failed;
+  }
+
+  /** Whether an attempt of which nothing is known may be one of which something was. */
+  boolean mayHaveForgotten(long number) {
+    return number <= forgotten;
   }
 
   /** To be done after the lock is let go, in order, by one thread at a time. */

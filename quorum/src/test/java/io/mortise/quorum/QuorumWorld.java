@@ -17,12 +17,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Promises, looked at after each event: one believes at a time; tokens are unique, and greater
  * than those of every grant that was answered before the acquire began; each request is answered
  * once; and at the end, when nothing goes wrong any more, no member has anything of an attempt that
- * was given up, and the lock can be had.
+ * was given up, no session keeps one that its client is done with, and the lock can be had.
  */
 final class QuorumWorld {
   static final String EXCLUSION = "two believe that they hold";
   static final String TOKENS = "a token went back or was given twice";
   static final String LEFTOVER = "something is left of an attempt that was ended";
+  static final String KEPT = "an attempt is kept that its client is done with";
 
   static final String SHUT = "the lock cannot be had though nobody holds it";
   static final String ANSWERS = "a request was answered twice";
@@ -195,6 +196,12 @@ final class QuorumWorld {
               broken = LEFTOVER;
             }
           }
+        }
+      }
+      for (SimClient client : clients) {
+        if (broken == null && client.remembered() > 0) {
+          network.tell(client, "keeps", client.remembered());
+          broken = KEPT;
         }
       }
     }

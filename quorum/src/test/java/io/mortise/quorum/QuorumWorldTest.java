@@ -64,7 +64,7 @@ class QuorumWorldTest {
             Set.of(QuorumWorld.EXCLUSION)),
         new Mutant(
             "a vote outlives its session",
-            20,
+            25,
             new QuorumRules() {
               @Override
               boolean votesEndWithTheirSession() {
@@ -74,7 +74,7 @@ class QuorumWorldTest {
             Set.of(QuorumWorld.EXCLUSION)),
         new Mutant(
             "a vote outlives its hold",
-            20,
+            38,
             new QuorumRules() {
               @Override
               boolean votesEndWithTheirHold() {
@@ -84,7 +84,7 @@ class QuorumWorldTest {
             Set.of(QuorumWorld.EXCLUSION)),
         new Mutant(
             "what one member judged counts in all",
-            0,
+            3,
             new QuorumRules() {
               @Override
               boolean proofCountsWhereItWasGiven() {
@@ -94,7 +94,7 @@ class QuorumWorldTest {
             Set.of(QuorumWorld.EXCLUSION)),
         new Mutant(
             "what was not answered is not given back",
-            11,
+            14,
             new QuorumRules() {
               @Override
               boolean releasesEverywhere() {
@@ -104,7 +104,7 @@ class QuorumWorldTest {
             Set.of(QuorumWorld.LEFTOVER)),
         new Mutant(
             "what may be late is ended once",
-            12,
+            71,
             new QuorumRules() {
               @Override
               boolean endsTwiceWhatMayBeLate() {
@@ -124,7 +124,7 @@ class QuorumWorldTest {
             Set.of(QuorumWorld.LEFTOVER)),
         new Mutant(
             "an attempt that was given up keeps its number",
-            76,
+            181,
             new QuorumRules() {
               @Override
               int numberOfNextTry(int number) {
@@ -164,7 +164,7 @@ class QuorumWorldTest {
             Set.of(QuorumWorld.EXCLUSION)),
         new Mutant(
             "the highest of a majority's tokens",
-            61,
+            122,
             new QuorumRules() {
               @Override
               TokenBlock tokens(List<TokenBlock> minted, int majority) {
@@ -176,7 +176,7 @@ class QuorumWorldTest {
             Set.of(QuorumWorld.TOKENS)),
         new Mutant(
             "a minority's token",
-            27,
+            45,
             new QuorumRules() {
               @Override
               @Nullable TokenBlock tokens(List<TokenBlock> minted, int majority) {
@@ -186,7 +186,7 @@ class QuorumWorldTest {
             Set.of(QuorumWorld.TOKENS)),
         new Mutant(
             "the second phase begins where the first did",
-            0,
+            14,
             new QuorumRules() {
               @Override
               long aboveAllThatWasMinted(long last, long lead) {

@@ -32,6 +32,9 @@ final class SimClient {
   static final Duration TTL = Duration.ofMinutes(10);
   static final LockName LOCK = LockName.of("x");
 
+  /** One attempt in so many is not asked for again if the lock is taken. */
+  private static final int TRY_ONE_IN = 3;
+
   private final QuorumWorld world;
   private final SimNetwork network;
   final List<SimMember.Link> links;
@@ -284,6 +287,9 @@ final class SimClient {
                         proof = suspect;
                       }
                     });
+      } else if (onlyTries() && !insists) {
+        // As the engine does: its end is not asked for.
+        phase = Phase.IDLE;
       }
     } else {
       phase = Phase.ENDING;
@@ -305,6 +311,15 @@ final class SimClient {
                 }
               }
             }));
+  }
+
+  private boolean onlyTries() {
+    return attempts % TRY_ONE_IN == 0;
+  }
+
+  /** How much its session keeps of attempts that it is done with. */
+  int remembered() {
+    return session == null ? 0 : ((QuorumSession) session).remembered();
   }
 
   boolean isIdle() {
