@@ -43,18 +43,22 @@ final class Looking {
   }
 
   private <T> Gathering.Answers<T> enough(Gathering.Answers<T> answers) {
-    if (answers.answers().size() < store.majority()) {
-      for (Throwable failure : answers.failures()) {
+    checkEnough(answers.answers().size(), answers.failures());
+    return answers;
+  }
+
+  private void checkEnough(int answered, List<Throwable> failures) {
+    if (answered < store.majority()) {
+      for (Throwable failure : failures) {
         if (failure instanceof LockException own && !(own instanceof StoreUnavailableException)) {
           throw own;
         }
       }
       throw Trouble.unavailable(
           "Only %d of %d members answered (store=%s)."
-              .formatted(answers.answers().size(), answers.size(), store),
-          answers.failures().isEmpty() ? null : answers.failures().get(0));
+              .formatted(answered, store.members().size(), store),
+          failures.isEmpty() ? null : failures.get(0));
     }
-    return answers;
   }
 
   /**
@@ -149,25 +153,61 @@ final class Looking {
             });
   }
 
-  /** The locks of one member after the other; each is shown with the first that knows it. */
+  /**
+   * How far the locks of all were walked through: as text, where a page begins.
+   *
+   * @param failed the members that did not answer when it was their turn, one bit each
+   */
+  private record Place(int index, int failed, @Nullable String within) {
+    static Place of(@Nullable String cursor) {
+      if (cursor == null) {
+        return new Place(0, 0, null);
+      }
+      int comma = cursor.indexOf(',');
+      int colon = cursor.indexOf(':');
+      return new Place(
+          Integer.parseInt(cursor, 0, comma, 10),
+          Integer.parseInt(cursor, comma + 1, colon, 10),
+          colon == cursor.length() - 1 ? null : cursor.substring(colon + 1));
+    }
+
+    Place withFailure() {
+      return new Place(index, failed | 1 << index, within);
+    }
+
+    Place next(@Nullable String within) {
+      return new Place(within == null ? index + 1 : index, failed, within);
+    }
+
+    /** Whether what this member knows was shown before. One that failed may answer again by now. */
+    boolean hasShown(int member) {
+      return member < index && (failed & 1 << member) == 0;
+    }
+
+    String cursor() {
+      return index + "," + failed + ":" + (within == null ? "" : within);
+    }
+  }
+
+  /**
+   * The locks of one member after the other; each is shown with the first that knows it. What a
+   * majority holds is known to one at least of those that answer, as long as a majority does: at
+   * first all are asked, and then who fails in turn is counted.
+   */
   private CompletionStage<LockPage> page(LockQuery query) {
-    String cursor = query.cursor();
-    int colon = cursor == null ? -1 : cursor.indexOf(':');
-    int index = cursor == null ? 0 : Integer.parseInt(cursor, 0, colon, 10);
-    String within =
-        cursor == null || colon == cursor.length() - 1 ? null : cursor.substring(colon + 1);
-    if (index >= store.members().size()) {
+    Place place = Place.of(query.cursor());
+    boolean first = query.cursor() == null;
+    if (place.index() >= store.members().size()) {
       return CompletableFuture.completedFuture(new LockPage(List.of(), null));
     }
-    LockStore member = store.members().get(index).store();
-    if (member == null) {
-      return page(query.from((index + 1) + ":"));
-    }
-    LockQuery part = new LockQuery(null, within, query.limit(), query.idle());
-    return member
-        .inspect(part)
-        .handle((page, failure) -> failure == null ? page : new LockPage(List.of(), null))
-        .thenCompose(page -> shown(query, index, page))
+    Member member = store.members().get(place.index());
+    LockQuery part = new LockQuery(null, place.within(), query.limit(), query.idle());
+    List<Gathering.Question<LockPage>> asked =
+        store.questions(one -> one.inspect(part)).stream()
+            .filter(one -> first || one.member() == member)
+            .toList();
+    return Gathering.ask(asked, store.members().size(), pageNanos())
+        .thenCompose(answers -> shown(query, place, member, first ? enough(answers) : answers))
         .thenCompose(
             page ->
                 page.locks().isEmpty() && page.next() != null
@@ -175,11 +215,19 @@ final class Looking {
                     : CompletableFuture.completedFuture(page));
   }
 
-  private CompletionStage<LockPage> shown(LockQuery query, int index, LockPage page) {
-    String next =
-        page.next() != null
-            ? index + ":" + page.next()
-            : index + 1 < store.members().size() ? (index + 1) + ":" : null;
+  /** A page may take its member longer than a step: as long as its client may wait. */
+  private long pageNanos() {
+    return Math.max(store.timeoutNanos(), store.profile().maxInFlight().toNanos());
+  }
+
+  private CompletionStage<LockPage> shown(
+      LockQuery query, Place asked, Member member, Gathering.Answers<LockPage> pages) {
+    LockPage answer = pages.answers().get(member);
+    LockPage page = answer == null ? new LockPage(List.of(), null) : answer;
+    Place place = answer == null ? asked.withFailure() : asked;
+    checkEnough(store.members().size() - Integer.bitCount(place.failed()), pages.failures());
+    Place following = place.next(page.next());
+    String next = following.index() < store.members().size() ? following.cursor() : null;
     CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
     for (LockView found : page.locks()) {
       views =
@@ -188,7 +236,7 @@ final class Looking {
                   gather(one -> one.inspect(LockQuery.of(found.name())))
                       .thenApply(
                           answers -> {
-                            LockView view = firstKnownBy(index, query.idle(), answers);
+                            LockView view = firstKnownBy(place, query.idle(), answers);
                             if (view != null) {
                               list.add(view);
                             }
@@ -199,12 +247,12 @@ final class Looking {
   }
 
   private @Nullable LockView firstKnownBy(
-      int index, boolean idle, Gathering.Answers<LockPage> answers) {
+      Place place, boolean idle, Gathering.Answers<LockPage> answers) {
     List<LockView> views = new ArrayList<>();
     for (Map.Entry<Member, LockPage> answer : enough(answers).answers().entrySet()) {
       for (LockView view : answer.getValue().locks()) {
         boolean shows = idle || isBusy(view);
-        if (shows && answer.getKey().index < index) {
+        if (shows && place.hasShown(answer.getKey().index)) {
           return null;
         }
         views.add(view);
