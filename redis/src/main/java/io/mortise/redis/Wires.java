@@ -43,7 +43,8 @@ record Wires(RedisWire ops, RedisWire control, Reconnects reconnects, Runnable c
 
   /** As {@link #connect}, with a client that belongs to somebody else. */
   static Wires over(RedisClient client, String display) {
-    return connect(name -> LettuceWire.over(client), new Reconnects(), display, () -> {});
+    Reconnects reconnects = new Reconnects();
+    return connect(name -> LettuceWire.over(client, reconnects), reconnects, display, () -> {});
   }
 
   /** The same, where what was granted or renewed is only believed when replicas have it. */
@@ -105,9 +106,10 @@ record Wires(RedisWire ops, RedisWire control, Reconnects reconnects, Runnable c
                 Delay.fullJitter(
                     Duration.ofMillis(5), Duration.ofSeconds(1), 20, TimeUnit.MILLISECONDS))
             .build();
+    Reconnects reconnects = new Reconnects();
     return connect(
-        name -> LettuceWire.connect(resources, target.endpoint()),
-        new Reconnects(),
+        name -> LettuceWire.connect(resources, target.endpoint(), reconnects),
+        reconnects,
         target.display(),
         () -> {
           var unused = resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(4_000);

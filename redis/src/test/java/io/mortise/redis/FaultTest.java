@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -182,6 +183,23 @@ class FaultTest {
     server.restart();
     await().atMost(LONG).until(() -> party.acquire(LOCK, held, false) instanceof Reply.Granted);
     await().atMost(LONG).until(() -> party.renew() instanceof Renewal.Renewed);
+  }
+
+  @Test
+  void givenServerIsRestarted_thenEachConnectionMakesSessionsDoubtful_butNotClosedOnes() {
+    RedisServer server = open(Servers.any());
+    LockStore store = store(server);
+    Party party = new Party(store);
+    Party closed = new Party(store);
+    AtomicInteger doubts = new AtomicInteger();
+    AtomicInteger doubtsOfClosed = new AtomicInteger();
+    party.session.whenInDoubt(doubts::incrementAndGet);
+    closed.session.whenInDoubt(doubtsOfClosed::incrementAndGet);
+    Party.join(closed.session.close());
+    assertThat(doubts).as("nothing broke yet").hasValue(0);
+    server.restart();
+    await().atMost(LONG).until(() -> doubts.get() >= 2);
+    assertThat(doubtsOfClosed).hasValue(0);
   }
 
   @Test

@@ -2,8 +2,10 @@ package io.mortise.redis.wire;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
@@ -20,6 +22,7 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.EventExecutor;
+import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -45,6 +48,7 @@ public final class LettuceWire implements RedisWire {
   private final @Nullable RedisClient ownClient;
   private final ChannelHolder channel;
   private final EventExecutor fallback;
+  private final RedisConnectionStateListener teller;
   private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
@@ -52,7 +56,8 @@ public final class LettuceWire implements RedisWire {
       StatefulRedisPubSubConnection<String, String> connection,
       @Nullable RedisClient ownClient,
       ChannelHolder channel,
-      EventExecutor fallback) {
+      EventExecutor fallback,
+      Runnable reconnected) {
     this.connection = connection;
     this.commands = connection.async();
     this.ownClient = ownClient;
@@ -68,14 +73,20 @@ public final class LettuceWire implements RedisWire {
             }
           }
         });
+    // Of this connection, not of the client, which may have others.
+    this.teller = new Teller(reconnected);
+    connection.addListener(teller);
   }
 
   /**
    * Connects with a client of its own. Blocks.
    *
+   * @param reconnected called when the connection was made anew, on the thread that reads, before
+   *     it reads any answer; must be fast
    * @throws RedisException if that fails; its causes say why
    */
-  public static LettuceWire connect(ClientResources resources, Endpoint endpoint) {
+  public static LettuceWire connect(
+      ClientResources resources, Endpoint endpoint, Runnable reconnected) {
     RedisURI uri = uri(endpoint);
     Path trusted = endpoint.trusted();
     ChannelHolder channel = new ChannelHolder();
@@ -96,7 +107,7 @@ public final class LettuceWire implements RedisWire {
     client.setOptions(options.build());
     try {
       return new LettuceWire(
-          connect(client), client, channel, resources.eventExecutorGroup().next());
+          connect(client), client, channel, resources.eventExecutorGroup().next(), reconnected);
     } catch (RuntimeException e) {
       shutDown(client);
       throw e;
@@ -147,10 +158,11 @@ public final class LettuceWire implements RedisWire {
   /**
    * Connects with a client that belongs to somebody else. Blocks.
    *
+   * @param reconnected as for {@link #connect(ClientResources, Endpoint, Runnable)}
    * @throws IllegalArgumentException if the client is restricted to RESP2
    * @throws RedisException if connecting fails; its causes say why
    */
-  public static LettuceWire over(RedisClient client) {
+  public static LettuceWire over(RedisClient client, Runnable reconnected) {
     if (client.getOptions().getConfiguredProtocolVersion() == ProtocolVersion.RESP2) {
       throw new IllegalArgumentException(
           "The Lettuce client is restricted to RESP2, in which one connection cannot both send and be told. Leave its protocol version open.");
@@ -159,7 +171,8 @@ public final class LettuceWire implements RedisWire {
         connect(client),
         null,
         new ChannelHolder(),
-        client.getResources().eventExecutorGroup().next());
+        client.getResources().eventExecutorGroup().next(),
+        reconnected);
   }
 
   @Override
@@ -251,6 +264,7 @@ public final class LettuceWire implements RedisWire {
       return;
     }
     closed = true;
+    connection.removeListener(teller);
     connection.close();
     if (ownClient != null) {
       shutDown(ownClient);
@@ -270,6 +284,14 @@ public final class LettuceWire implements RedisWire {
     @Override
     public void afterChannelInitialized(Channel made) {
       current = made;
+    }
+  }
+
+  /** Tells of each connection that is made after it was added, and so not of the first. */
+  private record Teller(Runnable reconnected) implements RedisConnectionStateListener {
+    @Override
+    public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+      reconnected.run();
     }
   }
 }

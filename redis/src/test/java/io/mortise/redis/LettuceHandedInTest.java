@@ -1,0 +1,78 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.mortise.spi.LockStore;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Connections that somebody else's client made. */
+@Timeout(120)
+class LettuceHandedInTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  private final AtomicInteger doubts = new AtomicInteger();
+  private RedisServer server;
+  private RedisClient client;
+
+  @BeforeEach
+  void start() {
+    server = Servers.any();
+    client = RedisClient.create(server.url());
+  }
+
+  @AfterEach
+  void stop() {
+    client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    server.close();
+  }
+
+  private LockStore store() {
+    return RedisStore.over(client, RedisStore.Options.DEFAULT.withTimeout(Duration.ofMillis(500)));
+  }
+
+  private Party party(LockStore store) {
+    Party party = new Party(store);
+    party.session.whenInDoubt(doubts::incrementAndGet);
+    return party;
+  }
+
+  /** Breaks a connection of the client that is none of the store's, until it is made anew. */
+  private void breakAnother() {
+    try (StatefulRedisConnection<String, String> another = client.connect()) {
+      long before = another.sync().clientId();
+      server.ask("CLIENT", "KILL", "ID", Long.toString(before));
+      await().atMost(LONG).ignoreExceptions().until(() -> another.sync().clientId() != before);
+    }
+  }
+
+  @Test
+  void givenConnectionsOfTheStoreAreCut_thenItsSessionsAreInDoubt_butNotForOthersOfTheClient() {
+    try (LockStore store = store()) {
+      party(store);
+      breakAnother();
+      assertThat(doubts).hasValue(0);
+      server.ask("CLIENT", "KILL", "TYPE", "normal");
+      server.ask("CLIENT", "KILL", "TYPE", "pubsub");
+      await().atMost(LONG).until(() -> doubts.get() >= 2);
+    }
+  }
+
+  @Test
+  void givenStoreIsClosed_whenTheServerRestarts_thenNobodyIsTold() {
+    try (LockStore store = store()) {
+      party(store);
+    }
+    server.restart();
+    breakAnother();
+    assertThat(doubts).hasValue(0);
+  }
+}
