@@ -3,9 +3,15 @@ package io.mortise.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.event.command.CommandListener;
+import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class LettuceHandedInTest {
   private static final Duration LONG = Duration.ofSeconds(30);
+  private static final LockName LOCK = LockName.of("invoice/42");
 
   private final AtomicInteger doubts = new AtomicInteger();
   private RedisServer server;
@@ -74,5 +81,33 @@ class LettuceHandedInTest {
     server.restart();
     breakAnother();
     assertThat(doubts).hasValue(0);
+  }
+
+  @Test
+  void givenServerThatDidNotAnswer_thenTheConnectionIsMadeAnew() {
+    try (LockStore store = store()) {
+      Party party = party(store);
+      server.pause();
+      assertThat(party.acquire(LOCK, party.attempt(), false)).isInstanceOf(Reply.Failed.class);
+      assertThat(party.renew()).isInstanceOf(Renewal.Unknown.class);
+      server.resume();
+      await().atMost(LONG).until(() -> doubts.get() >= 2);
+      await().atMost(LONG).until(() -> party.renew() instanceof Renewal.Renewed);
+    }
+  }
+
+  @Test
+  void givenServerThatBecameAReplica_thenTheConnectionIsMadeAnew_whenItRefuses() {
+    client.setOptions(
+        // Each in turn hides the channel behind one more.
+        ClientOptions.builder().timeoutOptions(TimeoutOptions.enabled(LONG)).build());
+    client.addListener(new CommandListener() {});
+    try (LockStore store = store()) {
+      Party party = party(store);
+      server.ask("REPLICAOF", "127.0.0.1", "1");
+      assertThat(party.acquire(LOCK, party.attempt(), false)).isInstanceOf(Reply.Failed.class);
+      assertThat(party.renew()).isInstanceOf(Renewal.Unknown.class);
+      await().atMost(LONG).until(() -> doubts.get() >= 2);
+    }
   }
 }

@@ -1,6 +1,7 @@
 package io.mortise.redis.wire;
 
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.Delegating;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
@@ -14,6 +15,7 @@ import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.DefaultEndpoint;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -255,6 +257,23 @@ public final class LettuceWire implements RedisWire {
     Channel current = channel.current;
     if (current != null) {
       var unused = current.close();
+    } else {
+      disconnect();
+    }
+  }
+
+  /**
+   * Closes a channel that is not known here. Lettuce lets only the last of those do it through whom
+   * commands pass.
+   */
+  private void disconnect() {
+    Object writer =
+        connection instanceof RedisChannelHandler<?, ?> handler ? handler.getChannelWriter() : null;
+    while (writer instanceof Delegating<?> before) {
+      writer = before.getDelegate();
+    }
+    if (writer instanceof DefaultEndpoint last) {
+      last.disconnect();
     }
   }
 
