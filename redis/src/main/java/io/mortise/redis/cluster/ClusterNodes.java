@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,6 +36,9 @@ public final class ClusterNodes implements AutoCloseable {
   /** Between two looks, however much goes wrong. */
   private static final long PAUSE_MILLIS = 100;
 
+  /** The same, at most, when looks bring nothing new: each costs every node a connection. */
+  private static final long LONGEST_PAUSE_MILLIS = 1_000;
+
   /** How long a node may take to tell. */
   private static final Duration PATIENCE = Duration.ofMillis(500);
 
@@ -47,6 +51,10 @@ public final class ClusterNodes implements AutoCloseable {
   private final Semaphore asked = new Semaphore(0);
   private final Thread looking;
   private volatile SlotMap map = SlotMap.EMPTY;
+
+  /** What the nodes said last. For the thread that looks. */
+  private SlotMap told;
+
   private volatile boolean closed;
 
   /** The connections to a node: for operations, and for renewals and all else. */
@@ -80,7 +88,8 @@ public final class ClusterNodes implements AutoCloseable {
     this.timer = timer;
     this.stuck = stuck;
     this.reconnected = reconnected;
-    this.map = ask();
+    this.told = ask();
+    this.map = told;
     this.looking = new Thread(this::look, "mortise-redis-cluster");
     looking.setDaemon(true);
     looking.start();
@@ -155,28 +164,41 @@ public final class ClusterNodes implements AutoCloseable {
   }
 
   private void look() {
+    int vain = 0;
     while (!closed) {
       try {
         if (asked.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
           asked.drainPermits();
+        } else {
+          vain = 0;
         }
         if (!closed) {
-          take(ask());
-          retire();
-          Thread.sleep(PAUSE_MILLIS);
+          SlotMap before = told;
+          lookNow();
+          vain = told.agreesWith(before) ? vain + 1 : 0;
+          Thread.sleep(pauseMillis(vain));
         }
       } catch (InterruptedException e) {
         return;
-      } catch (IOException | RuntimeException e) {
-        log.debug("No node of the cluster tells who serves what.", e);
-        lookSoon();
-        try {
-          Thread.sleep(PAUSE_MILLIS);
-        } catch (InterruptedException interrupted) {
-          return;
-        }
       }
     }
+  }
+
+  private void lookNow() {
+    try {
+      told = ask();
+      take(told);
+      retire();
+    } catch (IOException | RuntimeException e) {
+      log.debug("No node of the cluster tells who serves what.", e);
+      lookSoon();
+    }
+  }
+
+  /** Any time up to a limit that grows: not everybody should ask at once. */
+  private static long pauseMillis(int vain) {
+    long longest = Math.min(LONGEST_PAUSE_MILLIS, PAUSE_MILLIS << Math.min(vain, 10));
+    return ThreadLocalRandom.current().nextLong(PAUSE_MILLIS, longest + 1);
   }
 
   private synchronized void take(SlotMap next) {

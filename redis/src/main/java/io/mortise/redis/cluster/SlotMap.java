@@ -59,6 +59,11 @@ final class SlotMap {
     return masters;
   }
 
+  /** Whether both say the same of every slot. */
+  boolean agreesWith(SlotMap other) {
+    return Arrays.equals(owners, other.owners);
+  }
+
   /** The same, with one slot served by another node. */
   SlotMap with(int slot, Endpoint owner) {
     @Nullable Endpoint[] changed =
