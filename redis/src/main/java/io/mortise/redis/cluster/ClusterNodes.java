@@ -189,7 +189,8 @@ public final class ClusterNodes implements AutoCloseable {
       told = ask();
       take(told);
       retire();
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
+      // Out of memory, perhaps: whatever it is, this thread must go on.
       log.debug("No node of the cluster tells who serves what.", e);
       lookSoon();
     }

@@ -136,7 +136,7 @@ public final class DirectWire implements RedisWire {
       link.open();
       destination.check(link.endpoint(), link.role());
       return link;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       link.kill();
       throw e;
     }
@@ -434,11 +434,13 @@ public final class DirectWire implements RedisWire {
       log.debug("Connected to Redis at {} again, try {}", link.endpoint(), failures + 1);
       reconnected.run();
       return link;
-    } catch (IOException | RuntimeException e) {
-      log.debug("Could not connect to Redis at {} again, try {}", destination, failures + 1, e);
+    } catch (IOException | RuntimeException | Error e) {
+      // As while reading: whatever it is, this thread must go on.
       if (link != null) {
-        link.kill();
+        // Perhaps it was in use already.
+        drop(link, e);
       }
+      log.debug("Could not connect to Redis at {} again, try {}", destination, failures + 1, e);
       return null;
     }
   }

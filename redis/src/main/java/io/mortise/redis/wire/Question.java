@@ -22,7 +22,7 @@ public final class Question implements AutoCloseable {
     try {
       link.open();
       return new Question(link);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       link.kill();
       throw e;
     }

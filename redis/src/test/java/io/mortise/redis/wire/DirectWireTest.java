@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,11 +18,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DirectWireTest {
   private static final Duration STUCK = Duration.ofSeconds(3);
@@ -178,6 +182,81 @@ class DirectWireTest {
     open(server.again());
     await().atMost(LONG).until(wire::isOpen);
     assertThat(join(wire.call("ECHO", "b"))).isEqualTo("b");
+  }
+
+  /** Out of memory, once, where a wire that connects anew calls others. */
+  private static final class Failing implements Destination {
+    private final Endpoint endpoint;
+    private final String where;
+    volatile boolean armed;
+
+    Failing(Endpoint endpoint, String where) {
+      this.endpoint = endpoint;
+      this.where = where;
+    }
+
+    void reach(String here) {
+      if (armed && where.equals(here)) {
+        armed = false;
+        throw new OutOfMemoryError("for a test");
+      }
+    }
+
+    @Override
+    public Endpoint find() {
+      reach("find");
+      return endpoint;
+    }
+
+    @Override
+    public void check(Endpoint found, String role) {
+      reach("check");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"find", "check", "reconnected"})
+  void givenErrorWhileConnectingAnew_thenItIsTriedAgain(String where) throws Exception {
+    FakeServer server = echo();
+    Failing failing = new Failing(server.endpoint(), where);
+    DirectWire wire =
+        open(
+            DirectWire.connect(
+                failing, "test-reader", timer, STUCK, () -> failing.reach("reconnected")));
+    failing.armed = true;
+    server.cutAll();
+    await().atMost(LONG).until(() -> !failing.armed);
+    await().atMost(LONG).until(() -> isAnswered(wire));
+  }
+
+  private static boolean isAnswered(DirectWire wire) throws Exception {
+    try {
+      return "a".equals(wire.call("ECHO", "a").toCompletableFuture().get(1, TimeUnit.SECONDS));
+    } catch (ExecutionException | TimeoutException e) {
+      return false;
+    }
+  }
+
+  @Test
+  void givenErrorWhileConnecting_thenItIsThrown_andTheConnectionIsClosed() throws Exception {
+    FakeServer server = echo();
+    Failing failing = new Failing(server.endpoint(), "check");
+    failing.armed = true;
+    assertThatThrownBy(() -> DirectWire.connect(failing, "test-reader", timer, STUCK, () -> {}))
+        .isInstanceOf(OutOfMemoryError.class);
+    Socket other = server.peers.peek().socket();
+    CompletableFuture<Integer> end = new CompletableFuture<>();
+    CompletableFuture<Void> unused =
+        CompletableFuture.runAsync(
+            () -> {
+              try {
+                end.complete(other.getInputStream().read());
+              } catch (IOException e) {
+                end.completeExceptionally(e);
+              }
+            },
+            task -> new Thread(task).start());
+    assertThat(join(end)).isEqualTo(-1);
   }
 
   @Test
