@@ -97,16 +97,6 @@ final class ReplicatedWire implements RedisWire {
             });
   }
 
-  /** Learns how many replicas there are now. */
-  CompletionStage<Integer> count() {
-    return wire.call("INFO", "replication")
-        .thenApply(
-            info -> {
-              connected = (int) IN_SYNC.matcher(String.valueOf(info)).results().count();
-              return connected;
-            });
-  }
-
   private static @Nullable Object marked(@Nullable Object answers, Acknowledged acknowledged) {
     if (acknowledged.isEnough() || !(answers instanceof List<?> texts)) {
       return answers;
@@ -144,11 +134,6 @@ final class ReplicatedWire implements RedisWire {
   @Override
   public void subscribe(String channel, Consumer<String> listener) {
     wire.subscribe(channel, listener);
-  }
-
-  @Override
-  public void subscribeInShard(String channel, Consumer<String> listener) {
-    wire.subscribeInShard(channel, listener);
   }
 
   @Override

@@ -196,7 +196,7 @@ public final class DirectWire implements RedisWire {
     send(subscriptions.begin(channel, Subscriptions.Kind.EVERYWHERE, listener));
   }
 
-  @Override
+  /** As {@link #subscribe}, to a channel that belongs to a slot of a cluster. */
   public void subscribeInShard(String channel, Consumer<String> listener) {
     send(subscriptions.begin(channel, Subscriptions.Kind.IN_SHARD, listener));
   }

@@ -51,15 +51,6 @@ public interface RedisWire extends AutoCloseable {
    */
   void subscribe(String channel, Consumer<String> listener);
 
-  /**
-   * As {@link #subscribe}, to a channel that belongs to a slot of a cluster.
-   *
-   * @throws UnsupportedOperationException if the wire knows no slots
-   */
-  default void subscribeInShard(String channel, Consumer<String> listener) {
-    throw new UnsupportedOperationException("This wire knows no slots.");
-  }
-
   /** Ends a subscription. */
   void unsubscribe(String channel);
 
