@@ -138,17 +138,9 @@ class LaneTest {
   void givenRequestsThatCameMeanwhile_thenReleasesOfOtherLocksGoFirst_andEachLockKeepsItsOrder()
       throws Exception {
     List<String> served = Collections.synchronizedList(new ArrayList<>());
-    CountDownLatch busy = new CountDownLatch(1);
-    CountDownLatch free = new CountDownLatch(1);
     try (ServerDatabase h2 = database("first");
         Lane lane = new Lane("lane", new Server(h2), new ReentrantLock(), news -> {})) {
-      lane.submit(
-          new Work.Call<>(
-              link -> {
-                busy.countDown();
-                return awaited(free);
-              }));
-      assertThat(busy.await(20, TimeUnit.SECONDS)).isTrue();
+      CountDownLatch free = keepBusy(lane);
       for (String what : List.of("take a", "take b", "give c", "give a", "take c")) {
         lane.submit(new Noted(what, served));
       }
@@ -163,8 +155,6 @@ class LaneTest {
   void givenRowThatIsLocked_whenOthersTravelTogether_thenNobodyPassesWhoWaitsForIt()
       throws Exception {
     List<String> served = Collections.synchronizedList(new ArrayList<>());
-    CountDownLatch busy = new CountDownLatch(1);
-    CountDownLatch free = new CountDownLatch(1);
     try (ServerDatabase h2 = database("aside");
         Lane lane =
             new Lane(
@@ -177,13 +167,7 @@ class LaneTest {
                 },
                 new ReentrantLock(),
                 news -> {})) {
-      lane.submit(
-          new Work.Call<>(
-              link -> {
-                busy.countDown();
-                return awaited(free);
-              }));
-      assertThat(busy.await(20, TimeUnit.SECONDS)).isTrue();
+      CountDownLatch free = keepBusy(lane);
       lane.submit(new MeetsLockedRow("first a", served));
       lane.submit(new Noted("first b", served));
       lane.submit(new Together("second a", served));
@@ -208,6 +192,20 @@ class LaneTest {
           }
         };
     return new Link(connection, rows, new NoTransactions());
+  }
+
+  /** Has a lane do something until the latch is opened that is returned. */
+  private static CountDownLatch keepBusy(Lane lane) throws InterruptedException {
+    CountDownLatch busy = new CountDownLatch(1);
+    CountDownLatch free = new CountDownLatch(1);
+    lane.submit(
+        new Work.Call<>(
+            link -> {
+              busy.countDown();
+              return awaited(free);
+            }));
+    assertThat(busy.await(20, TimeUnit.SECONDS)).isTrue();
+    return free;
   }
 
   private static boolean awaited(CountDownLatch latch) {

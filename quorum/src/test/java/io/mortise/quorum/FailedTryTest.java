@@ -4,26 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
-import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
-import io.mortise.spi.SessionId;
-import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Terms;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.Waits;
-import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,21 +40,12 @@ class FailedTryTest {
   @BeforeEach
   void open() {
     store = QuorumLockStore.over(members, MemMembers.PATIENT, QuorumRules.ALL, time);
-    session = (QuorumSession) opened(store, 1);
+    session = (QuorumSession) MemMembers.session(store, 1);
   }
 
   @AfterEach
   void close() {
     store.close();
-  }
-
-  private static StoreSession opened(LockStore store, int seed) {
-    SessionId id = SessionId.random(new Random(seed));
-    ClientLabel label = new ClientLabel("host", 1, "tries");
-    StoreSession session =
-        store.open(new SessionSpec(id, Duration.ofMinutes(10), label), news -> {});
-    assertThat(Waits.join(session.renew(0, 1, List.of()))).isInstanceOf(Renewal.Renewed.class);
-    return session;
   }
 
   private static Reply ask(StoreSession session, Request request) {
@@ -84,7 +69,8 @@ class FailedTryTest {
 
   /** Somebody has the lock in the first two members, so that the third alone grants. */
   private List<StoreSession> othersInTwoOfThree() {
-    List<StoreSession> others = List.of(opened(members.get(0), 2), opened(members.get(1), 3));
+    List<StoreSession> others =
+        List.of(MemMembers.session(members.get(0), 2), MemMembers.session(members.get(1), 3));
     others.forEach(other -> assertThat(acquire(other, 1)).isInstanceOf(Reply.Granted.class));
     return others;
   }
@@ -104,7 +90,7 @@ class FailedTryTest {
 
   @Test
   void givenTakenLock_whenManyTry_thenNoneOfThemIsRemembered() {
-    StoreSession other = opened(store, 2);
+    StoreSession other = MemMembers.session(store, 2);
     assertThat(acquire(other, 1)).isInstanceOf(Reply.Granted.class);
 
     for (int number = 1; number <= 100; number++) {
@@ -120,7 +106,8 @@ class FailedTryTest {
 
   @Test
   void givenLockOfOtherCapacity_whenItIsRefused_thenTheAttemptIsNotRemembered() {
-    List<StoreSession> others = members.stream().map(member -> opened(member, 2)).toList();
+    List<StoreSession> others =
+        members.stream().map(member -> MemMembers.session(member, 2)).toList();
     others.forEach(
         other ->
             assertThat(acquire(other, 1, Mode.permits(1, 7))).isInstanceOf(Reply.Granted.class));

@@ -7,26 +7,20 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.internal.judge.ForwardingStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
-import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.SessionId;
-import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Terms;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.Waits;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -70,21 +64,12 @@ class LookingTest {
   @BeforeEach
   void open() {
     store = QuorumLockStore.over(List.copyOf(members), MemMembers.PATIENT, QuorumRules.ALL, time);
-    session = opened(store, 1);
+    session = MemMembers.session(store, 1);
   }
 
   @AfterEach
   void close() {
     store.close();
-  }
-
-  private static StoreSession opened(LockStore store, int seed) {
-    SessionId id = SessionId.random(new Random(seed));
-    ClientLabel label = new ClientLabel("host", 1, "looks");
-    StoreSession session =
-        store.open(new SessionSpec(id, Duration.ofMinutes(10), label), news -> {});
-    assertThat(Waits.join(session.renew(0, 1, List.of()))).isInstanceOf(Renewal.Renewed.class);
-    return session;
   }
 
   private static void hold(StoreSession session, String name) {
@@ -122,8 +107,8 @@ class LookingTest {
 
   @Test
   void givenMajorityCutOff_whenTheOtherKnowsOfNothingHeld_thenTheListFails() {
-    hold(opened(members.get(0), 2), "a");
-    hold(opened(members.get(1), 3), "a");
+    hold(MemMembers.session(members.get(0), 2), "a");
+    hold(MemMembers.session(members.get(1), 3), "a");
     members.get(0).cut = true;
     members.get(1).cut = true;
 

@@ -1,16 +1,25 @@
 package io.mortise.quorum;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
+import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
 import io.mortise.spi.Ticker;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.StoreUnderTest;
+import io.mortise.testkit.Waits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +68,16 @@ final class MemMembers implements StoreUnderTest {
       stores.add(new MemStore(capabilities, ticker, micros + i * 300L, TableRules.ALL));
     }
     return stores;
+  }
+
+  /** A session that lives, for as long as a test takes; another for each seed. */
+  static StoreSession session(LockStore store, int seed) {
+    SessionId id = SessionId.random(new Random(seed));
+    ClientLabel label = new ClientLabel("host", 1, "test");
+    StoreSession session =
+        store.open(new SessionSpec(id, Duration.ofMinutes(10), label), news -> {});
+    assertThat(Waits.join(session.renew(0, 1, List.of()))).isInstanceOf(Renewal.Renewed.class);
+    return session;
   }
 
   @Override

@@ -3,7 +3,6 @@ package io.mortise.internal.judge;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
-import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
@@ -166,29 +165,22 @@ public final class StrictStore extends ForwardingStore {
     return profile.display();
   }
 
-  private final class Session implements StoreSession {
-    private final StoreSession session;
-
+  private final class Session extends ForwardingSession {
     Session(StoreSession session) {
-      this.session = session;
-    }
-
-    @Override
-    public SessionId id() {
-      return session.id();
+      super(session);
     }
 
     @Override
     public void submit(Request request, Consumer<Reply> sink) {
       if (!refused(request, sink)) {
-        session.submit(request, reply -> answered(request, sink, reply));
+        super.submit(request, reply -> answered(request, sink, reply));
       }
     }
 
     @Override
     public void submitLater(Request request, Consumer<Reply> sink) {
       if (!refused(request, sink)) {
-        session.submitLater(request, reply -> answered(request, sink, reply));
+        super.submitLater(request, reply -> answered(request, sink, reply));
       }
     }
 
@@ -241,26 +233,11 @@ public final class StrictStore extends ForwardingStore {
                     if (failure != null) {
                       sink.accept(new Reply.Failed(request.attempt(), false, failure));
                     } else if (alive) {
-                      session.submit(request, sink);
+                      super.submit(request, sink);
                     } else {
                       sink.accept(refused);
                     }
                   });
-    }
-
-    @Override
-    public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-      return session.renew(previous, next, seen);
-    }
-
-    @Override
-    public void whenInDoubt(Runnable renewNow) {
-      session.whenInDoubt(renewNow);
-    }
-
-    @Override
-    public CompletionStage<Void> close() {
-      return session.close();
     }
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockOptions;
+import io.mortise.internal.judge.ForwardingSession;
 import io.mortise.internal.judge.ForwardingStore;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.News;

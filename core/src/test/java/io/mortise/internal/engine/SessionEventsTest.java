@@ -3,6 +3,7 @@ package io.mortise.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
+import io.mortise.internal.judge.ForwardingSession;
 import io.mortise.internal.judge.ForwardingStore;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.News;

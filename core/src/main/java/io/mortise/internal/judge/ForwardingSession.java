@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.judge;
 
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -9,11 +9,12 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** Before the session to which all is handed on. */
-class ForwardingSession implements StoreSession {
+/** A session that hands everything on to another, as {@link ForwardingStore} does. */
+public abstract class ForwardingSession implements StoreSession {
   private final StoreSession session;
 
-  ForwardingSession(StoreSession session) {
+  /** Before the session to which all is handed on. */
+  protected ForwardingSession(StoreSession session) {
     this.session = session;
   }
 
@@ -28,8 +29,18 @@ class ForwardingSession implements StoreSession {
   }
 
   @Override
+  public void submitLater(Request request, Consumer<Reply> sink) {
+    session.submitLater(request, sink);
+  }
+
+  @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
     return session.renew(previous, next, seen);
+  }
+
+  @Override
+  public void whenInDoubt(Runnable renewNow) {
+    session.whenInDoubt(renewNow);
   }
 
   @Override
