@@ -258,7 +258,7 @@ abstract class AheadRows extends Rows {
                 .set("ttl_us", HoldRow.micros(spec.ttl()))
                 .set("strict", strictly));
     if (!known.isEmpty()) {
-      flush.add(forgetting(known), sql -> bindForgotten(sql, id, known));
+      flush.add(forgetting(known), sql -> bindForgotten(sql, id, beat, known));
     }
     flush.add(
         text.statement("news_select"),

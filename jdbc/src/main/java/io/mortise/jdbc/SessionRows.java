@@ -219,18 +219,20 @@ abstract class SessionRows extends Statements {
   /**
    * By one statement: a renewal takes as many trips whatever has happened.
    *
+   * @param beat of the renewal that says what is known, and was not refused
    * @param news not empty
    */
-  void forget(String session, List<Long> news) throws SQLException {
-    bindForgotten(of(forgetting(news)), session, news).update();
+  void forget(String session, long beat, List<Long> news) throws SQLException {
+    bindForgotten(of(forgetting(news)), session, beat, news).update();
   }
 
   final SqlText.Statement forgetting(List<Long> news) {
     return text.statement("news_delete", SqlText.listLength(news.size()));
   }
 
-  static Sql bindForgotten(Sql sql, String session, List<Long> news) throws SQLException {
-    return sql.set("session", session).set("ids", news);
+  static Sql bindForgotten(Sql sql, String session, long beat, List<Long> news)
+      throws SQLException {
+    return sql.set("session", session).set("beat", beat).set("ids", news);
   }
 
   void forgetAll(String session) throws SQLException {

@@ -49,7 +49,7 @@ final class SessionSteps {
       rows.insertSession(id, next, expiresAt, ttl, spec.client().encoded());
     }
     if (!seen.isEmpty()) {
-      rows.forget(id, seen);
+      rows.forget(id, next, seen);
     }
     return renewed(id, now, rows.news(id, 0, TOLD + 1));
   }

@@ -73,8 +73,11 @@ class SessionStatementsTest extends ServerStatements {
     assertThat(told(keep(7, 8, List.of(ids.get(0), others.get(0), 99L)))).containsExactly(second);
     assertThat(link.rows.keep(SPEC, 8, 9, false, List.of(), 0).news()).isEmpty();
     assertThat(link.rows.news(OTHER.session().value(), 0, 9)).hasSize(1);
-    assertThat(keep(1, 2, List.of(ids.get(1)))).as("a clone, of which news is forgotten").isNull();
-    assertThat(link.rows.news(ID, 0, 9)).isEmpty();
+    assertThat(keep(1, 2, List.of(ids.get(1))))
+        .as("a clone, whose word counts for nothing")
+        .isNull();
+    assertThat(link.rows.news(ID, 0, 9)).hasSize(1);
+    assertThat(told(keep(9, 10, List.of(ids.get(1))))).isEmpty();
   }
 
   @Test

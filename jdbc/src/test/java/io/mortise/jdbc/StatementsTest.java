@@ -451,6 +451,8 @@ class StatementsTest {
 
   @Test
   void givenNews_whenItIsReadAndForgotten_thenThatOfOneSession() throws SQLException {
+    tables.put("session", session(SESSION, 5, NOW));
+    tables.put("session", session(STRANGER, 4, NOW));
     Map<String, Object> second = news(2, SESSION, "gone", ATTEMPT, "how", "EVICTED");
     Map<String, Object> third = news(3, SESSION, "wanted", ATTEMPT);
     Map<String, Object> fourth = news(4, SESSION, "gone", OTHER, "how", "EXPIRED");
@@ -469,12 +471,14 @@ class StatementsTest {
     assertThat(tables.query("news_gone", "session", SESSION, "row_limit", 9))
         .containsExactly(second, fourth, fifth);
 
-    assertThat(tables.update("news_delete", "session", SESSION, "ids", 6)).isZero();
-    assertThat(tables.update("news_delete", "session", SESSION, "ids", 4)).isEqualTo(1);
+    assertThat(tables.update("news_delete", "session", SESSION, "beat", 5, "ids", 6)).isZero();
+    assertThat(tables.update("news_delete", "session", SESSION, "beat", 4, "ids", 4)).isZero();
+    assertThat(tables.update("news_delete", "session", SESSION, "beat", 5, "ids", 4)).isEqualTo(1);
     tables.assertAll("news", second, third, fifth, other, gone);
     tables.put("news", fourth);
     List<Long> ids = List.of(6L, 4L, 1L, 4L);
-    assertThat(tables.update("news_delete", "session", SESSION, "ids", ids)).isEqualTo(1);
+    assertThat(tables.update("news_delete", "session", SESSION, "beat", 5, "ids", ids))
+        .isEqualTo(1);
     tables.assertAll("news", second, third, fifth, other, gone);
     assertThat(tables.update("news_drop", "attempt", ATTEMPT)).isEqualTo(1);
     tables.assertAll("news", second, fifth, other, gone);

@@ -243,6 +243,19 @@ class NewsSuite extends StoreSuite {
   }
 
   @Test
+  void givenNewsThatACloneAcknowledges_whenItsRenewalIsRefused_thenItIsToldAgain() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    busy(b.acquire(LOCK, b.attempt(), EX));
+    long beat = a.beat();
+    List<Renewal.Item> told = renewed(a.renew(beat, beat + 10, List.of())).news();
+    List<Long> seen = List.of(told.get(0).id());
+    assertThat(a.renew(beat, beat + 20, seen)).isInstanceOf(Renewal.Lost.class);
+    assertThat(renewed(a.renew(beat + 10, beat + 11, List.of())).news()).isEqualTo(told);
+  }
+
+  @Test
   void givenMoreNewsThanOneStepTells_thenItSaysSo_andAllIsToldInOrder() {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
