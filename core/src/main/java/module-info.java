@@ -14,7 +14,8 @@ module io.mortise.core {
       io.mortise.testkit;
   exports io.mortise.internal.judge to
       io.mortise.jdbc,
-      io.mortise.redis;
+      io.mortise.redis,
+      io.mortise.testkit;
   exports io.mortise.internal.table to
       io.mortise.testkit;
 

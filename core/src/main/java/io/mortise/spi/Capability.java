@@ -35,6 +35,15 @@ public enum Capability {
   EVICT,
   /** Hints arrive without being asked for. */
   PUSH,
+  /** {@link StoreSession#renew(long, long, java.util.List, java.time.Duration)}. */
+  VARIABLE_TTL,
+  /**
+   * A hand-over passes over waiters whose process has lost its connection to the store, as it does
+   * when it is killed. A waiter that is passed keeps its place, and is granted by its own next
+   * request at the latest. This only reorders: a connection proves neither that a process lives nor
+   * that it is dead.
+   */
+  SKIPS_DISCONNECTED,
   /**
    * What a session holds outlives it until an acquire brings the proof of its death, and the queue
    * is served by whoever asks, in bounded steps. A store without this ends what hangs on a session

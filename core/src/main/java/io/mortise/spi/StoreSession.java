@@ -1,5 +1,6 @@
 package io.mortise.spi;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -45,6 +46,19 @@ public interface StoreSession {
    * @return completes normally always, with {@link Renewal.Unknown} if the store did not answer
    */
   CompletionStage<Renewal> renew(long previous, long next, List<Long> seen);
+
+  /**
+   * As {@link #renew(long, long, List)}, but the session lives for {@code ttl} from this renewal
+   * on, also if that ends it earlier than the renewal before would have. Asked for while a process
+   * waits and holds nothing, so that its place in the queue is given up soon after it has stopped.
+   * A store without {@link Capability#VARIABLE_TTL} is never asked, and ignores the time.
+   *
+   * @param ttl at most that of the session's {@link SessionSpec}, and at least {@link
+   *     StoreProfile#minTtl}
+   */
+  default CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
+    return renew(previous, next, seen);
+  }
 
   /**
    * Tells what to call, on any thread and with no lock held, whenever there is reason to think that

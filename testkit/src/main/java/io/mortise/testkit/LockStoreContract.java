@@ -53,6 +53,13 @@ public abstract class LockStoreContract {
   }
 
   @Nested
+  class WaiterLivenessRules extends WaiterLivenessSuite {
+    WaiterLivenessRules() {
+      super(LockStoreContract.this.under);
+    }
+  }
+
+  @Nested
   class SharedRules extends SharedSuite {
     SharedRules() {
       super(LockStoreContract.this.under);

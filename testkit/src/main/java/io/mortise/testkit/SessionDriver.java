@@ -182,6 +182,17 @@ public final class SessionDriver {
     return renewal;
   }
 
+  /** Renews once for a shorter time than the session's own, as {@link #renew()} does. */
+  public Renewal renew(Duration ttl) {
+    Renewal renewal = Waits.join(session.renew(beat, beat + 1, List.copyOf(seen), ttl));
+    if (renewal instanceof Renewal.Renewed renewed) {
+      beat++;
+      seen.clear();
+      renewed.news().forEach(item -> seen.add(item.id()));
+    }
+    return renewal;
+  }
+
   /** Renews with any beat, and takes over nothing. */
   public Renewal renew(long previous, long next, List<Long> acknowledged) {
     long began = System.nanoTime();

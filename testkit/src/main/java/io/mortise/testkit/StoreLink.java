@@ -268,6 +268,13 @@ public final class StoreLink implements PartitionedStore {
     }
 
     @Override
+    public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
+      return stage(
+          () -> session.renew(previous, next, seen, ttl),
+          cause -> CompletableFuture.completedFuture(new Renewal.Unknown(cause)));
+    }
+
+    @Override
     public CompletionStage<Void> close() {
       return stage(session::close, CompletableFuture::failedFuture);
     }

@@ -5,6 +5,7 @@ import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.List;
@@ -80,6 +81,22 @@ public interface StoreUnderTest extends AutoCloseable {
   default List<String> faults() {
     return List.of();
   }
+
+  /**
+   * Opens the same namespace once more, as another process does. Tests close that store without
+   * closing its sessions: to everybody else its process was killed. Wanted of stores with {@link
+   * Capability#SKIPS_DISCONNECTED}.
+   */
+  default LockStore another() {
+    throw new UnsupportedOperationException("This store cannot be opened a second time.");
+  }
+
+  /**
+   * Waits until the server has noticed that the process of a session has a connection by which it
+   * hears of its grants, or that it has none any more. A store that needs no time for that does
+   * nothing.
+   */
+  default void awaitConnection(SessionId session, boolean there) {}
 
   /**
    * Ends the server that keeps the locks and starts it again on what it has written down. The store

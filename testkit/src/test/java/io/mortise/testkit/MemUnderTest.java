@@ -1,13 +1,23 @@
 package io.mortise.testkit;
 
+import io.mortise.internal.judge.ForwardingStore;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
 import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The store in memory, on time that moves by hand. */
 final class MemUnderTest implements StoreUnderTest {
@@ -16,6 +26,7 @@ final class MemUnderTest implements StoreUnderTest {
   private final ManualTime time = new ManualTime();
   private final Set<Capability> capabilities;
   private final TableRules rules;
+  private @Nullable MemStore opened;
 
   MemUnderTest() {
     this(EnumSet.allOf(Capability.class), TableRules.ALL);
@@ -29,10 +40,19 @@ final class MemUnderTest implements StoreUnderTest {
   /** Everything, on real time: for an engine, which waits by it. */
   static StoreUnderTest onRealTime(Set<Capability> capabilities) {
     return new StoreUnderTest() {
+      private @Nullable MemStore opened;
+
       @Override
       public LockStore open() {
-        return new MemStore(
-            capabilities, Ticker.SYSTEM, System.currentTimeMillis() * 1000, TableRules.ALL);
+        opened =
+            new MemStore(
+                capabilities, Ticker.SYSTEM, System.currentTimeMillis() * 1000, TableRules.ALL);
+        return opened;
+      }
+
+      @Override
+      public LockStore another() {
+        return process(Objects.requireNonNull(opened));
       }
 
       @Override
@@ -48,7 +68,30 @@ final class MemUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
-    return new MemStore(capabilities, time, START, rules);
+    opened = new MemStore(capabilities, time, START, rules);
+    return opened;
+  }
+
+  @Override
+  public LockStore another() {
+    return process(Objects.requireNonNull(opened));
+  }
+
+  /** Another process, whose connection ends when it is closed. */
+  static LockStore process(MemStore store) {
+    List<SessionId> sessions = new CopyOnWriteArrayList<>();
+    return new ForwardingStore(store) {
+      @Override
+      public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+        sessions.add(spec.id());
+        return super.open(spec, hints);
+      }
+
+      @Override
+      public void close() {
+        sessions.forEach(session -> store.connected(session, false));
+      }
+    };
   }
 
   @Override

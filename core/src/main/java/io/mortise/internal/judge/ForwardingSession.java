@@ -5,6 +5,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreSession;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -36,6 +37,11 @@ public abstract class ForwardingSession implements StoreSession {
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
     return session.renew(previous, next, seen);
+  }
+
+  @Override
+  public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
+    return session.renew(previous, next, seen, ttl);
   }
 
   @Override

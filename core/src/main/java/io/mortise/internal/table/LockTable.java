@@ -27,6 +27,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -105,8 +106,14 @@ public final class LockTable {
   }
 
   /** See {@link io.mortise.spi.StoreSession#renew}. */
-  public Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen, long now) {
-    return sessions.renew(spec, previous, next, seen, now);
+  public Renewal renew(
+      SessionSpec spec, long previous, long next, List<Long> seen, Duration ttl, long now) {
+    return sessions.renew(spec, previous, next, seen, ttl, now);
+  }
+
+  /** Tells that a session's process has lost its connection to the store, or has one again. */
+  public void connected(SessionId session, boolean connected) {
+    sessions.connected(session, connected);
   }
 
   /** See {@link io.mortise.spi.StoreSession#close}. */
@@ -168,11 +175,11 @@ public final class LockTable {
           "The attempt has ended: " + how + ".");
     }
     if (hold == null) {
+      boolean first = !rules.servesHead();
       if (rules.servesHead()) {
-        serveQueue(lock, now);
+        first = serveQueue(lock, attempt, now) == Served.ALL;
         hold = lock.holders.get(attempt);
       }
-      boolean first = lock.waiters.isEmpty() || !rules.servesHead();
       if (hold == null && first && lock.fits(request.mode()) && lock.closedUntil <= now) {
         lock.waiters.remove(attempt);
         hold = grant(lock, request, now);
@@ -416,38 +423,63 @@ public final class LockTable {
     return rules.remembersEnd() && last != null && last.attempt().equals(attempt) ? last : null;
   }
 
-  /**
-   * Grants to waiters in order, for as long as they fit, dropping the dead.
-   *
-   * @return whether the bound was met before the end
-   */
+  /** What is left of the queue after it was served. */
+  private enum Served {
+    /** Nobody, or only waiters that were passed over: a newcomer is next. */
+    ALL,
+    /** The lock is closed, or a waiter does not fit yet: a newcomer stands behind it. */
+    BLOCKED,
+    /** Not known: the bound was met before the end. */
+    MORE
+  }
+
   private boolean serveQueue(LockRecord lock, long now) {
+    return serveQueue(lock, null, now) == Served.MORE;
+  }
+
+  /**
+   * Grants to waiters in order, for as long as they fit, dropping the dead. A waiter without a
+   * connection would not hear of its grant: it keeps its place and is passed over, unless it is the
+   * one that asks.
+   *
+   * @param asking the attempt whose request this step answers; null if it does not wait
+   */
+  private Served serveQueue(LockRecord lock, @Nullable AttemptId asking, long now) {
     List<Waiter> served = new ArrayList<>();
-    boolean more = false;
-    for (int step = 0; !lock.waiters.isEmpty() && lock.closedUntil <= now; step++) {
-      if (proofs && step == rules.steps()) {
-        more = true;
+    Served left = Served.ALL;
+    Iterator<Waiter> queue = lock.waiters.values().iterator();
+    for (int step = 0; queue.hasNext(); step++) {
+      if (lock.closedUntil > now) {
+        left = Served.BLOCKED;
         break;
       }
-      Waiter head = lock.waiters.values().iterator().next();
-      AttemptId attempt = head.request().attempt();
-      if (rules.skipsDeadWaiters() && !sessions.isLive(attempt.session(), now)) {
-        lock.waiters.remove(attempt);
-      } else if (lock.fits(head.request().mode())) {
-        lock.waiters.remove(attempt);
-        grant(lock, head.request(), now);
-        if (proofs) {
-          tellServed(lock, head, now);
-        } else {
-          served.add(head);
-        }
-      } else {
+      if (proofs && step == rules.steps()) {
+        left = Served.MORE;
         break;
+      }
+      Waiter next = queue.next();
+      AttemptId attempt = next.request().attempt();
+      if (rules.skipsDeadWaiters() && !sessions.isLive(attempt.session(), now)) {
+        queue.remove();
+      } else if (!rules.skipsDisconnected()
+          || attempt.equals(asking)
+          || sessions.isConnected(attempt.session())) {
+        if (!lock.fits(next.request().mode())) {
+          left = Served.BLOCKED;
+          break;
+        }
+        queue.remove();
+        grant(lock, next.request(), now);
+        if (proofs) {
+          tellServed(lock, next, now);
+        } else {
+          served.add(next);
+        }
       }
     }
     // A store that serves by itself serves all at once: who is served does not see the others wait.
     served.forEach(waiter -> tellServed(lock, waiter, now));
-    return more;
+    return left;
   }
 
   private void tellServed(LockRecord lock, Waiter waiter, long now) {

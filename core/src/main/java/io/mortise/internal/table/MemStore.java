@@ -77,6 +77,7 @@ public final class MemStore implements LockStore {
   @Override
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
     listeners.put(spec.id(), hints);
+    connected(spec.id(), true);
     return new Session(spec);
   }
 
@@ -109,6 +110,15 @@ public final class MemStore implements LockStore {
     step(
         now -> {
           table.forget(name);
+          return true;
+        });
+  }
+
+  /** Tells that a session's process has lost its connection, or has one again: for tests. */
+  public void connected(SessionId session, boolean connected) {
+    step(
+        now -> {
+          table.connected(session, connected);
           return true;
         });
   }
@@ -194,8 +204,13 @@ public final class MemStore implements LockStore {
 
     @Override
     public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+      return renew(previous, next, seen, spec.ttl());
+    }
+
+    @Override
+    public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
       return CompletableFuture.completedFuture(
-          step(now -> lacking.renewal(table.renew(spec, previous, next, seen, now))));
+          step(now -> lacking.renewal(table.renew(spec, previous, next, seen, ttl, now))));
     }
 
     @Override

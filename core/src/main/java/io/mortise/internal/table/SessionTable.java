@@ -44,13 +44,15 @@ final class SessionTable {
     long beat;
     long expiresAt;
     long nextNews = 1;
+    boolean connected = true;
 
     Session(ClientLabel client) {
       this.client = client;
     }
   }
 
-  Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen, long now) {
+  Renewal renew(
+      SessionSpec spec, long previous, long next, List<Long> seen, Duration ttl, long now) {
     Session session = find(spec.id(), now);
     if (session == null) {
       if (previous != 0) {
@@ -62,7 +64,7 @@ final class SessionTable {
       return new Renewal.Lost("another process renews the same session");
     }
     session.beat = next;
-    session.expiresAt = now + LockRecord.micros(spec.ttl());
+    session.expiresAt = now + LockRecord.micros(ttl);
     session.gone.keySet().removeAll(seen);
     session.news.keySet().removeAll(seen);
     Stream<Map.Entry<Long, News>> told =
@@ -91,6 +93,19 @@ final class SessionTable {
 
   boolean isLive(SessionId id, long now) {
     return find(id, now) != null;
+  }
+
+  void connected(SessionId id, boolean connected) {
+    Session session = sessions.get(id);
+    if (session != null) {
+      session.connected = connected;
+    }
+  }
+
+  /** Whether the process behind a live session can be told of a grant at once. */
+  boolean isConnected(SessionId id) {
+    Session session = sessions.get(id);
+    return session == null || session.connected;
   }
 
   Duration left(SessionId id, long now) {

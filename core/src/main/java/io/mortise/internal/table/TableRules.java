@@ -50,6 +50,11 @@ public class TableRules {
     return true;
   }
 
+  /** A waiter that would not hear of its grant is passed over, and keeps its place. */
+  protected boolean skipsDisconnected() {
+    return true;
+  }
+
   /**
    * The last end is remembered: a repeated release answers the same, a late repeated acquire is
    * refused (B9).

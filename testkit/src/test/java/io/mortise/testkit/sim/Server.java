@@ -171,15 +171,15 @@ final class Server {
         : reply;
   }
 
-  Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen) {
-    Renewal renewal = table.renew(spec, previous, next, seen, micros());
+  Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen, Duration ttl) {
+    Renewal renewal = table.renew(spec, previous, next, seen, ttl, micros());
     if (renewal instanceof Renewal.Renewed) {
       if (previous != 0 && cloned.contains(spec.id()) && livesUntil(spec.id()) > world.now()) {
         judge.violation("clone", "-", "Two renew session " + spec.id() + ".");
       }
       cloned.remove(spec.id());
       beats.put(spec.id(), next);
-      expiry.put(spec.id(), micros() + spec.ttl().toNanos() / 1000);
+      expiry.put(spec.id(), micros() + ttl.toNanos() / 1000);
     }
     world.trace(() -> "  store: renew " + spec.id() + " -> " + renewal);
     return renewal instanceof Renewal.Renewed told
@@ -194,7 +194,7 @@ final class Server {
    * @return what is confirmed now; 0 if it was told that it has lost
    */
   long renewByClone(SessionSpec spec, long previous, long next) {
-    Renewal renewal = table.renew(spec, previous, next, List.of(), micros());
+    Renewal renewal = table.renew(spec, previous, next, List.of(), spec.ttl(), micros());
     world.trace(() -> "  store: a clone renews " + spec.id() + " -> " + renewal);
     if (renewal instanceof Renewal.Renewed) {
       expiry.put(spec.id(), micros() + spec.ttl().toNanos() / 1000);

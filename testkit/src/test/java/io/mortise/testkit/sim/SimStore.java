@@ -164,11 +164,16 @@ final class SimStore implements LockStore {
 
     @Override
     public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+      return renew(previous, next, seen, spec.ttl());
+    }
+
+    @Override
+    public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
       CompletableFuture<Renewal> future = new CompletableFuture<>();
       long sentAt = world.now();
       tries = tries == Integer.MAX_VALUE ? tries : tries + 1;
       renewals.send(
-          () -> server.renew(spec, previous, next, seen),
+          () -> server.renew(spec, previous, next, seen, ttl),
           renewal -> {
             life.heard(renewal);
             if (!tellsWhatHasGoneFirst(renewal)) {

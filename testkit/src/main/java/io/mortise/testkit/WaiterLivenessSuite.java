@@ -1,0 +1,185 @@
+package io.mortise.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Verdict;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Nothing waits for a dead waiter: a hand-over passes over processes without a connection, and a
+ * session may be short while its process waits.
+ */
+class WaiterLivenessSuite extends StoreSuite {
+  WaiterLivenessSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  /** A session of another process, whose connection the store knows of. */
+  private SessionDriver in(LockStore process, String client) {
+    return connected(SessionDriver.open(process, LONG, client));
+  }
+
+  private SessionDriver connected(SessionDriver driver) {
+    under.awaitConnection(driver.id(), true);
+    // A renewal tells the store that from now on a missing connection means something.
+    renewed(driver.renew());
+    return driver;
+  }
+
+  /** Closes the connections of a process, as its death does. */
+  private void kill(LockStore process, SessionDriver... sessions) {
+    process.close();
+    for (SessionDriver session : sessions) {
+      under.awaitConnection(session.id(), false);
+    }
+  }
+
+  @Test
+  void givenRenewalForAShorterTime_thenTheSessionEndsThen() {
+    needs(Capability.VARIABLE_TTL);
+    SessionDriver a = session("a");
+    renewed(a.renew(shortTtl()));
+    outliveSession();
+    assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+    assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
+  }
+
+  @Test
+  void givenRenewalForAShorterTime_whenTheNextIsForTheWholeTtl_thenTheSessionLivesOn() {
+    needs(Capability.VARIABLE_TTL);
+    SessionDriver a = session("a");
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    renewed(a.renew(LONG.dividedBy(2)));
+    assertThat(judge(a))
+        .isInstanceOfSatisfying(
+            Verdict.Alive.class,
+            alive -> assertThat(alive.left()).isLessThanOrEqualTo(LONG.dividedBy(2)));
+    renewed(a.renew());
+    assertThat(judge(a))
+        .isInstanceOfSatisfying(
+            Verdict.Alive.class,
+            alive -> assertThat(alive.left()).isGreaterThan(LONG.dividedBy(2)));
+    assertThat(holders(LOCK)).containsExactly(held);
+  }
+
+  @Test
+  void givenKilledHead_whenTheHolderReleases_thenTheNextConnectedWaiterHolds() {
+    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
+    SessionDriver a = session("a");
+    SessionDriver c = session("c");
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    LockStore process = under.another();
+    SessionDriver b = in(process, "b");
+    AttemptId dead = b.queued(LOCK, EX);
+    AttemptId live = c.queued(LOCK, EX);
+    kill(process, b);
+    a.end(LOCK, held);
+    assertThat(holders(LOCK)).containsExactly(live);
+    assertThat(waiters(LOCK)).as("who is passed keeps its place").containsExactly(dead);
+  }
+
+  @Test
+  void givenKilledHeadWithTenDeadBehindIt_whenTheHolderReleases_thenTheNextConnectedWaiterHolds() {
+    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
+    SessionDriver a = session("a");
+    SessionDriver c = session("c");
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    LockStore process = under.another();
+    List<AttemptId> dead = new ArrayList<>();
+    SessionDriver b = in(process, "b");
+    SessionDriver d = in(process, "d");
+    for (int i = 0; i < 11; i++) {
+      dead.add((i % 2 == 0 ? b : d).queued(LOCK, EX));
+    }
+    AttemptId live = c.queued(LOCK, EX);
+    kill(process, b, d);
+    a.end(LOCK, held);
+    assertThat(holders(LOCK)).containsExactly(live);
+    assertThat(waiters(LOCK)).containsExactlyElementsOf(dead);
+  }
+
+  @Test
+  void givenOnlyKilledWaiters_whenTheHolderReleases_thenANewcomerHolds() {
+    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
+    SessionDriver a = session("a");
+    SessionDriver c = session("c");
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    LockStore process = under.another();
+    SessionDriver b = in(process, "b");
+    AttemptId dead = b.queued(LOCK, EX);
+    kill(process, b);
+    a.end(LOCK, held);
+    assertThat(holders(LOCK)).isEmpty();
+    AttemptId live = granted(c.acquire(LOCK, c.attempt(), EX)).attempt();
+    assertThat(waiters(LOCK)).containsExactly(dead);
+    AttemptId next = a.queued(LOCK, EX);
+    c.end(LOCK, live);
+    assertThat(holders(LOCK)).containsExactly(next);
+  }
+
+  @Test
+  void givenKilledWriterAheadOfReaders_whenTheHolderReleases_thenTheReadersHold() {
+    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED, Capability.SHARED);
+    SessionDriver a = session("a");
+    SessionDriver c = session("c");
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    LockStore process = under.another();
+    SessionDriver b = in(process, "b");
+    AttemptId dead = b.queued(LOCK, EX);
+    AttemptId first = c.queued(LOCK, SH);
+    AttemptId second = c.queued(LOCK, SH);
+    kill(process, b);
+    a.end(LOCK, held);
+    assertThat(holders(LOCK)).containsExactlyInAnyOrder(first, second);
+    assertThat(waiters(LOCK)).containsExactly(dead);
+  }
+
+  @Test
+  @Tag("retried-attempt-granted-once")
+  void givenHeadThatWasPassed_whenItConnectsAgain_thenItIsTheNextThatHolds() {
+    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
+    SessionDriver a = session("a");
+    SessionDriver c = session("c");
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    LockStore process = under.another();
+    SessionDriver b = in(process, "b");
+    AttemptId head = b.queued(LOCK, EX);
+    AttemptId next = c.queued(LOCK, EX);
+    AttemptId last = c.queued(LOCK, EX);
+    kill(process, b);
+    a.end(LOCK, held);
+    assertThat(holders(LOCK)).containsExactly(next);
+
+    SessionDriver again = connected(b.twin(store()));
+    queued(again.enqueue(LOCK, head, EX));
+    c.end(LOCK, next);
+    assertThat(holders(LOCK)).containsExactly(head);
+    assertThat(waiters(LOCK)).containsExactly(last);
+    again.close();
+  }
+
+  @Test
+  void givenDisconnectedHeadOfAFreeLock_whenItsOwnRequestComes_thenItHolds() {
+    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
+    SessionDriver a = session("a");
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    LockStore process = under.another();
+    SessionDriver b = in(process, "b");
+    AttemptId head = b.queued(LOCK, EX);
+    kill(process, b);
+    a.end(LOCK, held);
+    assertThat(holders(LOCK)).isEmpty();
+    SessionDriver again = b.twin(store());
+    granted(again.enqueue(LOCK, head, EX));
+    again.end(LOCK, head);
+    assertFree(LOCK, a);
+    again.close();
+  }
+}
