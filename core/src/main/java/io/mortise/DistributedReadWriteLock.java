@@ -18,7 +18,8 @@ public interface DistributedReadWriteLock {
    * A pair of re-entrant views that belong to threads. The holder of the write lock may take the
    * read lock and then let go of the write lock; the other way round is refused with {@link
    * IllegalMonitorStateException}, for it would wait for itself. Letting go of the write lock first
-   * is a {@link Lease#downgrade()}, with its exceptions.
+   * is a {@link Lease#downgrade()}; where the store has none, or does not answer, the hold stays
+   * exclusive until the read lock is let go of, too. {@code unlock()} then throws nothing.
    */
   ReadWriteLock asJavaReadWriteLock();
 }

@@ -147,6 +147,25 @@ class SharingSuite extends ClientSuite {
   }
 
   @Test
+  void givenJavaView_whenAWriteLockCannotBeNarrowed_thenItStaysExclusive_andUnlockSucceeds() {
+    needs(Capability.SHARED);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    ReadWriteLock lock = of(a).asJavaReadWriteLock();
+    lock.writeLock().lock();
+    lock.readLock().lock();
+    a.link().set(StoreLink.State.REFUSING);
+    lock.writeLock().unlock();
+    a.link().set(StoreLink.State.UP);
+    if (!can(Capability.DOWNGRADE)) {
+      assertThat(of(b).readLock().tryAcquire()).isEmpty();
+    }
+    lock.readLock().unlock();
+    awaitFree(of(b).writeLock());
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
   void givenJavaView_thenEachModeCountsItsOwnReentries() {
     needs(Capability.SHARED);
     Peer a = peer("a");

@@ -3,18 +3,23 @@ package io.mortise.internal.engine;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LeaseLostMonitorException;
+import io.mortise.LockException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Two re-entrant views on one read/write lock. A thread has one lease for both: exclusive while it
  * holds the write lock, narrowed to shared when it lets go of that but keeps the read lock.
  */
 final class ThreadOwnedReadWriteLock implements ReadWriteLock {
+  private static final Logger log = LoggerFactory.getLogger(ThreadOwnedReadWriteLock.class);
+
   private final View read;
   private final View write;
   private final Map<Thread, Hold> holds = new ConcurrentHashMap<>();
@@ -101,10 +106,22 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
           holds.remove(Thread.currentThread());
           hold.lease.close();
         } else if (writes && hold.writes == 0) {
-          hold.lease.downgrade();
+          narrow(hold.lease);
         }
       } catch (LeaseLostException e) {
         throw new LeaseLostMonitorException(e);
+      }
+    }
+
+    /** What cannot be narrowed stays exclusive, which is only stricter; an unlock must not fail. */
+    private void narrow(Lease lease) {
+      try {
+        lease.downgrade();
+      } catch (LeaseLostException e) {
+        throw e;
+      } catch (LockException e) {
+        log.debug(
+            "Lock '{}' stays exclusive until its read lock is released, too.", lock.name(), e);
       }
     }
 
