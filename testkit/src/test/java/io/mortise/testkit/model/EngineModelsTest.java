@@ -33,13 +33,13 @@ class EngineModelsTest {
 
   @Test
   void givenHandOversCancelsDeathsAndLostPushes_thenTheLockGoesOnInOrder() {
-    assertSafe("hand-over", new HandOverModel(HandOverModel.Variant.BUILT, 3, 1));
+    assertSafe("hand-over", new HandOverModel(HandOverModel.Variant.BUILT, 3, 1, 1));
   }
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
   void givenARuleOfHandOverIsMissing_thenItIsFoundBroken(HandOverModel.Variant without) {
-    assertBroken("hand-over, " + without, new HandOverModel(without, 3, 2));
+    assertBroken("hand-over, " + without, new HandOverModel(without, 3, 2, 1));
   }
 
   @Test
@@ -74,7 +74,7 @@ class EngineModelsTest {
     assertSafe("leftovers, long", new LeftoverModel(LeftoverModel.Variant.BUILT, 2, 2, false));
     assertSafe(
         "leftovers in time, long", new LeftoverModel(LeftoverModel.Variant.BUILT, 2, 2, true));
-    assertSafe("hand-over, long", new HandOverModel(HandOverModel.Variant.BUILT, 3, 2));
+    assertSafe("hand-over, long", new HandOverModel(HandOverModel.Variant.BUILT, 3, 2, 2));
     assertSafe("readers, long", new ReadersModel(ReadersModel.Variant.BUILT, 8, 6));
     assertSafe("readers that join, long", new ReadersModel(ReadersModel.Variant.JOINS, 8, 6));
     assertSafe("strict, long", new StrictModel(StrictModel.Variant.BUILT, 6, 6));

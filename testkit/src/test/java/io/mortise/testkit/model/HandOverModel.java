@@ -8,9 +8,12 @@ import org.jspecify.annotations.Nullable;
  * hear of it (DESIGN B1, B3). Processes ask, wait, hold, and end their attempts in any order; the
  * requests of each arrive in order, but pushes overtake answers and may be lost. Attempts that
  * nobody knows are another model's business ({@link LeftoverModel}): here, news of them is ignored.
+ * Connections for pushes break and come back; the store grants to nobody without one, but for the
+ * process that asks.
  *
- * <p>Broken is: two believe; somebody is granted the lock who was not the first of the living in
- * the queue; somebody waits, nobody holds who could let go, and asking again does not help.
+ * <p>Broken is: two believe; somebody is granted the lock who was not the first of the living and
+ * connected in the queue; somebody waits, nobody holds who could let go, and asking again does not
+ * help.
  */
 final class HandOverModel implements Model<Cells> {
   // Cells of a process.
@@ -29,7 +32,10 @@ final class HandOverModel implements Model<Cells> {
   /** The store has found its session over. */
   private static final int EXPIRED = 8;
 
-  private static final int PROCESS = 9;
+  /** It has no connection by which it could be called. */
+  private static final int CUT = 9;
+
+  private static final int PROCESS = 10;
 
   private static final int IDLE = 0;
   private static final int ASKED = 1;
@@ -44,9 +50,11 @@ final class HandOverModel implements Model<Cells> {
   private final Variant variant;
   private final int processes;
   private final int deaths;
+  private final int cuts;
   private final int holder;
   private final int queue;
   private final int died;
+  private final int wasCut;
   private final int passedOver;
 
   enum Variant {
@@ -61,17 +69,23 @@ final class HandOverModel implements Model<Cells> {
     /** Who asks is served if the lock is free, whoever waits. */
     SERVES_THE_ASKER,
     /** Only the first in the queue finds out that the holder is dead. */
-    ONLY_THE_HEAD_TAKES_OVER
+    ONLY_THE_HEAD_TAKES_OVER,
+    /** A holder without a connection is taken for dead. */
+    CONNECTION_DECIDES,
+    /** A waiter without a connection is passed over also when it asks. */
+    PASSES_THE_ASKER
   }
 
-  HandOverModel(Variant variant, int processes, int deaths) {
+  HandOverModel(Variant variant, int processes, int deaths, int cuts) {
     this.variant = variant;
     this.processes = processes;
     this.deaths = deaths;
+    this.cuts = cuts;
     this.holder = processes * PROCESS;
     this.queue = holder + 1;
     this.died = queue + processes;
-    this.passedOver = died + 1;
+    this.wasCut = died + 1;
+    this.passedOver = wasCut + 1;
   }
 
   @Override
@@ -133,10 +147,18 @@ final class HandOverModel implements Model<Cells> {
       } else {
         process(state, p, step);
         arrivals(state, p, step);
+        if (state.get(at(p, CUT)) == 1) {
+          step.accept(p + " connects again", state.with(at(p, CUT), 0));
+        } else if (state.get(wasCut) < cuts) {
+          Cells.Draft cut = state.draft().set(at(p, CUT), 1).set(at(p, PUSH), 0);
+          step.accept(p + " disconnects", cut.set(wasCut, state.get(wasCut) + 1).done());
+        }
         if (state.get(died) < deaths) {
           Cells.Draft dead = state.draft().set(at(p, PHASE), DEAD).set(at(p, BELIEVES), 0);
           dead.set(at(p, ANSWER), 0).set(at(p, ENDED), 0).set(at(p, PUSH), 0).set(at(p, NEWS), 0);
-          step.accept(p + " dies", dead.set(died, state.get(died) + 1).done());
+          dead.set(died, state.get(died) + 1);
+          step.accept(p + " dies", dead.done());
+          step.accept(p + " is killed", dead.set(at(p, CUT), 1).done());
         }
       }
     }
@@ -218,7 +240,11 @@ final class HandOverModel implements Model<Cells> {
     int holds = lock.get(holder);
     boolean head = lock.get(queue) == 0 || lock.get(queue) == p;
     boolean mayJudge = head || variant != Variant.ONLY_THE_HEAD_TAKES_OVER;
-    if (holds != 0 && lock.get(at(holds, EXPIRED)) == 1 && mayJudge) {
+    boolean gone =
+        holds != 0
+            && (lock.get(at(holds, EXPIRED)) == 1
+                || (variant == Variant.CONNECTION_DECIDES && lock.get(at(holds, CUT)) == 1));
+    if (gone && mayJudge) {
       lock.set(holder, 0);
     }
     if (lock.get(holder) == 0 && variant == Variant.SERVES_THE_ASKER) {
@@ -226,9 +252,10 @@ final class HandOverModel implements Model<Cells> {
       grant(lock, p);
     }
     if (mayJudge) {
-      serve(lock);
+      serve(lock, p);
     }
-    if (lock.get(holder) == 0 && lock.get(queue) == 0) {
+    if (lock.get(holder) == 0 && isFirstConnected(lock, p)) {
+      leave(lock, p);
       grant(lock, p);
     }
     if (lock.get(holder) != p) {
@@ -249,7 +276,7 @@ final class HandOverModel implements Model<Cells> {
         && (held || variant != Variant.CANCEL_LEAVES_THE_QUEUE_ONLY)) {
       lock.set(holder, 0).set(at(p, NEWS), 0);
     }
-    serve(lock);
+    serve(lock, 0);
     lock.set(at(p, ENDED), lock.get(at(p, PHASE)) == DEAD ? 0 : 1);
   }
 
@@ -264,17 +291,42 @@ final class HandOverModel implements Model<Cells> {
     return found;
   }
 
-  /** The first of the living gets it, and is told: by a push, and with its next renewal. */
-  private void serve(Cells.Draft lock) {
-    while (lock.get(holder) == 0 && lock.get(queue) != 0) {
-      int head = lock.get(queue);
-      boolean lives = lock.get(at(head, EXPIRED)) == 0;
-      if (lives) {
-        grant(lock, head);
-        boolean listens = lock.get(at(head, PHASE)) != DEAD;
-        lock.set(at(head, PUSH), listens ? 1 : 0).set(at(head, NEWS), listens ? 1 : 0);
+  /** Whether nobody waits before it but those who would not hear of a grant. */
+  private boolean isFirstConnected(Cells.Draft lock, int p) {
+    if (variant == Variant.PASSES_THE_ASKER && lock.get(at(p, CUT)) == 1) {
+      return false;
+    }
+    for (int place = queue; place < queue + processes && lock.get(place) != p; place++) {
+      int before = lock.get(place);
+      if (before != 0 && lock.get(at(before, CUT)) == 0) {
+        return false;
       }
-      leave(lock, head);
+    }
+    return true;
+  }
+
+  /**
+   * The first of the living and connected gets it, and is told: by a push, and with its next
+   * renewal.
+   *
+   * @param asking who is answered, and hears of a grant in any case
+   */
+  private void serve(Cells.Draft lock, int asking) {
+    int place = queue;
+    while (lock.get(holder) == 0 && place < queue + processes && lock.get(place) != 0) {
+      int next = lock.get(place);
+      boolean answered = next == asking && variant != Variant.PASSES_THE_ASKER;
+      if (lock.get(at(next, EXPIRED)) == 1) {
+        leave(lock, next);
+      } else if (lock.get(at(next, CUT)) == 0 || answered) {
+        grant(lock, next);
+        boolean listens = lock.get(at(next, PHASE)) != DEAD;
+        boolean called = listens && lock.get(at(next, CUT)) == 0;
+        lock.set(at(next, PUSH), called ? 1 : 0).set(at(next, NEWS), listens ? 1 : 0);
+        leave(lock, next);
+      } else {
+        place++;
+      }
     }
   }
 
@@ -283,7 +335,7 @@ final class HandOverModel implements Model<Cells> {
       int before = lock.get(place);
       if (before == p || before == 0) {
         break;
-      } else if (lock.get(at(before, EXPIRED)) == 0) {
+      } else if (lock.get(at(before, EXPIRED)) == 0 && lock.get(at(before, CUT)) == 0) {
         lock.set(passedOver, before);
       }
     }
