@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
+import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.Capability;
 import java.time.Duration;
@@ -169,6 +170,39 @@ class OutageSuite extends ClientSuite {
     assertThat(failure(a.lock().acquireAsync(wait))).isInstanceOf(StoreUnavailableException.class);
     a.link().set(StoreLink.State.UP);
     assertThat(isFree(peer("b").lock())).isTrue();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenWaitInTheQueue_whenTheStoreFallsSilent_thenItsEndIsAnException_andNeverContention()
+      throws Exception {
+    needs(Capability.QUEUE);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    Duration wait = Duration.ofSeconds(3);
+    Future<?> parked = start(() -> b.lock().tryAcquire(wait));
+    awaitWaiters(LOCK, 1);
+    b.link().set(StoreLink.State.SILENT);
+    assertThat(failure(parked))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("'" + LOCK + "'");
+    b.link().set(StoreLink.State.UP);
+    lease.close();
+    // Its session may have ended meanwhile: then a contender finds what it left.
+    awaitFree(a.lock());
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenLockThatIsHeld_whenATimedWaitEnds_thenItIsContention() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    assertThat(b.lock().tryAcquire(Duration.ofMillis(1_300))).isEmpty();
+    assertThat(failure(b.lock().acquireAsync(Duration.ofMillis(1_300))))
+        .isInstanceOf(LockTimeoutException.class);
+    lease.close();
     assertNothingLeft(LOCK);
   }
 

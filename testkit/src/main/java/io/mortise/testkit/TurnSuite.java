@@ -11,12 +11,19 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** First come, first served, over processes. */
 class TurnSuite extends ClientSuite {
+  /** So long that nobody waits for its end in a test. */
+  private static final Duration WHOLE = Duration.ofSeconds(60);
+
+  /** How long the session of a process lives that waits and holds nothing. */
+  private static final Duration SHORT = Duration.ofSeconds(3);
+
   TurnSuite(StoreUnderTest under) {
     super(under);
   }
@@ -96,6 +103,51 @@ class TurnSuite extends ClientSuite {
     assertThat(impatient.cancel(true)).isTrue();
     lease.close();
     get(patient).close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenProcessThatWaitsAndHoldsNothing_thenItsSessionIsShort_andWholeAgainBeforeItHolds()
+      throws Exception {
+    needs(Capability.QUEUE, Capability.VARIABLE_TTL);
+    Peer a = peer("a", WHOLE);
+    Peer b = peer("b", WHOLE);
+    Lease lease = a.lock().acquire();
+    Future<Lease> next = acquiring(b.lock());
+    Waits.until(
+        LONG,
+        "the waiter's session was short",
+        () -> waiters(LOCK).stream().anyMatch(party -> party.sessionLeft().compareTo(SHORT) <= 0));
+    assertThat(holders(LOCK).get(0).sessionLeft()).isGreaterThan(SHORT);
+    lease.close();
+    Lease own = get(next);
+    assertThat(own.remaining()).isGreaterThan(SHORT);
+    own.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenHeadThatStandsStill_whenTheHolderReleases_thenTheNextHoldsWithinItsShortSession()
+      throws Exception {
+    needs(Capability.QUEUE, Capability.VARIABLE_TTL);
+    Peer a = peer("a", WHOLE);
+    Peer b = peer("b", WHOLE);
+    Peer c = peer("c", WHOLE);
+    Lease lease = a.lock().acquire();
+    CompletableFuture<Lease> head = b.lock().acquireAsync();
+    awaitWaiters(LOCK, 1);
+    Waits.until(
+        LONG,
+        "the head's session was short",
+        () -> waiters(LOCK).stream().anyMatch(party -> party.sessionLeft().compareTo(SHORT) <= 0));
+    Future<Lease> next = acquiring(c.lock());
+    awaitWaiters(LOCK, 2);
+    b.link().set(StoreLink.State.SILENT);
+    lease.close();
+    // LONG is less than the whole TTL.
+    get(next).close();
+    b.link().set(StoreLink.State.UP);
+    head.get(1, TimeUnit.MINUTES).close();
     assertNothingLeft(LOCK);
   }
 }

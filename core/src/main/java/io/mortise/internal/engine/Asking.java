@@ -18,6 +18,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Asks the store for a {@link Claim}. A claim has one attempt in the store at a time, and one
@@ -36,6 +38,11 @@ final class Asking {
   /** For a lock that threads of this process contend for; one that uses it up gets a larger one. */
   private static final int BLOCK = 1_024;
 
+  /** A wait that meets trouble for longer is told of in the log. */
+  private static final long WARN_NANOS = 1_000_000_000;
+
+  private static final Logger log = LoggerFactory.getLogger(Asking.class);
+
   private final Engine engine;
   private final boolean canQueue;
   private final boolean takesFloor;
@@ -45,6 +52,11 @@ final class Asking {
 
   /** How long the store took to answer lately; a moving average. Losing an update does no harm. */
   private volatile long tripNanos;
+
+  /** Since when no request was served; 0 if one was. For the log: losing an update does no harm. */
+  private volatile long failingSince;
+
+  private volatile boolean warned;
 
   Asking(Engine engine) {
     this.engine = engine;
@@ -77,6 +89,7 @@ final class Asking {
     int tokens = claim.shared ? claim.contended ? BLOCK : SMALL_BLOCK : 1;
     Sent sent = new Sent(attempt, engine.env.now(), session.asleep(), session.doubts());
     claim.asks(sent);
+    session.sent(sent.at());
     stripe.send(
         session,
         new Request.Acquire(
@@ -88,7 +101,22 @@ final class Asking {
             tokens,
             takesFloor && session.doubts() > 0 ? claim.tokenFloor() : 0,
             provenDead),
-        reply -> answered(stripe, claim, sent, reply));
+        reply -> {
+          if (!(reply instanceof Reply.Failed)) {
+            session.heard();
+          }
+          answered(stripe, claim, sent, reply);
+        });
+  }
+
+  /**
+   * Asks once more for a wait that ends soon, unless an answer is due: so that at its end it is
+   * known whether the lock is busy or the store is silent.
+   */
+  void askBeforeTheEnd(Stripe stripe, Claim claim) {
+    if (claim.phase() == Phase.ASKED && !claim.isAsking()) {
+      ask(stripe, claim, null);
+    }
   }
 
   /** How long the store takes to answer. */
@@ -168,6 +196,7 @@ final class Asking {
       }
       if (!(reply instanceof Reply.Failed)) {
         claim.trouble(null);
+        served();
       }
       if (reply instanceof Reply.Granted && sent.doubts() != doubts(claim)) {
         // By a server, perhaps, that has been replaced since.
@@ -181,6 +210,7 @@ final class Asking {
         claim.queued(true);
         Reply.Holder holder = queued.holder();
         claim.saw(holder);
+        engine.waits(Objects.requireNonNull(claim.session));
         if (holder == null || !holder.sessionLeft().isZero()) {
           // They asked together with others who wait.
           dismissTriers(stripe, claim, State.BUSY, null);
@@ -359,8 +389,39 @@ final class Asking {
     }
   }
 
+  /** Says once per episode why waits make no progress. */
+  private void notServed(Claim claim, Throwable cause) {
+    long now = engine.env.now();
+    if (failingSince == 0) {
+      failingSince = now | 1;
+    } else if (!warned && now - failingSince >= WARN_NANOS) {
+      warned = true;
+      log.warn(
+          "Store {} has served no request for {} ms, and waits for locks go on (lock={}): {}",
+          engine.storeName(),
+          (now - failingSince) / 1_000_000,
+          claim.name,
+          cause.getMessage());
+    }
+  }
+
+  private void served() {
+    if (failingSince != 0) {
+      long since = failingSince;
+      failingSince = 0;
+      if (warned) {
+        warned = false;
+        log.warn(
+            "Store {} serves requests again after {} ms.",
+            engine.storeName(),
+            (engine.env.now() - since) / 1_000_000);
+      }
+    }
+  }
+
   private void failed(Stripe stripe, Claim claim, Throwable cause, boolean mayHaveRun) {
     claim.trouble(cause);
+    notServed(claim, cause);
     if (claim.head() != null && claim.head().once) {
       dismissTriers(stripe, claim, State.FAILED, engine.unavailable(claim.name, cause));
     }

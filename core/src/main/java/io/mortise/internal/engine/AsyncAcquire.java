@@ -41,7 +41,12 @@ final class AsyncAcquire {
       return future;
     }
     if (limit != null && limit.nanos() != 0 && !mine.isDone()) {
-      timer = engine.env.timers().schedule(limit.nanos(), () -> timeOut(mine, limit));
+      long lastPart = Claims.lastPart(limit.nanos());
+      timer =
+          engine
+              .env
+              .timers()
+              .schedule(limit.nanos() - lastPart, () -> endSoon(mine, limit, lastPart));
     }
     if (mine.isDone()) {
       deliver();
@@ -61,6 +66,14 @@ final class AsyncAcquire {
             });
     assert watched != null;
     return future;
+  }
+
+  private void endSoon(Waiter mine, Limit limit, long lastPart) {
+    engine.endsSoon(mine);
+    timer = engine.env.timers().schedule(lastPart, () -> timeOut(mine, limit));
+    if (future.isDone()) {
+      timer.cancel();
+    }
   }
 
   private void timeOut(Waiter mine, Limit limit) {

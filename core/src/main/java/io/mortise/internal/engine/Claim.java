@@ -152,7 +152,15 @@ final class Claim {
 
   @SuppressWarnings("EnumOrdinal") // its place, within this JVM only
   void phase(Phase next) {
+    boolean held = phase() == Phase.HELD;
     phase = (byte) next.ordinal();
+    if (session != null && held != (next == Phase.HELD)) {
+      if (held) {
+        session.holdEnds();
+      } else {
+        session.holdBegins();
+      }
+    }
   }
 
   /** A new attempt for the same waiters: of the one before, nothing counts any more. */
@@ -348,8 +356,7 @@ final class Claim {
   }
 
   /**
-   * Since when nothing has been heard about the attempt, if nothing was heard at all; null if it is
-   * known that others are in the way.
+   * Since when the store owes an answer about the attempt; null if it does not.
    *
    * @param came when the asking waiter came
    */
@@ -358,11 +365,7 @@ final class Claim {
     if (phase() == Phase.UNSENT) {
       // Its timer runs while it is not sent by choice.
       return own == null || own.timer == null ? came : null;
-    } else if (phase() != Phase.ASKED
-        || own == null
-        || own.queued
-        || own.polls > 0
-        || own.sent == null) {
+    } else if (phase() != Phase.ASKED || own == null || own.sent == null) {
       return null;
     }
     return own.sent.at() - came > 0 ? own.sent.at() : came;

@@ -24,6 +24,9 @@ final class Claims {
   /** A store that is silent for longer is not merely slow. */
   private static final long SILENCE_NANOS = 1_000_000_000;
 
+  /** Nor is one that is silent for longer during at least half of a wait. */
+  private static final long SHORT_SILENCE_NANOS = 500_000_000;
+
   /**
    * Where nobody hands over, a process that gives a lock back and wants it again lets others go
    * first for so long. They would find it free by chance only, once in hundreds of passes.
@@ -80,11 +83,25 @@ final class Claims {
 
   /** Why it is not known that others were in the waiter's way; null if it is. */
   private @Nullable Throwable trouble(Claim claim, Waiter waiter) {
-    Long silent = claim.trouble() == null ? claim.silentSince(waiter.came) : null;
-    long nanos = silent == null ? 0 : engine.env.now() - silent;
-    return nanos < SILENCE_NANOS
-        ? claim.trouble()
-        : new TimeoutException("no answer within " + nanos / 1_000_000 + " ms.");
+    if (claim.trouble() != null || claim.phase() == Phase.HELD) {
+      return claim.trouble();
+    }
+    long now = engine.env.now();
+    Long since = claim.silentSince(waiter.came);
+    long silent = since == null ? 0 : now - since;
+    boolean most = silent >= SHORT_SILENCE_NANOS && silent >= (now - waiter.came) / 2;
+    if (!most && claim.phase() == Phase.ASKED && claim.session != null) {
+      // Nor is anything known if others have asked in vain for as long.
+      silent = Math.max(silent, claim.session.silentNanos(now));
+    }
+    return most || silent >= SILENCE_NANOS
+        ? new TimeoutException("no answer within " + silent / 1_000_000 + " ms.")
+        : null;
+  }
+
+  /** See {@link Asking#askBeforeTheEnd}; how long before the end of a wait that is. */
+  static long lastPart(long waitNanos) {
+    return Math.min(SILENCE_NANOS, waitNanos / 2);
   }
 
   /** Nobody stands under a claim that does not hold. */
@@ -178,8 +195,14 @@ final class Claims {
       tooLate(stripe, claim, bond instanceof Bond.Timed);
       return;
     }
-    claim.stopTimer();
     claim.phase(Phase.HELD);
+    LiveSession session = Objects.requireNonNull(claim.session);
+    if (session.isShort && engine.env.rules().lengthensBeforeHolding()) {
+      claim.phase(Phase.ASKED);
+      whenWhole(stripe, claim, session, () -> held(stripe, claim, bond, token, tokens, wanted));
+      return;
+    }
+    claim.stopTimer();
     claim.queued(false);
     claim.failures(0);
     claim.cameInTime();
@@ -204,6 +227,31 @@ final class Claims {
       engine.handOver.wanted(claim);
       engine.handOver.spreadFair(stripe, claim);
     }
+  }
+
+  /** Goes on with a grant once the session has its whole TTL, if the attempt is still wanted. */
+  private void whenWhole(Stripe stripe, Claim claim, LiveSession session, Runnable hold) {
+    AttemptId attempt = session.attempt(claim.number);
+    int doubts = session.doubts();
+    stripe.afterwards(
+        () ->
+            engine.whenWhole(
+                session,
+                () -> {
+                  stripe.lock();
+                  try {
+                    if (claim.phase() != Phase.ASKED || !claim.isAttempt(attempt)) {
+                      return;
+                    } else if (session.doubts() == doubts) {
+                      hold.run();
+                    } else {
+                      // By a server, perhaps, that has been replaced since.
+                      engine.asking.askNow(stripe, claim);
+                    }
+                  } finally {
+                    stripe.unlock();
+                  }
+                }));
   }
 
   /**

@@ -4,6 +4,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.internal.engine.Claim.Phase;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -165,6 +166,19 @@ public final class Engine {
     }
   }
 
+  /** The last part of a timed wait begins. */
+  void endsSoon(Waiter waiter) {
+    Stripe stripe = stripe(waiter.name);
+    stripe.lock();
+    try {
+      if (waiter.claim != null && !waiter.isDone()) {
+        asking.askBeforeTheEnd(stripe, waiter.claim);
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
   /** Ends a wait. Returns false if it has ended already: look at its state. */
   boolean cancel(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
@@ -198,6 +212,14 @@ public final class Engine {
     if (!unsent.isEmpty()) {
       keeper.open();
     }
+  }
+
+  void waits(LiveSession session) {
+    keeper.waits(session);
+  }
+
+  void whenWhole(LiveSession session, Runnable call) {
+    keeper.whenWhole(session, call);
   }
 
   /** The calling thread is about to park until it is answered; see {@link LockStore#linger}. */
@@ -486,7 +508,20 @@ public final class Engine {
     return store.profile().display();
   }
 
-  StoreUnavailableException unavailable(LockName name, Throwable cause) {
+  /** What makes the store unfit, if that is why it failed. */
+  static @Nullable StoreUnfitException unfit(@Nullable Throwable cause) {
+    while (cause != null && !(cause instanceof StoreUnfitException)) {
+      cause = cause.getCause();
+    }
+    return (StoreUnfitException) cause;
+  }
+
+  /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
+  LockException unavailable(LockName name, Throwable cause) {
+    StoreUnfitException unfit = unfit(cause);
+    if (unfit != null) {
+      return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
+    }
     return new StoreUnavailableException(
         "Store '"
             + storeName()

@@ -109,6 +109,8 @@ final class EngineLock implements DistributedLock {
     long deadline = waiter.came + waitNanos;
     // Who does not wait at all waits for the answer.
     boolean bounded = waitNanos != ENDLESS && waitNanos != 0;
+    long lastPart = bounded ? deadline - Claims.lastPart(waitNanos) : 0;
+    boolean asked = !bounded;
     begin(waiter, bounded ? Duration.ofNanos(waitNanos) : Engine.HOWEVER_LONG);
     while (!waiter.isDone()) {
       if (!bounded) {
@@ -121,7 +123,12 @@ final class EngineLock implements DistributedLock {
           }
           continue;
         }
-        waiter.park(left);
+        long untilLastPart = lastPart - engine.env.now();
+        if (!asked && untilLastPart <= 0) {
+          asked = true;
+          engine.endsSoon(waiter);
+        }
+        waiter.park(asked ? left : Math.min(left, untilLastPart));
       }
       if (waiter.isDone()) {
         break;

@@ -52,6 +52,21 @@ public class EngineRules {
     return true;
   }
 
+  /**
+   * Whether a refusal of a renewal is believed only as long as no later one was confirmed: tries
+   * that are open at one time may be answered in any order.
+   */
+  protected boolean ignoresOutdatedLoss() {
+    return true;
+  }
+
+  /**
+   * Whether a grant to a process whose session is short waits for the renewal that makes it whole.
+   */
+  protected boolean lengthensBeforeHolding() {
+    return true;
+  }
+
   /** Whether only the store says that a session is dead, in a step of its own (A2). */
   protected boolean letsStoreJudge() {
     return true;

@@ -3,8 +3,10 @@ package io.mortise.internal.engine;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreSession;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -32,8 +34,30 @@ final class LiveSession implements Bond {
 
   private volatile long doubtedAt;
 
+  /** Until a whole TTL is confirmed again, no grant is believed in. */
+  volatile boolean isShort;
+
+  /** Whether it will be looked whether the process waits and holds nothing. */
+  volatile boolean shortening;
+
+  /** When an attempt was last told to wait, and when the last hold ended or was to begin. */
+  volatile long queuedAt;
+
+  volatile long heldAt;
+  private final AtomicInteger holds = new AtomicInteger();
+
+  /** When the first request was sent that nothing was heard since; 0 if something was. */
+  private volatile long silentSince;
+
+  /** What waits for a whole TTL. */
+  final List<Runnable> whenWhole = new ArrayList<>();
+
   long confirmedBeat;
   long pendingBeat;
+
+  /** How long the session lives from the renewal with the pending beat on. */
+  Duration pendingTtl;
+
   int failures;
   boolean suspect;
 
@@ -63,9 +87,49 @@ final class LiveSession implements Bond {
   /** When the store told its time, between which two local times. */
   record ClockSample(long storeMicros, long sentAt, long receivedAt, long asleep) {}
 
-  LiveSession(Engine engine, StoreSession store) {
+  LiveSession(Engine engine, StoreSession store, Duration ttl) {
     this.engine = engine;
     this.store = store;
+    this.pendingTtl = ttl;
+  }
+
+  void sent(long now) {
+    if (silentSince == 0) {
+      silentSince = now | 1;
+    }
+  }
+
+  /** How long nothing was heard although something was asked. */
+  long silentNanos(long now) {
+    long since = silentSince;
+    return since == 0 ? 0 : now - since;
+  }
+
+  void heard() {
+    if (silentSince != 0) {
+      silentSince = 0;
+    }
+  }
+
+  /** How many claims are held through it. */
+  int holds() {
+    return holds.get();
+  }
+
+  void holdBegins() {
+    holds.incrementAndGet();
+  }
+
+  void holdEnds() {
+    if (holds.decrementAndGet() == 0) {
+      heldAt = engine.env.now();
+    }
+  }
+
+  List<Runnable> takeWhenWhole() {
+    List<Runnable> taken = List.copyOf(whenWhole);
+    whenWhole.clear();
+    return taken;
   }
 
   @Override
@@ -93,6 +157,13 @@ final class LiveSession implements Bond {
   /** A later reply of an earlier request never shortens; the deadline only moves on. */
   void extendTo(long until) {
     if (validUntil == Long.MIN_VALUE || until - validUntil > 0) {
+      validUntil = until;
+    }
+  }
+
+  /** From now on the session lives no longer than that, unless a later renewal says so. */
+  void shortenTo(long until) {
+    if (until - validUntil < 0) {
       validUntil = until;
     }
   }
@@ -152,6 +223,7 @@ final class LiveSession implements Bond {
   void end() {
     phase = Phase.ENDED;
     validUntil = Long.MIN_VALUE;
+    whenWhole.clear();
     if (renewal != null) {
       renewal.cancel();
     }

@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.StoreUnfitException;
 import io.mortise.internal.engine.Claim.Phase;
 import io.mortise.internal.engine.Waiter.State;
 import io.mortise.spi.AttemptId;
@@ -7,6 +8,7 @@ import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,7 +16,16 @@ import org.slf4j.LoggerFactory;
 final class SessionEvents implements SessionKeeper.Listener {
   private static final Logger log = LoggerFactory.getLogger(SessionEvents.class);
 
+  /** A store that was fit before may be failing over: so long its waiters are not told. */
+  private static final long FAILOVER_NANOS = 2_000_000_000;
+
   private final Engine engine;
+
+  /** Whether a session was ever open. Guarded by nothing: the keeper calls one after the other. */
+  private volatile boolean hasOpened;
+
+  /** Since when no session could be opened because the store is unfit; 0 if that is not so. */
+  private volatile long unfitSince;
 
   SessionEvents(Engine engine) {
     this.engine = engine;
@@ -27,6 +38,8 @@ final class SessionEvents implements SessionKeeper.Listener {
 
   @Override
   public void opened(LiveSession session) {
+    hasOpened = true;
+    unfitSince = 0;
     // Those alone that are there now: if this session is lost meanwhile they come back, for the
     // next.
     List<Claim> unsent = new ArrayList<>();
@@ -48,11 +61,14 @@ final class SessionEvents implements SessionKeeper.Listener {
 
   @Override
   public void notOpened(Throwable cause) {
+    StoreUnfitException unfit = stillUnfit(cause);
     for (Claim claim : engine.unsent) {
       Stripe stripe = engine.stripe(claim.name);
       stripe.lock();
       try {
-        if (claim.phase() == Phase.UNSENT) {
+        if (claim.phase() == Phase.UNSENT && unfit != null) {
+          engine.claims.fail(stripe, claim, unfit);
+        } else if (claim.phase() == Phase.UNSENT) {
           claim.trouble(cause);
           engine.asking.dismissTriers(
               stripe, claim, State.FAILED, engine.unavailable(claim.name, cause));
@@ -67,6 +83,18 @@ final class SessionEvents implements SessionKeeper.Listener {
         stripe.unlock();
       }
     }
+  }
+
+  /** Why nobody needs to wait for this store; null if it may be fit again soon. */
+  private @Nullable StoreUnfitException stillUnfit(Throwable cause) {
+    StoreUnfitException unfit = Engine.unfit(cause);
+    if (unfit == null) {
+      unfitSince = 0;
+    } else if (unfitSince == 0) {
+      unfitSince = engine.env.now() | 1;
+    }
+    boolean failsOver = hasOpened && engine.env.now() - unfitSince < FAILOVER_NANOS;
+    return failsOver ? null : unfit;
   }
 
   @Override
@@ -141,6 +169,22 @@ final class SessionEvents implements SessionKeeper.Listener {
     } else if (claim.phase() == Phase.ASKED) {
       // Its turn came and passed before it was heard of.
       engine.claims.tooLate(stripe, claim, gone.how() == Reply.How.EXPIRED);
+    }
+  }
+
+  @Override
+  public void mayHaveMissed(LiveSession session) {
+    for (Stripe stripe : engine.stripes) {
+      stripe.lock();
+      try {
+        for (Claim claim : Engine.claimsOf(stripe, session)) {
+          if (claim.phase() == Phase.ASKED && claim.isQueued()) {
+            engine.asking.askNow(stripe, claim);
+          }
+        }
+      } finally {
+        stripe.unlock();
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -27,6 +28,11 @@ import org.slf4j.LoggerFactory;
  * <p><b>A failed renewal</b> neither extends nor ends the session. It is tried again, with the same
  * beat, until the deadline; a try without an answer is followed by another after a sixth of the
  * TTL. A late answer extends from its own send time.
+ *
+ * <p><b>A process that waits and holds nothing</b> renews each second for three, where the store
+ * can: when it is stopped, its place in the queue is given up soon. Before it believes in a grant,
+ * a renewal for the whole TTL has been confirmed. A renewal keeps its TTL when it is tried again,
+ * so that a straggler never cuts a longer one short.
  *
  * <p><b>A lost session</b> is never used again. Its leases are lost, its waits begin anew under the
  * next session, which is opened when somebody needs one.
@@ -50,6 +56,7 @@ final class SessionKeeper {
   private final EngineEnv env;
   private final Listener listener;
   private final long ttl;
+  private final SessionTtl lifetimes;
   private @Nullable LiveSession current;
   private boolean closed;
 
@@ -63,6 +70,9 @@ final class SessionKeeper {
 
     void news(LiveSession session, News news);
 
+    /** A connection was made anew: pushes may have been missed, and a grant been passed by. */
+    void mayHaveMissed(LiveSession session);
+
     /** The store may have forgotten what it had answered; no lease has got more time yet. */
     void inDoubt(LiveSession session);
 
@@ -74,6 +84,7 @@ final class SessionKeeper {
     this.env = env;
     this.listener = listener;
     this.ttl = env.ttlNanos();
+    this.lifetimes = new SessionTtl(store.profile(), env);
   }
 
   /**
@@ -91,7 +102,9 @@ final class SessionKeeper {
       }
       SessionId id = SessionId.random(env.random());
       SessionSpec spec = new SessionSpec(id, env.ttl(), env.client());
-      opening = new LiveSession(listener.engine(), store.open(spec, news -> hint(id, news)));
+      opening =
+          new LiveSession(listener.engine(), store.open(spec, news -> hint(id, news)), env.ttl());
+      lifetimes.begin(opening);
       opening.suspendedSeen = env.suspended().nanos();
       current = opening;
       // Not from here: the caller may hold a lock of the engine.
@@ -99,7 +112,11 @@ final class SessionKeeper {
     } finally {
       guard.unlock();
     }
-    opening.store.whenInDoubt(() -> renewNow(opening));
+    opening.store.whenInDoubt(
+        () -> {
+          renewNow(opening);
+          listener.mayHaveMissed(opening);
+        });
     return null;
   }
 
@@ -110,6 +127,68 @@ final class SessionKeeper {
       return current != null && current.phase == Phase.OPEN ? current : null;
     } finally {
       guard.unlock();
+    }
+  }
+
+  /** The store has put an attempt of the session into its queue, or left it there. */
+  void waits(LiveSession session) {
+    session.queuedAt = env.now();
+    if (session.shortening || !lifetimes.mayShorten(session)) {
+      return;
+    }
+    guard.lock();
+    try {
+      if (session.phase == Phase.OPEN && !session.shortening) {
+        session.shortening = true;
+        shortenLater(session);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void shortenLater(LiveSession session) {
+    env.renewals().schedule(lifetimes.settlesIn(session), () -> shorten(session));
+  }
+
+  private void shorten(LiveSession session) {
+    guard.lock();
+    try {
+      if (session.phase == Phase.OPEN && lifetimes.isWaiting(session)) {
+        if (lifetimes.settlesIn(session) > 0) {
+          shortenLater(session);
+          return;
+        }
+        reschedule(session, 0);
+      }
+      session.shortening = false;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Calls back once the session has its whole TTL again: at once if it has, else when a renewal has
+   * been confirmed, and never if the session ends before.
+   */
+  void whenWhole(LiveSession session, Runnable call) {
+    boolean whole;
+    guard.lock();
+    try {
+      whole = !session.isShort;
+      session.heldAt = env.now();
+      if (!whole && session.phase != Phase.ENDED) {
+        session.whenWhole.add(call);
+        if (session.pendingBeat == session.confirmedBeat) {
+          // Else its answer is followed by the next at once.
+          reschedule(session, 0);
+        }
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (whole) {
+      call.run();
     }
   }
 
@@ -142,6 +221,7 @@ final class SessionKeeper {
     long previous;
     long next;
     List<Long> seen;
+    Duration lifetime;
     long sentAt;
     long suspendedAt;
     guard.lock();
@@ -155,18 +235,29 @@ final class SessionKeeper {
         // same (B14).
         session.pendingBeat =
             (((session.confirmedBeat >>> 20) + 1) << 20) | env.random().nextInt(1 << 20);
+        session.pendingTtl = lifetimes.choose(session);
       }
       previous = session.confirmedBeat;
       next = session.pendingBeat;
+      lifetime = session.pendingTtl;
       seen = List.copyOf(session.seen);
       sentAt = env.now();
-      reschedule(session, ttl / 6);
+      session.sent(sentAt);
+      if (!lifetimes.isWhole(lifetime)) {
+        // It may be executed from now on, and then counts, whatever was confirmed before.
+        session.shortenTo(sentAt + lifetimes.reliable(lifetime));
+        watchDeadline(session, sentAt);
+      }
+      reschedule(session, lifetime.toNanos() / 6);
     } finally {
       guard.unlock();
     }
     CompletionStage<Renewal> stage;
     try {
-      stage = session.store.renew(previous, next, seen);
+      stage =
+          lifetimes.isWhole(lifetime)
+              ? session.store.renew(previous, next, seen)
+              : session.store.renew(previous, next, seen, lifetime);
     } catch (RuntimeException e) {
       stage = CompletableFuture.completedFuture(new Renewal.Unknown(e));
     }
@@ -174,12 +265,12 @@ final class SessionKeeper {
         (renewal, error) ->
             renewed(
                 session,
-                new Sent(sentAt, suspendedAt, next, seen),
+                new Sent(sentAt, suspendedAt, next, lifetime, seen),
                 error == null ? renewal : new Renewal.Unknown(error)));
   }
 
   /** A renewal on its way, and what the clocks showed before it left. */
-  private record Sent(long at, long suspended, long beat, List<Long> seen) {}
+  private record Sent(long at, long suspended, long beat, Duration ttl, List<Long> seen) {}
 
   private void reschedule(LiveSession session, long delay) {
     if (session.renewal != null) {
@@ -189,18 +280,36 @@ final class SessionKeeper {
   }
 
   private void renewed(LiveSession session, Sent sent, Renewal renewal) {
+    if (!(renewal instanceof Renewal.Unknown)) {
+      session.heard();
+    }
     if (renewal instanceof Renewal.Renewed answer) {
       extend(session, sent, answer);
     } else if (renewal instanceof Renewal.Lost lost) {
-      lose(session, lost.reason());
+      if (isOutdated(session, sent) && env.rules().ignoresOutdatedLoss()) {
+        renewNow(session);
+      } else {
+        lose(session, lost.reason());
+      }
     } else if (renewal instanceof Renewal.Unknown unknown) {
       retry(session, unknown.cause());
+    }
+  }
+
+  /** Whether a later try has been confirmed: then the store was right to refuse this one. */
+  private boolean isOutdated(LiveSession session, Sent sent) {
+    guard.lock();
+    try {
+      return sent.beat() <= session.confirmedBeat;
+    } finally {
+      guard.unlock();
     }
   }
 
   private void extend(LiveSession session, Sent sent, Renewal.Renewed answer) {
     boolean opened = false;
     boolean recovered;
+    List<Runnable> whole = List.of();
     switch (memory(session, sent, answer.memory())) {
       case OLDER -> {
         // What is there lives on in a server that is not asked any more.
@@ -220,16 +329,21 @@ final class SessionKeeper {
       }
       long now = env.now();
       long asleep = noteSleep(session) - sent.suspended();
-      long until = env.rules().validFrom(sent.at(), now) + ttl - env.rules().safetyMargin(ttl);
+      long until = env.rules().validFrom(sent.at(), now) + lifetimes.reliable(sent.ttl());
       if (asleep > SLEEP_NANOS) {
         // The store's time went on while the request or its answer waited here.
         until -= asleep;
       }
       checkClocks(session, new ClockSample(answer.storeMicros(), sent.at(), now, session.asleep()));
-      if (until - now > 0 && !(moreHasGone(answer) && env.rules().hearsGoneFirst())) {
+      boolean overtaken = session.isShort && sent.beat() < session.pendingBeat;
+      if (until - now > 0 && !overtaken && !(moreHasGone(answer) && env.rules().hearsGoneFirst())) {
         session.extendTo(until);
         opened = session.phase == Phase.OPENING;
         session.phase = Phase.OPEN;
+        if (lifetimes.isWhole(sent.ttl())) {
+          session.isShort = false;
+          whole = session.takeWhenWhole();
+        }
       }
       session.confirmedBeat = Math.max(session.confirmedBeat, sent.beat());
       session.seen.removeAll(sent.seen());
@@ -237,8 +351,12 @@ final class SessionKeeper {
       recovered = session.suspect || session.failures > 1;
       session.suspect = false;
       session.failures = 0;
-      boolean soon = answer.more() || session.phase == Phase.OPENING;
-      reschedule(session, soon ? 0 : Math.max(0, env.jittered(ttl / 3) - (now - sent.at())));
+      boolean soon =
+          answer.more() || session.phase == Phase.OPENING || !session.whenWhole.isEmpty();
+      long pause = env.jittered(sent.ttl().toNanos() / 3) - (now - sent.at());
+      if (soon || !overtaken) {
+        reschedule(session, soon ? 0 : Math.max(0, pause));
+      }
       watchDeadline(session, now);
     } finally {
       guard.unlock();
@@ -249,6 +367,7 @@ final class SessionKeeper {
     if (opened) {
       listener.opened(session);
     }
+    whole.forEach(Runnable::run);
     answer.news().stream()
         .filter(item -> !(item.news() instanceof News.Gone))
         .forEach(item -> listener.news(session, item.news()));
@@ -343,8 +462,9 @@ final class SessionKeeper {
     }
     if (session.phase == Phase.OPEN && env.rules().losesAtDeadline()) {
       long left = session.validUntil() - now;
+      boolean warns = !session.suspect && !session.isShort;
       session.deadline =
-          env.renewals().schedule(session.suspect ? left : left - ttl / 3, () -> overdue(session));
+          env.renewals().schedule(warns ? left - ttl / 3 : left, () -> overdue(session));
     }
   }
 
@@ -356,7 +476,7 @@ final class SessionKeeper {
       }
       long now = env.now();
       if (session.validUntil() - now > 0) {
-        if (!session.suspect && session.validUntil() - now <= ttl / 3) {
+        if (!session.suspect && !session.isShort && session.validUntil() - now <= ttl / 3) {
           session.suspect = true;
           log.warn(
               "Renewal of session {} in store {} is overdue; its leases are lost in {} ms unless it succeeds.",
@@ -370,7 +490,8 @@ final class SessionKeeper {
     } finally {
       guard.unlock();
     }
-    lose(session, "it was not renewed within its TTL of " + env.ttl().toMillis() + " ms");
+    long most = lifetimes.of(session).toMillis();
+    lose(session, "it was not renewed within its TTL of " + most + " ms");
   }
 
   private void retry(LiveSession session, Throwable cause) {
@@ -383,7 +504,8 @@ final class SessionKeeper {
       opening = session.phase == Phase.OPENING;
       session.failures++;
       if (env.rules().retriesRenewal()) {
-        long backoff = Math.min(ttl / 12, 10_000_000L << Math.min(session.failures, 10));
+        long most = session.pendingTtl.toNanos() / 12;
+        long backoff = Math.min(most, 10_000_000L << Math.min(session.failures, 10));
         reschedule(session, env.jittered(backoff));
       } else if (session.renewal != null) {
         session.renewal.cancel();

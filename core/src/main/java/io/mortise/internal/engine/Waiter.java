@@ -3,6 +3,7 @@ package io.mortise.internal.engine;
 import io.mortise.LockException;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
@@ -125,6 +126,8 @@ final class Waiter {
     String message = String.valueOf(shared.getMessage());
     if (shared instanceof StoreUnavailableException) {
       return new StoreUnavailableException(message, shared);
+    } else if (shared instanceof StoreUnfitException) {
+      return new StoreUnfitException(message, shared);
     } else if (shared instanceof UnsupportedByStoreException) {
       return new UnsupportedByStoreException(message, shared);
     }

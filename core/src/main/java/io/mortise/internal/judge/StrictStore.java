@@ -58,6 +58,8 @@ public final class StrictStore extends ForwardingStore {
     Set<Capability> capabilities = EnumSet.copyOf(below.capabilities());
     capabilities.remove(Capability.AT_MOST);
     capabilities.remove(Capability.AT_LEAST);
+    // Whoever watches a beat waits for the TTL that he was told of, and would not see it change.
+    capabilities.remove(Capability.VARIABLE_TTL);
     this.profile =
         new StoreProfile(
             below.display(), capabilities, below.maxInFlight(), below.minTtl(), below.expiryLag());

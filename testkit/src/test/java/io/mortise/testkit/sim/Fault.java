@@ -25,6 +25,10 @@ enum Fault {
   /** A process stops and goes on (garbage collection, SIGSTOP). */
   PAUSE,
   CRASH,
+  /** A process dies, and its connections with it. */
+  KILL,
+  /** A process has no connection for pushes for a while, and the store knows. */
+  DISCONNECT,
   /** A copy of a machine renews the same session for a while. */
   CLONE,
   /** A client is closed, with or without patience, and another opened. */
@@ -57,9 +61,10 @@ enum Fault {
 
   /** With nothing but these, each request is executed once and answered. */
   static final Set<Fault> ANSWERED =
-      EnumSet.of(PUSH_LOST, PUSH_LATE, PUSH_DUPLICATE, CRASH, CLOSE, EVICT_CLOSE, EVICT_BREAK);
+      EnumSet.of(
+          PUSH_LOST, PUSH_LATE, PUSH_DUPLICATE, CRASH, KILL, CLOSE, EVICT_CLOSE, EVICT_BREAK);
 
   /** With nothing but these, waits have their bounds at any time, not only after all is healed. */
   static final Set<Fault> HARMLESS =
-      EnumSet.of(PUSH_LOST, PUSH_LATE, PUSH_DUPLICATE, CRASH, DUPLICATE);
+      EnumSet.of(PUSH_LOST, PUSH_LATE, PUSH_DUPLICATE, CRASH, KILL, DUPLICATE);
 }

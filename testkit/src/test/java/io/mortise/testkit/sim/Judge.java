@@ -264,6 +264,10 @@ final class Judge {
     Block block = entry.getValue();
     Long known = wantedKnownAt.get(block.attempt());
     boolean passed = attempt.token != block.first();
+    if (!passed && known != null) {
+      // It could not be passed on before.
+      wantedKnownAt.put(block.attempt(), Math.max(known, attempt.life.host.nanos()));
+    }
     if (passed && known != null && attempt.life.host.nanos() - known > 5_100_000) {
       violation(
           "bounded passes",
@@ -429,7 +433,7 @@ final class Judge {
    * Who was confirmed as queued is granted before whoever asks later. A grant was waited for in the
    * queue if its token is the first of a block; local hand-over has its own bound. The place in the
    * queue may be that of another of its process who gave up; and whoever was granted the lock for a
-   * time and did not hear of it had its turn.
+   * time and did not hear of it had its turn. A process without a connection may be passed.
    */
   private List<Violation> fifo() {
     List<Event> queue = new ArrayList<>(events);
@@ -453,6 +457,7 @@ final class Judge {
               Block before = block(passed);
               return block != null
                   && before != null
+                  && !passed.life.wasDisconnected
                   && block.first() == passer.token
                   && metAt.getOrDefault(block.attempt(), Long.MAX_VALUE)
                       > metAt.get(before.attempt())

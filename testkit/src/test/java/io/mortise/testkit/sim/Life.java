@@ -28,6 +28,9 @@ final class Life {
   boolean alive = true;
   boolean closed;
 
+  /** For some time it could not be pushed to. */
+  boolean wasDisconnected;
+
   /** Callbacks run at once: what was true when they were called is true when they run. */
   private final boolean prompt;
 
@@ -39,6 +42,10 @@ final class Life {
   private final Judge judge;
   private final boolean sleeps;
   private final boolean forgets;
+
+  /** Nothing goes wrong. */
+  private final boolean calm;
+
   private final List<Belief> beliefs = new ArrayList<>();
 
   /** A lease in somebody's hands, and until when he last knew it to be good, on his clock. */
@@ -68,6 +75,7 @@ final class Life {
     this.host = host;
     this.sleeps = scenario.has(Fault.SUSPEND);
     this.forgets = scenario.has(Fault.FORGET);
+    this.calm = scenario.faults().isEmpty();
     this.name = name;
     this.store = new SimStore(world, server, this, wire);
     SplittableRandom random = world.random();
@@ -99,7 +107,11 @@ final class Life {
     if (prompt && !lease.isValid() && host.ranSince(world.now())) {
       judge.violation("stale grant", lease.name(), attempt + " was given a lease that is over.");
     }
-    long until = host.nanos() + lease.remaining().toNanos();
+    long left = lease.remaining().toNanos();
+    if (calm && left < ttl / 3 && !lease.name().startsWith("timed")) {
+      judge.violation("short lease", lease.name(), attempt + " begins with " + left + " ns.");
+    }
+    long until = host.nanos() + left;
     judge.granted(this, attempt, token, host.trueTime(until));
     if (lease.isValid()) {
       beliefs.add(new Belief(attempt, lease, until));

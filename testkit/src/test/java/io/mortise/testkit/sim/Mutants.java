@@ -102,6 +102,16 @@ final class Mutants {
                 },
             "grant to the dead"),
         table(
+            "a waiter without a connection is handed the lock",
+            steps ->
+                new SimRules(steps) {
+                  @Override
+                  protected boolean skipsDisconnected() {
+                    return false;
+                  }
+                },
+            "grant to the disconnected"),
+        table(
             "an end is not remembered",
             steps ->
                 new SimRules(steps) {
@@ -296,6 +306,15 @@ final class Mutants {
               }
             },
             "stale grant"),
+        engine(
+            "a grant is believed while the session is short",
+            new EngineRules() {
+              @Override
+              protected boolean lengthensBeforeHolding() {
+                return false;
+              }
+            },
+            "short lease"),
         engine(
             "a store that may have forgotten is believed",
             new EngineRules() {

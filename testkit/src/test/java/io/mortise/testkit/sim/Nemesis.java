@@ -73,6 +73,8 @@ final class Nemesis {
           case PAUSE -> () -> anyLife().host.pause(span());
           case SUSPEND -> () -> anyLife().host.suspend(span());
           case CRASH -> () -> simulation.crash(anyLife(), span() / 4);
+          case KILL -> () -> simulation.kill(anyLife(), span() / 4);
+          case DISCONNECT -> this::disconnect;
           case CLONE -> this::cloneOne;
           case CLOSE ->
               () ->
@@ -117,6 +119,24 @@ final class Nemesis {
     store.requests.cut((which & 1) != 0, (which & 2) != 0, until);
     store.renewals.cut((which & 1) != 0, (which & 2) != 0, until);
     store.pushes.cut(false, (which & 2) != 0, until);
+  }
+
+  private void disconnect() {
+    Life life = anyLife();
+    SessionId session = life.store.latestSession();
+    if (session != null) {
+      long span = span();
+      life.wasDisconnected = true;
+      life.store.pushes.cut(false, true, world.now() + span);
+      simulation.server.connected(session, false);
+      world.at(
+          world.now() + span,
+          () -> {
+            if (life.alive) {
+              simulation.server.connected(session, true);
+            }
+          });
+    }
   }
 
   private void cloneOne() {

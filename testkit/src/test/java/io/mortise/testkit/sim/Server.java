@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /** The store's side: a lock table and a clock, either of which may be tampered with. */
 final class Server {
@@ -42,6 +43,7 @@ final class Server {
   private final Map<SessionId, Long> beats = new HashMap<>();
   private final Set<AttemptId> held = new HashSet<>();
   private final Set<SessionId> cloned = new HashSet<>();
+  private final Set<SessionId> disconnected = new HashSet<>();
   private LockTable table;
   private long stepMicros;
   private long setBack;
@@ -116,7 +118,19 @@ final class Server {
     return setBack;
   }
 
+  /** Whether a process has a connection by which it hears of pushes. */
+  void connected(SessionId session, boolean there) {
+    world.trace(() -> "  store: " + session + (there ? " connects again" : " disconnects"));
+    table.connected(session, there);
+    if (there) {
+      disconnected.remove(session);
+    } else if (livesUntil(session) > world.now()) {
+      disconnected.add(session);
+    }
+  }
+
   void forgetAll() {
+    disconnected.clear();
     table = new LockTable(rules);
     expiry.clear();
     judge.stateLost();
@@ -145,7 +159,7 @@ final class Server {
       judge.asked(acquire);
     }
     Reply done = table.apply(request, micros());
-    int handed = pushHints();
+    int handed = pushHints(request.attempt());
     if (steps == SimRules.FEW && handed > SimRules.FEW) {
       judge.violation("bounded steps", request.name().value(), "One step granted to " + handed);
     }
@@ -230,7 +244,7 @@ final class Server {
     Reply.Ended ended = table.evict(name, attempt, how, micros());
     judge.ended(name, null);
     checkHolders(name);
-    pushHints();
+    pushHints(null);
     world.trace(() -> "  store: evict " + attempt + " on " + name + ", " + how + " -> " + ended);
     return ended;
   }
@@ -238,7 +252,7 @@ final class Server {
   boolean reopen(LockName name) {
     boolean opened = table.reopen(name, micros());
     checkHolders(name);
-    pushHints();
+    pushHints(null);
     world.trace(() -> "  store: reopen " + name + " -> " + opened);
     return opened;
   }
@@ -247,7 +261,7 @@ final class Server {
     int removed = table.sweep(1000, micros());
     judge.forgetEnds();
     locks().forEach(view -> checkHolders(view.name()));
-    pushHints();
+    pushHints(null);
     world.trace(() -> "  store: swept: " + removed);
     return removed;
   }
@@ -278,14 +292,24 @@ final class Server {
     judge.minted(name, attempt, first, size, micros());
   }
 
-  /** Returns how many were handed a lock. */
-  private int pushHints() {
+  /**
+   * Returns how many were handed a lock.
+   *
+   * @param asking the attempt whose request was done; null if it was an operator's
+   */
+  private int pushHints(@Nullable AttemptId asking) {
     int[] granted = {0};
     table.drainHints(
         (session, news) -> {
           if (news instanceof News.Granted hold) {
             granted[0]++;
             minted(hold.name(), hold.attempt(), hold.token(), hold.tokens());
+            if (disconnected.contains(session) && !hold.attempt().equals(asking)) {
+              judge.violation(
+                  "grant to the disconnected",
+                  hold.name().value(),
+                  hold.attempt() + " could not hear of it.");
+            }
           }
           SimStore home = homes.get(session);
           if (home != null) {

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -65,6 +66,11 @@ final class SimStore implements LockStore {
   /** The session that this process opened last. */
   SessionId latestSession() {
     return latest;
+  }
+
+  /** The sessions that this process opened. */
+  Set<SessionId> sessions() {
+    return listeners.keySet();
   }
 
   @Override

@@ -155,6 +155,14 @@ final class Simulation {
     }
   }
 
+  /** As {@link #crash}, and the store sees its connections end. */
+  void kill(Life life, long downFor) {
+    if (life.alive && !life.closed) {
+      life.store.sessions().forEach(session -> server.connected(session, false));
+      crash(life, downFor);
+    }
+  }
+
   /** The client is closed, and waits for nothing or for a while; another starts in its place. */
   void close(Life life, long downFor, long patience) {
     if (life.alive && !life.closed) {
