@@ -1,5 +1,10 @@
 package io.mortise.cli;
 
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import java.io.BufferedReader;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -8,7 +13,6 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,8 +25,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts the command through {@code lifeline.sh}, which ends it when this process dies: the named
- * pipe between the two is open for as long as this process lives.
+ * Starts the command through {@code lifeline.sh}, whose watcher ends it when this process dies. Two
+ * named pipes lie between the two: the one with orders is open for as long as this process lives,
+ * the one with reports for as long as the watcher does. Their names are removed once both are open,
+ * so that nothing depends on files that somebody may tidy up.
  */
 final class Lifeline implements Child {
   /** What every shell hands on; many drop variables with other names. */
@@ -35,24 +41,31 @@ final class Lifeline implements Child {
 
   private static final String PROBE = "mortise.probe";
 
-  private final Path pipe;
-  private final FileChannel life;
+  private final FileChannel orders;
   private final Process process;
+  private volatile Watcher watcher = Watcher.WATCHES;
 
-  private Lifeline(Path pipe, FileChannel life, Process process) {
-    this.pipe = pipe;
-    this.life = life;
+  private enum Watcher {
+    WATCHES,
+    /** It has ended what it was to end. */
+    DONE,
+    /** It has ended without saying so: somebody killed it. */
+    KILLED
+  }
+
+  private Lifeline(FileChannel orders, Process process) {
+    this.orders = orders;
     this.process = process;
   }
 
   /**
-   * Starts the command.
+   * Starts the command. Blocks until its watcher is there.
    *
    * @param command the program and its arguments
    * @param environment changes what the command inherits of the environment
    * @param grace how long the command has between SIGTERM and SIGKILL if this process dies; null if
    *     it shall live on
-   * @param warn told in a sentence what the command will lack, before it starts
+   * @param warn told in a sentence what the command lacks: before it starts, or on another thread
    * @param onExit told the exit status, 128 + n for signal n, on another thread
    */
   static Lifeline start(
@@ -66,34 +79,89 @@ final class Lifeline implements Child {
     environment.accept(builder.environment());
     String temporary = builder.environment().getOrDefault("TMPDIR", "");
     Path parent = Path.of(temporary.isEmpty() ? System.getProperty("java.io.tmpdir") : temporary);
-    Path folder = makeFolder(parent);
+    Path folder = makeFolder(parent); // the watcher removes it
     try {
       Path script = folder.resolve("lifeline.sh");
       try (InputStream resource = Lifeline.class.getResourceAsStream("lifeline.sh")) {
         Files.write(script, Objects.requireNonNull(resource).readAllBytes());
       }
-      Path pipe = folder.resolve("life");
-      makePipe(pipe);
-      // For both ways, although it is only written to: opening the write end alone waits for a
-      // reader.
-      FileChannel life = FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE);
       List<String> words = new ArrayList<>(shell(builder.environment().keySet(), warn));
       words.add(script.toString());
-      words.add(pipe.toString());
+      words.add("start");
+      words.add(folder.toString());
       words.add(Long.toString(ProcessHandle.current().pid()));
       words.add(grace == null ? "never" : Long.toString(tenths(grace)));
       words.addAll(command);
-      Lifeline lifeline = new Lifeline(pipe, life, builder.command(words).start());
-      var unused = lifeline.process.onExit().thenAccept(ended -> onExit.accept(ended.exitValue()));
+      return start(builder.command(words), folder, warn, onExit);
+    } catch (IOException | RuntimeException e) {
+      remove(folder, e);
+      throw e;
+    }
+  }
+
+  private static Lifeline start(
+      ProcessBuilder builder, Path folder, Consumer<String> warn, IntConsumer onExit)
+      throws IOException {
+    Path ordersPipe = folder.resolve("orders");
+    Path reportsPipe = folder.resolve("reports");
+    makePipes(ordersPipe, reportsPipe);
+    // For both ways, although each is used for one: opening that one alone would wait for somebody
+    // at the other end.
+    FileChannel orders = FileChannel.open(ordersPipe, READ, WRITE);
+    FileChannel reports = FileChannel.open(reportsPipe, READ, WRITE);
+    BufferedReader reader = Files.newBufferedReader(reportsPipe, StandardCharsets.US_ASCII);
+    try {
+      order(orders, "START");
+      Process process = builder.start();
+      Lifeline lifeline = new Lifeline(orders, process);
+      // A shell that ends before there is a watcher: the end of the reports is seen then.
+      var closing = process.onExit().thenRun(() -> close(reports));
+      String report = reader.readLine();
+      close(reports);
+      if (!"READY".equals(report)) {
+        closing.join();
+        throw new IOException(
+            "the shell that starts it ended with status " + process.exitValue() + ".");
+      }
+      var unused = process.onExit().thenAccept(ended -> onExit.accept(ended.exitValue()));
+      Thread listener = new Thread(() -> lifeline.listen(reader, warn), "mortise-watcher-reports");
+      listener.setDaemon(true);
+      listener.start();
       return lifeline;
     } catch (IOException | RuntimeException e) {
-      remove(folder);
+      close(orders);
+      close(reports);
+      close(reader);
       throw e;
+    }
+  }
+
+  /** Until the watcher has ended. */
+  private void listen(BufferedReader reports, Consumer<String> warn) {
+    try (reports) {
+      for (String line = reports.readLine(); line != null; line = reports.readLine()) {
+        if (line.equals("DONE")) {
+          watcher = Watcher.DONE;
+        }
+      }
+    } catch (IOException e) {
+      // As if it had ended, since nothing more will be heard.
+    }
+    if (watcher == Watcher.WATCHES) {
+      watcher = Watcher.KILLED;
+      if (process.isAlive()) {
+        warn.accept(
+            "The shell that watches over the command was killed. Should mortise be killed too, the"
+                + " command would work on without the lock.");
+      }
     }
   }
 
   @Override
   public void signal(String name) {
+    if (watcher == Watcher.KILLED && !name.equals("CONT")) {
+      terminate();
+    }
     tell(name);
   }
 
@@ -104,12 +172,15 @@ final class Lifeline implements Child {
 
   @Override
   public void end(Duration within) {
+    if (watcher == Watcher.KILLED) {
+      terminate();
+    }
     tell("LOST " + tenths(within));
   }
 
   @Override
   public boolean isGone() {
-    return !process.isAlive() && Files.notExists(pipe);
+    return !process.isAlive() && watcher == Watcher.DONE;
   }
 
   @Override
@@ -124,11 +195,29 @@ final class Lifeline implements Child {
     process.destroyForcibly();
   }
 
+  /** SIGTERM without the help of the script. */
+  private void terminate() {
+    process.descendants().forEach(ProcessHandle::destroy);
+    process.destroy();
+  }
+
   private void tell(String word) {
     try {
-      life.write(ByteBuffer.wrap((word + "\n").getBytes(StandardCharsets.US_ASCII)));
+      order(orders, word);
     } catch (IOException e) {
       throw new UncheckedIOException("The pipe to the command's watcher is broken.", e);
+    }
+  }
+
+  private static void order(FileChannel orders, String word) throws IOException {
+    orders.write(ByteBuffer.wrap((word + "\n").getBytes(StandardCharsets.US_ASCII)));
+  }
+
+  private static void close(Closeable pipe) {
+    try {
+      pipe.close();
+    } catch (IOException e) {
+      // Nothing is written to it any more.
     }
   }
 
@@ -191,26 +280,31 @@ final class Lifeline implements Child {
     }
   }
 
-  private static void makePipe(Path pipe) throws IOException {
+  private static void makePipes(Path first, Path second) throws IOException {
     Process mkfifo =
-        new ProcessBuilder("mkfifo", "-m", "600", pipe.toString())
+        new ProcessBuilder("mkfifo", "-m", "600", first.toString(), second.toString())
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .start();
     try {
       if (mkfifo.waitFor() != 0) {
         throw new IOException(
-            "cannot make the named pipe '" + pipe + "'. Name another folder in TMPDIR.");
+            "cannot make the named pipe '" + first + "'. Name another folder in TMPDIR.");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("Interrupted while making a named pipe.", e);
+      throw new IOException("Interrupted while making named pipes.", e);
     }
   }
 
-  private static void remove(Path folder) throws IOException {
-    Files.deleteIfExists(folder.resolve("life"));
-    Files.deleteIfExists(folder.resolve("lifeline.sh"));
-    Files.deleteIfExists(folder);
+  private static void remove(Path folder, Exception trouble) {
+    try {
+      for (String file : List.of("orders", "reports", "lifeline.sh")) {
+        Files.deleteIfExists(folder.resolve(file));
+      }
+      Files.deleteIfExists(folder);
+    } catch (IOException e) {
+      trouble.addSuppressed(e);
+    }
   }
 }

@@ -1,21 +1,29 @@
 #!/bin/sh
 # Starts the command of "mortise run", and ends it when mortise is gone.
 #
-#   $1   a named pipe whose write end mortise holds open: its end of file means that mortise has died
-#   $2   process id of mortise
-#   $3   tenths of a second between SIGTERM and SIGKILL if mortise dies; "never" to let the command live on then
-#   $4…  the command
+#   lifeline.sh start FOLDER MORTISE GRACE COMMAND…
+#   lifeline.sh watch FOLDER MORTISE GRACE COMMAND_ID TERMINAL     for this script itself
 #
-# Lines that mortise writes to the pipe:
+#   FOLDER      has two named pipes, orders (to the watcher) and reports (from it). Nobody needs it once both are open, so
+#               the watcher removes it before the command starts
+#   MORTISE     process id of mortise
+#   GRACE       tenths of a second between SIGTERM and SIGKILL if mortise dies; "never" to let the command live on then
+#
+# Lines of orders, whose end of file means that mortise has died:
+#   START                    the first one: mortise was alive when the pipe was opened here
 #   TERM, INT, HUP, CONT …   send that signal to the command and what it started
 #   SUSPEND                  stop them, then mortise
 #   LOST <tenths>            SIGTERM now, SIGKILL when the time is over; then this watcher is done
 #   END                      the command is over; leave alone what it left behind
-# When the watcher is done it removes the folder of the pipe; mortise may wait for that.
+# Lines of reports, whose end of file means that the watcher has ended:
+#   READY                    it watches; the command starts now
+#   DONE                     what was to be ended has been ended. A watcher that was killed does not say it
 #
-# The command takes over the process id and the three standard streams of this shell, so mortise sees how it ends and
-# nothing stands between it and its input. The watcher runs beside it and belongs neither to its children nor to its
-# session. A pipe by name, since the Java runtime hands on no descriptor but 0, 1 and 2, which are the user's.
+# The command takes over the process id and the three standard streams of the shell that starts it, so mortise sees how it
+# ends and nothing stands between it and its input. The watcher runs beside it and belongs neither to its children nor to
+# any session or process group that others know: SIGKILL to the process group of mortise (timeout -k, kill -9 %1, a CI
+# runner) must leave it alive. The command does not start before the watcher has got there. Pipes by name, since the Java
+# runtime hands on no descriptor but 0, 1 and 2, which are the user's.
 #
 # Away from a terminal the command gets a session of its own: whoever is in it can be found and ended. At a terminal a new
 # session would lose Ctrl-C, job control and password prompts, so there the tree of its descendants is ended instead; the
@@ -23,16 +31,11 @@
 #
 # POSIX sh; tried with dash and bash. Reads /proc where there is one, else the output of ps.
 set -u
-pipe=$1
-mortise=$2
-grace=$3
-shift 3
-target=$$
-roots=" $target "
-folder=${pipe%/*}
-
-terminal=no
-if [ -t 0 ] || [ -t 1 ] || [ -t 2 ]; then terminal=yes; fi
+role=$1
+folder=$2
+mortise=$3
+grace=$4
+shift 4
 
 # One line per process: id, parent, session.
 processes() {
@@ -132,19 +135,30 @@ end_all() {
     sleep 0.1 2>/dev/null || sleep 1
   done
   kill_all
-  rm -rf -- "$folder"
 }
 
+# Orders come from the standard input; reports go to descriptor 5, which is open for both ways, so that a mortise that has
+# died does not matter to it. The standard output, until it is closed, is what the starting shell waits for.
 watch() {
+  target=$1
+  terminal=$2
+  roots=" $target "
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
+  # Had mortise died before the pipe was open here, its order would be gone: then the command must not start any more.
+  IFS= read -r word && [ "$word" = START ] || exit 1
+  rm -rf -- "$folder"
+  echo READY >&5
+  echo ready
+  exec >/dev/null
   while IFS= read -r word; do
     case $word in
       END)
-        rm -rf -- "$folder"
+        echo DONE >&5
         exit 0
         ;;
       'LOST '*)
         end_all "${word#LOST }"
+        echo DONE >&5
         exit 0
         ;;
       SUSPEND)
@@ -155,14 +169,37 @@ watch() {
       *) send "$word" ;;
     esac
   done
-  if [ "$grace" = never ]; then rm -rf -- "$folder"; else end_all "$grace"; fi
+  [ "$grace" = never ] || end_all "$grace"
 }
 
-# Opened for both ways first: opening the read end alone would wait for ever had mortise died before.
-exec 3<>"$pipe" 4<"$pipe" 3>&-
+# Replaces this shell by a program in a session of its own. Without setsid (macOS) Perl does the same. Without either it is
+# a process group of its own, where the shell can make one without a terminal (bash can, dash cannot).
+exec_apart() {
+  if command -v setsid >/dev/null; then
+    exec setsid "$@"
+  elif command -v perl >/dev/null; then
+    exec perl -e 'use POSIX; POSIX::setsid(); exec { $ARGV[0] } @ARGV' "$@"
+  fi
+  set -m 2>/dev/null
+  exec 3<&0
+  "$@" <&3 3<&- & # named, as a shell without job control gives it an empty input otherwise
+  exit
+}
+
+if [ "$role" = watch ]; then
+  watch "$@"
+  exit
+fi
+
+terminal=no
+if [ -t 0 ] || [ -t 1 ] || [ -t 2 ]; then terminal=yes; fi
+
+# Opened for both ways first: opening one end alone would wait for ever had mortise died before.
+exec 3<>"$folder/orders" 4<"$folder/orders" 3>&- 5<>"$folder/reports"
 # Started by a shell that ends at once, so that the command does not find a child which it never started.
-(watch <&4 4<&- >/dev/null &)
-exec 4<&-
+state=$(exec_apart /bin/sh "$0" watch "$folder" "$mortise" "$grace" "$$" "$terminal" <&4 4<&- &)
+exec 4<&- 5>&-
+[ "$state" = ready ] || exit 1
 if [ "$terminal" = no ] && command -v setsid >/dev/null; then
   exec setsid "$@"
 fi

@@ -47,10 +47,24 @@ final class ToolProcess implements AutoCloseable {
       ProcessBuilder.Redirect in,
       String... args)
       throws IOException {
+    return startBy(List.of(), folder, main, variables, in, args);
+  }
+
+  /** The same through a program, such as {@code timeout 1h}, whose process this is then. */
+  static ToolProcess startBy(
+      List<String> program,
+      Path folder,
+      Class<?> main,
+      Map<String, String> variables,
+      ProcessBuilder.Redirect in,
+      String... args)
+      throws IOException {
+    List<String> words = new ArrayList<>(program);
+    words.addAll(words(main, args));
     Path out = Files.createTempFile(folder, "out", ".txt");
     Path err = Files.createTempFile(folder, "err", ".txt");
     ProcessBuilder builder =
-        new ProcessBuilder(words(main, args))
+        new ProcessBuilder(words)
             .redirectInput(in)
             .redirectOutput(out.toFile())
             .redirectError(err.toFile());
@@ -83,8 +97,9 @@ final class ToolProcess implements AutoCloseable {
     signal(name, process.pid());
   }
 
+  /** With a negative number: to all processes of a group. */
   static void signal(String name, long pid) throws IOException, InterruptedException {
-    new ProcessBuilder("sh", "-c", "kill -s " + name + " " + pid).start().waitFor();
+    new ProcessBuilder("sh", "-c", "kill -s " + name + " -- " + pid).start().waitFor();
   }
 
   /**
