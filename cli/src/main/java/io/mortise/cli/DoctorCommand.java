@@ -59,7 +59,7 @@ final class DoctorCommand implements Callable<Integer> {
             .noneMatch(
                 finding -> finding.grade() == Grade.WEAK || finding.grade() == Grade.UNKNOWN);
     if (json) {
-      surroundings.out().println(Safe.hide(Json.write(json(display, report, mode, healthy))));
+      surroundings.out().println(Json.write(json(display, report, mode, healthy)));
     } else {
       print(display, report, mode);
     }
@@ -120,7 +120,7 @@ final class DoctorCommand implements Callable<Integer> {
   private Map<String, Object> json(
       String display, StoreReport report, Optional<StoreMode> mode, boolean healthy) {
     Map<String, Object> object = new LinkedHashMap<>();
-    object.put("store", display);
+    object.put("store", Safe.hide(display));
     object.put("healthy", healthy);
     object.put("mode", mode.map(StoreMode::id).orElse(null));
     object.put("findings", report.findings().stream().map(DoctorCommand::json).toList());
@@ -141,9 +141,9 @@ final class DoctorCommand implements Callable<Integer> {
     Map<String, Object> object = new LinkedHashMap<>();
     object.put("id", finding.id());
     object.put("grade", finding.grade().name().toLowerCase(Locale.ROOT));
-    object.put("value", finding.value());
-    object.put("meaning", finding.meaning());
-    object.put("remedy", finding.remedy());
+    object.put("value", Safe.hide(finding.value()));
+    object.put("meaning", Safe.hide(finding.meaning()));
+    object.put("remedy", Safe.hide(finding.remedy()));
     object.put("decides", finding.faults().stream().sorted().toList());
     return object;
   }

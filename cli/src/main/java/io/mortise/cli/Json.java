@@ -4,7 +4,7 @@ import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** Writes maps, lists and values as JSON. */
+/** Writes maps, lists and values as JSON that a terminal may show. */
 final class Json {
   private static final JSON WRITER =
       JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).with(JSON.Feature.WRITE_NULL_PROPERTIES);
@@ -13,7 +13,7 @@ final class Json {
 
   static String write(Object value) {
     try {
-      return WRITER.asString(value);
+      return Safe.json(WRITER.asString(value));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

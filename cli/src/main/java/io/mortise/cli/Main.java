@@ -6,7 +6,6 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.DurationText;
 import java.io.PrintStream;
 import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.charset.Charset;
 import java.time.Duration;
 import java.util.Arrays;
@@ -40,11 +39,7 @@ public final class Main implements Runnable {
    * @param args the words of the command line
    */
   public static void main(String[] args) {
-    int status =
-        execute(
-            new Surroundings(
-                System.getenv(), new StoreConnector(), System.in, System.out, System.err),
-            args);
+    int status = execute(Surroundings.ofProcess(new StoreConnector()), args);
     System.out.flush();
     System.exit(status);
   }
@@ -116,9 +111,7 @@ public final class Main implements Runnable {
       say(err, message);
     }
     if (where.getParseResult() != null && where.getParseResult().hasMatchedOption("--verbose")) {
-      StringWriter trace = new StringWriter();
-      trouble.printStackTrace(new PrintWriter(trace));
-      err.print(Safe.hide(trace.toString()));
+      trouble.printStackTrace(err);
     }
     return status;
   }
@@ -138,7 +131,7 @@ public final class Main implements Runnable {
   }
 
   private static void say(PrintStream err, String message) {
-    err.println("mortise: " + Safe.text(Safe.hide(message)));
+    err.println("mortise: " + Safe.text(message));
   }
 
   /** The version that the build wrote into the manifest. */

@@ -131,6 +131,13 @@ final class RunCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "No command given. Write: mortise run " + name + " -- COMMAND");
     }
+    if (command.get(0).isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "The command is an empty word. Is it a variable that is not set? Write: mortise run "
+              + name
+              + " -- COMMAND");
+    }
     LockName.of(name);
     checkEncoding();
     String url = store.url();
@@ -241,7 +248,7 @@ final class RunCommand implements Callable<Integer> {
               words,
               environment -> prepare(environment, token, url),
               holdOnCrash == null ? notice : null,
-              lack -> surroundings.err().println("mortise: " + Safe.text(lack)),
+              this::warn,
               status -> events.add(new Event.Exited(status)));
       end = supervise(lease, child, notice);
     } catch (IOException e) {
@@ -261,6 +268,12 @@ final class RunCommand implements Callable<Integer> {
       return ExitStatus.LOST;
     }
     return end.status();
+  }
+
+  private void warn(String text) {
+    if (!store.quiet) {
+      surroundings.err().println("mortise: " + Safe.text(text));
+    }
   }
 
   private Supervisor.End supervise(Lease lease, Child child, Duration notice)

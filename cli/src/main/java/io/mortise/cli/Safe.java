@@ -1,7 +1,9 @@
 package io.mortise.cli;
 
 import io.mortise.spi.StoreUrl;
+import java.util.function.IntFunction;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Makes foreign text fit to be printed: without secrets, and without power over the terminal. */
@@ -33,6 +35,27 @@ final class Safe {
    * names in a store are foreign input: a terminal must not obey them.
    */
   static String text(@Nullable String foreign) {
+    return escape(foreign, "", c -> String.format(c < 0x100 ? "\\x%02x" : "\\u{%x}", c));
+  }
+
+  /** The same for text of several lines. */
+  static String lines(@Nullable String foreign) {
+    return escape(foreign, "\n\t", c -> String.format(c < 0x100 ? "\\x%02x" : "\\u{%x}", c));
+  }
+
+  /** The same for JSON, in whose texts such an escape stands for the character. */
+  static String json(String json) {
+    return escape(
+        json,
+        "\n",
+        c ->
+            Character.toString(c)
+                .chars()
+                .mapToObj(unit -> String.format("\\u%04X", unit))
+                .collect(Collectors.joining()));
+  }
+
+  private static String escape(@Nullable String foreign, String kept, IntFunction<String> escape) {
     if (foreign == null) {
       return "";
     }
@@ -41,18 +64,25 @@ final class Safe {
         .codePoints()
         .forEach(
             c -> {
-              switch (Character.getType(c)) {
-                case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.SURROGATE,
-                    Character.PRIVATE_USE,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR ->
-                    safe.append(
-                        c < 0x100 ? String.format("\\x%02x", c) : String.format("\\u{%x}", c));
-                default -> safe.appendCodePoint(c);
+              if (isHarmless(c) || kept.indexOf(c) >= 0) {
+                safe.appendCodePoint(c);
+              } else {
+                safe.append(escape.apply(c));
               }
             });
     return safe.toString();
+  }
+
+  private static boolean isHarmless(int c) {
+    return switch (Character.getType(c)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.SURROGATE,
+          Character.PRIVATE_USE,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR ->
+          false;
+      default -> true;
+    };
   }
 }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -74,6 +75,9 @@ final class StoreOptions extends CommonOptions {
 
   private void prepare(String url) {
     // Read when the first logger is made, which is later than this.
+    if (quiet) {
+      System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "error");
+    }
     if (verbose) {
       System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "info");
       System.setProperty("org.slf4j.simpleLogger.log.io.mortise", "debug");
@@ -95,10 +99,10 @@ final class StoreOptions extends CommonOptions {
 
   private static String embedded(Map<String, String> variables) {
     String state = variables.getOrDefault("XDG_STATE_HOME", "");
-    String home = variables.getOrDefault("HOME", System.getProperty("user.home", ""));
-    // The XDG rules say that a relative path is to be ignored.
+    // The XDG rules say that a relative path is to be ignored. So is a relative home: each working
+    // folder would have locks of its own.
     Path folder =
-        (state.startsWith("/") ? Path.of(state) : Path.of(home, ".local", "state"))
+        (state.startsWith("/") ? Path.of(state) : home(variables).resolve(".local/state"))
             .resolve("mortise");
     try {
       if (!Files.isDirectory(folder)) {
@@ -119,6 +123,19 @@ final class StoreOptions extends CommonOptions {
           e);
     }
     return "jdbc:sqlite:" + folder.resolve("locks.db");
+  }
+
+  private static Path home(Map<String, String> variables) {
+    return Stream.of(variables.get("HOME"), System.getProperty("user.home"))
+        .filter(home -> home != null && Path.of(home).isAbsolute())
+        .findFirst()
+        .map(Path::of)
+        .orElseThrow(
+            () ->
+                new Failure(
+                    ExitStatus.USAGE,
+                    "There is no home folder for the locks of this host: HOME is empty or relative."
+                        + " Set it, or name a store with --store or MORTISE_STORE."));
   }
 
   private static String read(String file) {

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param variables the environment
  * @param connector opens stores
+ * @param out made harmless for terminals by {@link SafeStream}, as is {@code err}
  */
 record Surroundings(
     Map<String, String> variables,
@@ -21,6 +22,17 @@ record Surroundings(
     InputStream in,
     PrintStream out,
     PrintStream err) {
+
+  Surroundings {
+    out = SafeStream.out(out);
+    err = SafeStream.err(err);
+  }
+
+  /** Those of this process, whose log goes to the same standard error. */
+  static Surroundings ofProcess(Connector connector) {
+    System.setErr(SafeStream.err(System.err));
+    return new Surroundings(System.getenv(), connector, System.in, System.out, System.err);
+  }
 
   /** Opens stores. */
   @FunctionalInterface

@@ -3,6 +3,7 @@ package io.mortise.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.jr.ob.JSON;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Everything that needs no process of its own: looking, evicting, and what is refused. */
 class CommandsTest {
@@ -84,6 +86,29 @@ class CommandsTest {
   }
 
   @Test
+  void givenServerThatAnswersWithEscapes_whenTraceIsShown_thenTerminalDoesNotObey() {
+    RuntimeException cause =
+        new IllegalStateException("\u001b]0;evil\u0007\u202e\u009b password=x");
+    executeFailing(new StoreUnavailableException("No answer.", cause), "--verbose", "ls");
+    assertThat(err())
+        .contains("\n\tat io.mortise")
+        .contains("Caused by: ", "\\x1b]0;evil\\x07\\u{202e}\\x9b password=***\n")
+        .doesNotContainPattern("[\\p{Cc}\\p{Cf}&&[^\n\t]]");
+  }
+
+  @Test
+  void givenNamesWithPowerOverTerminals_whenListedAsJson_thenTheyAreEscapedAndStayTheSame()
+      throws Exception {
+    String label = "\u202eevil\u009b2J\u007f\u2028\udb40\udc01 é";
+    client.views.add(Samples.labelled("job", label));
+    assertThat(execute("ls", "--json")).isZero();
+    assertThat(out())
+        .contains("\\u202Eevil\\u009B2J\\u007F\\u2028\\uDB40\\uDC01 é")
+        .doesNotContainPattern("[\\p{Cc}\\p{Cf}\\p{Zl}&&[^\n]]");
+    assertThat(JSON.std.listFrom(out()).toString()).contains("label=" + label);
+  }
+
+  @Test
   void givenTrouble_whenExecuted_thenOneLineAndItsStatus() {
     assertThat(executeFailing(new StoreUnfitException("Too old."), "ls"))
         .isEqualTo(ExitStatus.STORE);
@@ -92,6 +117,13 @@ class CommandsTest {
     assertThat(executeFailing(new IllegalStateException("boom"), "ls"))
         .isEqualTo(ExitStatus.DEFECT);
     assertThat(err()).hasLineCount(3);
+  }
+
+  @Test
+  void givenEmptyCommand_whenRun_thenStatusIs64AndItIsSaid() {
+    assertThat(execute("run", "job", "--", "")).isEqualTo(ExitStatus.USAGE);
+    assertThat(err()).contains("The command is an empty word", "mortise run job -- COMMAND");
+    assertThat(urls).isEmpty();
   }
 
   @Test
@@ -129,6 +161,27 @@ class CommandsTest {
     err.reset();
     assertThat(execute("ls", "--quiet")).isZero();
     assertThat(err()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "relative"})
+  @DisabledOnOs(OS.WINDOWS)
+  void givenHomeThatIsNoAbsolutePath_whenExecuted_thenItCountsAsMissing(
+      String home, @TempDir Path known) {
+    variables.remove("MORTISE_STORE");
+    variables.put("HOME", home);
+    String before = System.setProperty("user.home", known.toString());
+    try {
+      assertThat(execute("ls")).isZero();
+      assertThat(urls)
+          .containsExactly("jdbc:sqlite:" + known.resolve(".local/state/mortise/locks.db"));
+      System.setProperty("user.home", "?"); // of a user without an entry
+      assertThat(execute("ls")).isEqualTo(ExitStatus.USAGE);
+      assertThat(err()).contains("HOME is empty or relative", "MORTISE_STORE");
+      assertThat(urls).hasSize(1);
+    } finally {
+      System.setProperty("user.home", before);
+    }
   }
 
   @Test

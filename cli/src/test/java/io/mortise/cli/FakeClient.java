@@ -30,11 +30,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.slf4j.LoggerFactory;
 
 /**
  * A client without a store. The name of a lock says what happens to it: {@code taken} is never
  * granted, {@code unrenewed} is valid for {@link #UNRENEWED} and never renewed, {@code evicted} is
- * lost two seconds after the grant.
+ * lost two seconds after the grant, {@code warned} makes the store warn of what its server says.
  */
 final class FakeClient implements LockClient {
   static final Duration UNRENEWED = Duration.ofSeconds(8);
@@ -138,6 +139,10 @@ final class FakeClient implements LockClient {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
+      if (name.equals("warned")) {
+        LoggerFactory.getLogger(FakeClient.class)
+            .warn("Server says: {}", "\u001b]0;evil\u0007 password=s3cret");
+      }
       return name.equals("taken")
           ? new CompletableFuture<>()
           : CompletableFuture.completedFuture(new FakeLease(name));

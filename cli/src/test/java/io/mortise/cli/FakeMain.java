@@ -7,10 +7,6 @@ final class FakeMain {
   public static void main(String[] args) {
     FakeClient client = new FakeClient();
     client.views.add(Samples.held("held"));
-    System.exit(
-        Main.execute(
-            new Surroundings(
-                System.getenv(), (url, ttl) -> client, System.in, System.out, System.err),
-            args));
+    System.exit(Main.execute(Surroundings.ofProcess((url, ttl) -> client), args));
   }
 }

@@ -283,6 +283,20 @@ class RunCommandTest {
     }
   }
 
+  @Test
+  void givenStoreThatWarns_whenRun_thenTerminalDoesNotObeyAndQuietHidesIt() throws Exception {
+    try (ToolProcess tool = run("warned", "true")) {
+      assertThat(tool.status()).isZero();
+      assertThat(tool.err())
+          .contains("Server says: \\x1b]0;evil\\x07 password=***")
+          .hasLineCount(1);
+    }
+    try (ToolProcess tool = run("warned", "true", "--quiet")) {
+      assertThat(tool.status()).isZero();
+      assertThat(tool.err()).isEmpty();
+    }
+  }
+
   private ToolProcess run(String name, String script, String... options) throws IOException {
     return tool(
         NO_INPUT,

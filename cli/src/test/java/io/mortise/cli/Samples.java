@@ -35,6 +35,17 @@ final class Samples {
         List.of(party(SECOND, "db2", "\u001b[2Jevil", Mode.SHARERS, 0, Duration.ofSeconds(12))));
   }
 
+  /** Held by one who says something about it. */
+  static LockView labelled(String name, String label) {
+    return new LockView(
+        LockName.of(name),
+        Mode.SHARERS,
+        5,
+        Duration.ZERO,
+        List.of(party(FIRST, "db1", label, Mode.SHARERS, 5, Duration.ofMinutes(3))),
+        List.of());
+  }
+
   /** Held by two together. */
   static LockView shared(String name) {
     return new LockView(

@@ -1,0 +1,79 @@
+package io.mortise.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The script {@code mortise} of the checkout, with a build that is there and a Java that only looks
+ * around.
+ */
+@EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
+class LauncherTest {
+  @TempDir private Path root;
+
+  private Path seen;
+
+  @BeforeEach
+  void makeCheckout() throws Exception {
+    seen = root.resolve("seen");
+    Files.copy(Path.of("../mortise"), root.resolve("mortise"));
+    assertThat(root.resolve("mortise").toFile().setExecutable(true)).isTrue();
+    Files.createFile(root.resolve("pom.xml"));
+    Path java = Files.createDirectories(root.resolve("jdk/bin")).resolve("java");
+    Files.writeString(root.resolve("jdk/release"), "JAVA_VERSION=\"17.0.1\"\n");
+    Files.writeString(
+        java,
+        """
+        #!/bin/sh
+        for stream in 0 1 2; do
+          (readlink "/proc/$$/fd/$stream" >>%s)
+        done
+        """
+            .formatted(seen));
+    assertThat(java.toFile().setExecutable(true)).isTrue();
+    Files.createDirectories(root.resolve("target/mortise/app-1"));
+    Files.writeString(root.resolve("target/mortise/current"), "app-1\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"})
+  void givenClosedStreams_whenToolStarts_thenTheyAreOpenOnDevNull(String closed) throws Exception {
+    String log = root.resolve("log").toString();
+    assertThat(launch("exec ./mortise --version </dev/zero >>" + log + " 2>>" + log + " " + closed))
+        .isZero();
+    assertThat(Files.readString(seen))
+        .isEqualTo(
+            "%s\n%s\n%s\n"
+                .formatted(
+                    closed.contains("<&-") ? "/dev/null" : "/dev/zero",
+                    closed.matches("(.* )?>&-.*") ? "/dev/null" : log,
+                    closed.contains("2>&-") ? "/dev/null" : log));
+    assertThat(root.resolve("log"))
+        .satisfiesAnyOf(
+            file -> assertThat(file).doesNotExist(), file -> assertThat(file).isEmptyFile());
+  }
+
+  private int launch(String script) throws IOException, InterruptedException {
+    ProcessBuilder builder =
+        new ProcessBuilder("sh", "-c", script)
+            .directory(root.toFile())
+            .redirectInput(Redirect.from(new File("/dev/null")))
+            .redirectErrorStream(true);
+    builder.environment().put("JAVA_HOME", root.resolve("jdk").toString());
+    Process process = builder.start();
+    assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).isEmpty();
+    return process.waitFor();
+  }
+}
