@@ -10,6 +10,12 @@ interface Child {
   /** Stops the command, then this process; returns at once, before either has happened. */
   void suspend();
 
+  /**
+   * Has it ended before this time is over, even if this process stands still then; to be called
+   * again whenever the time is longer. Returns at once.
+   */
+  void endUnlessToldWithin(Duration time);
+
   /** Asks it to end, and forces it when the time is over. Returns at once. */
   void end(Duration within);
 

@@ -171,6 +171,11 @@ final class Lifeline implements Child {
   }
 
   @Override
+  public void endUnlessToldWithin(Duration time) {
+    tell("VALID " + tenths(time));
+  }
+
+  @Override
   public void end(Duration within) {
     if (watcher == Watcher.KILLED) {
       terminate();

@@ -47,9 +47,9 @@ import picocli.CommandLine.Spec;
       "",
       "If the lock is about to be lost, the command and all that it started get SIGTERM when the grace begins and"
           + " SIGKILL before another can have the lock. The same happens, with no longer grace, if mortise itself is"
-          + " killed.",
+          + " killed, or stopped for so long.",
       "",
-      "Not covered: mortise stopped by SIGSTOP for longer than the TTL; processes that left the command's session (at a"
+      "Not covered: processes that left the command's session (at a"
           + " terminal: whose parent has ended); what the command started and left running when it ended by itself;"
           + " a command that became another user; a machine that stands still. Only the token protects from these."
     })
@@ -235,6 +235,12 @@ final class RunCommand implements Callable<Integer> {
 
   private int hold(Lease lease, List<String> words, Duration notice, boolean tokens, String url)
       throws InterruptedException {
+    if (!lease.isValid()) { // this process stood still since the grant
+      release(lease);
+      throw new Failure(
+          ExitStatus.LOST,
+          "Lock '" + name + "' was lost before the command began. The command was not started.");
+    }
     String token = tokens && !shared ? Long.toString(lease.token()) : "";
     long had = System.nanoTime();
     Supervisor.End end;
@@ -303,7 +309,7 @@ final class RunCommand implements Callable<Integer> {
     return "Lock '"
         + name
         + "' was lost while the command ran; the command "
-        + (end.cause() == Supervisor.Cause.ITSELF ? "ended by itself" : "was ended")
+        + (end.cause() == Supervisor.Cause.ITSELF ? "has ended" : "was ended")
         + " (status "
         + end.status()
         + "). Its last work may overlap with the next holder's: check what was written"

@@ -16,6 +16,9 @@ import java.util.concurrent.TimeUnit;
  * write is worse.
  */
 final class Supervisor {
+  /** A validity that ends so much later was renewed: more than two readings of a clock differ. */
+  private static final Duration RENEWED = Duration.ofMillis(100);
+
   private final Lease lease;
   private final Child child;
   private final BlockingQueue<Event> events;
@@ -49,9 +52,18 @@ final class Supervisor {
   /** Blocks until the command is over, and with it all that had to be ended with it. */
   End supervise() throws InterruptedException {
     boolean signalled = false;
+    long told = System.nanoTime();
     while (true) {
-      long left = lease.isValid() ? lease.remaining().minus(grace).toNanos() : 0;
-      Event event = left <= 0 ? new Event.Lost() : events.poll(left, TimeUnit.NANOSECONDS);
+      Duration valid = lease.isValid() ? lease.remaining() : Duration.ZERO;
+      long until = System.nanoTime() + valid.toNanos();
+      if (until - told > RENEWED.toNanos()) {
+        child.endUnlessToldWithin(valid);
+        told = until;
+      }
+      long left = valid.minus(grace).toNanos();
+      // Looks twice in that time, to tell the child of a renewal long before it would end itself.
+      long look = left > RENEWED.toNanos() ? left / 2 : left;
+      Event event = left <= 0 ? new Event.Lost() : events.poll(look, TimeUnit.NANOSECONDS);
       if (event instanceof Event.Exited exited) {
         if (signalled) {
           // Somebody wants it to end: what it started must not outlive the lock.

@@ -13,6 +13,7 @@
 #   START                    the first one: mortise was alive when the pipe was opened here
 #   TERM, INT, HUP, CONT …   send that signal to the command and what it started
 #   SUSPEND                  stop them, then mortise
+#   VALID <tenths>           the lock is valid for so long: if no other order comes, end the command in time
 #   LOST <tenths>            SIGTERM now, SIGKILL when the time is over; then this watcher is done
 #   END                      the command is over; leave alone what it left behind
 # Lines of reports, whose end of file means that the watcher has ended:
@@ -137,6 +138,38 @@ end_all() {
   kill_all
 }
 
+# Ends the command before $1 tenths of a second are over unless it is called again: mortise may stand still (SIGSTOP), and
+# the lock goes to another then. Begins when half of the grace is left, as mortise itself would have begun with all of it.
+# Not if the watcher was killed, who cannot hear then that the lock is still valid.
+guard() {
+  dismiss_guard
+  [ "$grace" != never ] || return 0
+  {
+    nap=
+    trap '[ -z "$nap" ] || kill "$nap" 2>/dev/null; exit 0' USR1
+    read_clock
+    until=$((now + $1 - grace / 2))
+    while read_clock && [ "$now" -lt "$until" ]; do
+      sleep $(((until - now + 9) / 10)) &
+      nap=$!
+      wait "$nap"
+    done
+    nap=
+    trap '' USR1
+    ! kill -s 0 "$$" 2>/dev/null || end_all $((grace / 2 - grace / 10))
+  } <&- 5>&- &
+  guard=$!
+}
+
+# Waits for it, as it may be ending the command, and a shell keeps what it does not wait for as a zombie.
+dismiss_guard() {
+  if [ -n "$guard" ]; then
+    kill -s USR1 "$guard" 2>/dev/null
+    wait "$guard" 2>/dev/null
+  fi
+  guard=
+}
+
 # Orders come from the standard input; reports go to descriptor 5, which is open for both ways, so that a mortise that has
 # died does not matter to it. The standard output, until it is closed, is what the starting shell waits for.
 watch() {
@@ -150,13 +183,17 @@ watch() {
   echo READY >&5
   echo ready
   exec >/dev/null
+  guard=
   while IFS= read -r word; do
     case $word in
+      'VALID '*) guard "${word#VALID }" ;;
       END)
+        dismiss_guard
         echo DONE >&5
         exit 0
         ;;
       'LOST '*)
+        dismiss_guard
         end_all "${word#LOST }"
         echo DONE >&5
         exit 0
@@ -169,6 +206,7 @@ watch() {
       *) send "$word" ;;
     esac
   done
+  dismiss_guard
   [ "$grace" = never ] || end_all "$grace"
 }
 

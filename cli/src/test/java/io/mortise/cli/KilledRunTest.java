@@ -131,6 +131,35 @@ class KilledRunTest {
     }
   }
 
+  @Test
+  void givenToolThatIsStopped_whenValidityIsOver_thenCommandHasEndedAndThatIsTold()
+      throws Exception {
+    try (ToolProcess tool = start("unrenewed", "1s", DEAF)) {
+      long command = awaitPid(tool);
+      tool.signal("STOP");
+      awaitEnd(command, LONG);
+      assertThat(ps("stat=", tool.process().pid())).startsWith("T");
+      tool.signal("CONT");
+      assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
+      assertThat(tool.err()).contains("Lock 'unrenewed' was lost while the command ran");
+    }
+  }
+
+  @Test
+  void givenToolThatIsStoppedForAWhile_whenItGoesOn_thenCommandGoesOn() throws Exception {
+    Path go = folder.resolve("go");
+    assertThat(new ProcessBuilder("mkfifo", go.toString()).start().waitFor()).isZero();
+    try (ToolProcess tool = start("job", "1s", "echo $$; read line <" + go + "; exit 7")) {
+      awaitPid(tool);
+      tool.signal("STOP");
+      await().atMost(LONG).until(() -> ps("stat=", tool.process().pid()).startsWith("T"));
+      tool.signal("CONT");
+      Files.writeString(go, "on\n");
+      assertThat(tool.status()).isEqualTo(7);
+      assertThat(tool.err()).isEmpty();
+    }
+  }
+
   private ToolProcess startBy(List<String> program, String script) throws IOException {
     return ToolProcess.startBy(
         program,

@@ -264,6 +264,16 @@ class RunCommandTest {
   }
 
   @Test
+  void givenToolThatStoodStillSinceTheGrant_whenItGoesOn_thenCommandIsNotStarted()
+      throws Exception {
+    try (ToolProcess tool = run("outdated", "echo never")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
+      assertThat(tool.out()).isEmpty();
+      assertThat(tool.err()).contains("was lost before the command began").hasLineCount(1);
+    }
+  }
+
+  @Test
   void givenTakenLock_whenInterruptedWhileWaiting_thenStatusIs130() throws Exception {
     ToolProcess.needsInterrupts();
     try (ToolProcess tool = run("taken", "echo never")) {
