@@ -150,11 +150,16 @@ guard() {
     read_clock
     until=$((now + $1 - grace / 2))
     while read_clock && [ "$now" -lt "$until" ]; do
-      sleep $(((until - now + 9) / 10)) &
-      nap=$!
-      wait "$nap"
+      # Whole seconds as long as there are two, and never too many.
+      if [ $((until - now)) -ge 20 ]; then
+        sleep $(((until - now) / 10 - 1)) &
+        nap=$!
+        wait "$nap"
+        nap=
+      else
+        sleep 0.1 2>/dev/null || sleep 1
+      fi
     done
-    nap=
     trap '' USR1
     ! kill -s 0 "$$" 2>/dev/null || end_all $((grace / 2 - grace / 10))
   } <&- 5>&- &

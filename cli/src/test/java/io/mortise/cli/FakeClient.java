@@ -35,8 +35,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A client without a store. The name of a lock says what happens to it: {@code taken} is never
  * granted, {@code unrenewed} is valid for {@link #UNRENEWED} and never renewed, {@code evicted} is
- * lost two seconds after the grant, {@code outdated} before it is granted, {@code warned} makes the store warn of what its
- * server says.
+ * lost two seconds after the grant, {@code outdated} before it is granted, {@code warned} makes the
+ * store warn of what its server says.
  */
 final class FakeClient implements LockClient {
   static final Duration UNRENEWED = Duration.ofSeconds(8);

@@ -75,7 +75,8 @@ class KilledRunTest {
   }
 
   @Test
-  void givenNoSetsid_whenProcessGroupIsKilled_thenWatcherIsNotInIt() throws Exception {
+  void givenPerlInsteadOfSetsid_whenToolIsKilled_thenWatcherInItsOwnSessionEndsTheCommand()
+      throws Exception {
     Map<String, String> variables = new HashMap<>();
     assumeTrue(programs(variables, "mkfifo", "rm", "sleep", "perl"), "There is no perl here.");
     try (ToolProcess tool =
@@ -93,12 +94,10 @@ class KilledRunTest {
             "/bin/sh",
             "-c",
             DEAF)) {
-      awaitPid(tool);
-      long watcher = watcher(tool.process().pid()).orElseThrow();
-      assertThat(ps("pgid=", watcher)).isEqualTo(Long.toString(watcher));
+      long command = awaitPid(tool);
+      assertThat(watcher(tool.process().pid())).isPresent();
       tool.signal("KILL");
-      await().atMost(LONG).until(() -> !ToolProcess.isAlive(watcher));
-      assertThat(tool.process().descendants().filter(ProcessHandle::isAlive)).isEmpty();
+      awaitEnd(command, LONG);
     }
   }
 
@@ -228,13 +227,13 @@ class KilledRunTest {
     }
   }
 
-  /** The process that watches over the command of this tool. */
+  /** The process that watches over the command of this tool, in a session of its own. */
   private static OptionalLong watcher(long tool) throws IOException {
-    Process ps = new ProcessBuilder("ps", "-A", "-ww", "-o", "pid=,args=").start();
+    Process ps = new ProcessBuilder("ps", "-A", "-ww", "-o", "pid=,sid=,args=").start();
     return new String(ps.getInputStream().readAllBytes(), UTF_8)
         .lines()
-        .filter(line -> line.matches(".*lifeline\\.sh watch \\S+ " + tool + " .*"))
-        .mapToLong(line -> Long.parseLong(line.strip().split(" ", -1)[0]))
+        .filter(line -> line.matches(" *(\\d+) +\\1 .*lifeline\\.sh watch \\S+ " + tool + " .*"))
+        .mapToLong(line -> Long.parseLong(line.strip().split(" ", 2)[0]))
         .findFirst();
   }
 
