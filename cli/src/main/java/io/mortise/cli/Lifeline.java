@@ -21,6 +21,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -65,6 +66,8 @@ final class Lifeline implements Child {
    * @param environment changes what the command inherits of the environment
    * @param grace how long the command has between SIGTERM and SIGKILL if this process dies; null if
    *     it shall live on
+   * @param valid for how long it may run unless told anew, asked when it starts; see {@link
+   *     #endUnlessToldWithin}
    * @param warn told in a sentence what the command lacks: before it starts, or on another thread
    * @param onExit told the exit status, 128 + n for signal n, on another thread
    */
@@ -72,6 +75,7 @@ final class Lifeline implements Child {
       List<String> command,
       Consumer<Map<String, String>> environment,
       @Nullable Duration grace,
+      Supplier<Duration> valid,
       Consumer<String> warn,
       IntConsumer onExit)
       throws IOException {
@@ -92,7 +96,7 @@ final class Lifeline implements Child {
       words.add(Long.toString(ProcessHandle.current().pid()));
       words.add(grace == null ? "never" : Long.toString(tenths(grace)));
       words.addAll(command);
-      return start(builder.command(words), folder, warn, onExit);
+      return start(builder.command(words), folder, valid, warn, onExit);
     } catch (IOException | RuntimeException e) {
       remove(folder, e);
       throw e;
@@ -100,7 +104,11 @@ final class Lifeline implements Child {
   }
 
   private static Lifeline start(
-      ProcessBuilder builder, Path folder, Consumer<String> warn, IntConsumer onExit)
+      ProcessBuilder builder,
+      Path folder,
+      Supplier<Duration> valid,
+      Consumer<String> warn,
+      IntConsumer onExit)
       throws IOException {
     Path ordersPipe = folder.resolve("orders");
     Path reportsPipe = folder.resolve("reports");
@@ -111,7 +119,6 @@ final class Lifeline implements Child {
     FileChannel reports = FileChannel.open(reportsPipe, READ, WRITE);
     BufferedReader reader = Files.newBufferedReader(reportsPipe, StandardCharsets.US_ASCII);
     try {
-      order(orders, "START");
       Process process = builder.start();
       Lifeline lifeline = new Lifeline(orders, process);
       // A shell that ends before there is a watcher: the end of the reports is seen then.
@@ -123,6 +130,7 @@ final class Lifeline implements Child {
         throw new IOException(
             "the shell that starts it ended with status " + process.exitValue() + ".");
       }
+      lifeline.endUnlessToldWithin(valid.get()); // now it starts
       var unused = process.onExit().thenAccept(ended -> onExit.accept(ended.exitValue()));
       Thread listener = new Thread(() -> lifeline.listen(reader, warn), "mortise-watcher-reports");
       listener.setDaemon(true);

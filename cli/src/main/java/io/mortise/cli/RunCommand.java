@@ -254,6 +254,7 @@ final class RunCommand implements Callable<Integer> {
               words,
               environment -> prepare(environment, token, url),
               holdOnCrash == null ? notice : null,
+              lease::remaining,
               this::warn,
               status -> events.add(new Event.Exited(status)));
       end = supervise(lease, child, notice);

@@ -10,14 +10,14 @@
 #   GRACE       tenths of a second between SIGTERM and SIGKILL if mortise dies; "never" to let the command live on then
 #
 # Lines of orders, whose end of file means that mortise has died:
-#   START                    the first one: mortise was alive when the pipe was opened here
 #   TERM, INT, HUP, CONT …   send that signal to the command and what it started
 #   SUSPEND                  stop them, then mortise
-#   VALID <tenths>           the lock is valid for so long: if no other order comes, end the command in time
+#   VALID <tenths>           the lock is valid for so long: if no other order comes, end the command in time. Comes first,
+#                            as the answer to READY: the command does not start without it
 #   LOST <tenths>            SIGTERM now, SIGKILL when the time is over; then this watcher is done
 #   END                      the command is over; leave alone what it left behind
 # Lines of reports, whose end of file means that the watcher has ended:
-#   READY                    it watches; the command starts now
+#   READY                    it watches
 #   DONE                     what was to be ended has been ended. A watcher that was killed does not say it
 #
 # The command takes over the process id and the three standard streams of the shell that starts it, so mortise sees how it
@@ -162,7 +162,7 @@ guard() {
     done
     trap '' USR1
     ! kill -s 0 "$$" 2>/dev/null || end_all $((grace / 2 - grace / 10))
-  } <&- 5>&- &
+  } </dev/null >/dev/null 5>&- &
   guard=$!
 }
 
@@ -182,13 +182,15 @@ watch() {
   terminal=$2
   roots=" $target "
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
-  # Had mortise died before the pipe was open here, its order would be gone: then the command must not start any more.
-  IFS= read -r word && [ "$word" = START ] || exit 1
+  PATH=$PATH:/usr/bin:/bin # for rm, sleep, ps and date; the command keeps its own
+  guard=
   rm -rf -- "$folder"
   echo READY >&5
+  # No answer: mortise has died. It stands still: the command waits for it.
+  IFS= read -r word || exit 1
+  guard "${word#VALID }"
   echo ready
   exec >/dev/null
-  guard=
   while IFS= read -r word; do
     case $word in
       'VALID '*) guard "${word#VALID }" ;;
