@@ -143,6 +143,7 @@ end_all() {
 # Not if the watcher was killed, who cannot hear then that the lock is still valid.
 guard() {
   dismiss_guard
+  [ -z "$guard" ] || wait "$guard" 2>/dev/null # else a shell keeps it as a zombie
   [ "$grace" != never ] || return 0
   {
     nap=
@@ -166,13 +167,8 @@ guard() {
   guard=$!
 }
 
-# Waits for it, as it may be ending the command, and a shell keeps what it does not wait for as a zombie.
 dismiss_guard() {
-  if [ -n "$guard" ]; then
-    kill -s USR1 "$guard" 2>/dev/null
-    wait "$guard" 2>/dev/null
-  fi
-  guard=
+  [ -z "$guard" ] || kill -s USR1 "$guard" 2>/dev/null
 }
 
 # Orders come from the standard input; reports go to descriptor 5, which is open for both ways, so that a mortise that has

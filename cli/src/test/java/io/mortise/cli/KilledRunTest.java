@@ -113,7 +113,7 @@ class KilledRunTest {
       clean();
       assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
       assertThat(ToolProcess.isAlive(child)).isFalse();
-      assertThat(tool.err()).contains("The command was ended (status 0)");
+      assertThat(tool.err()).contains("ommand was ended (status 0)");
     }
   }
 
