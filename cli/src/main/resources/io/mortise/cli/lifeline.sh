@@ -140,7 +140,7 @@ end_all() {
 
 # Ends the command before $1 tenths of a second are over unless it is called again: mortise may stand still (SIGSTOP), and
 # the lock goes to another then. Begins when half of the grace is left, as mortise itself would have begun with all of it.
-# Not if the watcher was killed, who cannot hear then that the lock is still valid.
+# A watcher that was killed hears of no renewal, so the command is left alone then.
 guard() {
   dismiss_guard
   [ -z "$guard" ] || wait "$guard" 2>/dev/null # else a shell keeps it as a zombie
