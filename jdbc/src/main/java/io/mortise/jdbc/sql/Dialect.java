@@ -76,6 +76,22 @@ enum Dialect {
     };
   }
 
+  /**
+   * Refuses the levels at which H2 reads what was there before the wait for a row, unless the row's
+   * values changed meanwhile: a write that leaves them as they are counts for nothing there.
+   *
+   * @param highest the highest level at which what is read afterwards has no such snapshot yet
+   * @throws IllegalStateException if the connection's is higher
+   */
+  void refuseOldSnapshot(Connection connection, String what, int highest) throws SQLException {
+    if (this == H2 && connection.getTransactionIsolation() > highest) {
+      throw new IllegalStateException(
+          what
+              + " does not hold on H2 at this isolation level: the transaction would read what was there before it"
+              + " waited. Set READ COMMITTED.");
+    }
+  }
+
   @Override
   public String toString() {
     return product;

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It guards writes. A holder that <em>reads first</em> and writes what follows from it has to
  * install its token before the read, else an earlier holder can still write in between: execute an
- * update that sets nothing, or use {@link SqlFence}, then read. For SQL that does not fit here
- * there are {@link #ASSIGNMENT} and {@link #CONDITION}.
+ * update that sets nothing, or use {@link SqlFence}, then read. On H2 do so at READ COMMITTED. For
+ * SQL that does not fit here there are {@link #ASSIGNMENT} and {@link #CONDITION}.
  *
  * <p>A row has one fence, hence one lock that guards it. Not thread-safe; may be executed again.
  */
@@ -103,13 +103,21 @@ public final class FencedUpdate {
    *
    * @return false if there is no such row
    * @throws StaleTokenException if the row has seen a later token; nothing was written
-   * @throws IllegalStateException if no key was given, or several rows have it; in the second case
-   *     they were written
+   * @throws IllegalStateException if no key was given, or several rows have it, and then they were
+   *     written; or if nothing is set, on H2 above READ COMMITTED
    * @throws SQLException if the database fails or refuses; whether it wrote is unknown if the
    *     connection broke
    */
   public boolean execute(Connection connection, FencingToken token) throws SQLException {
     SqlFiles files = SqlFiles.of(connection);
+    if (row.set.isEmpty()) {
+      files
+          .dialect()
+          .refuseOldSnapshot(
+              connection,
+              "A fenced update that sets nothing",
+              Connection.TRANSACTION_READ_COMMITTED);
+    }
     Map<String, String> parts = new HashMap<>(row.parts());
     parts.put("token", tokenColumn);
     parts.put("holder", holderColumn);

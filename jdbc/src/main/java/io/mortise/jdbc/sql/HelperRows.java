@@ -52,6 +52,22 @@ final class HelperRows {
     }
   }
 
+  /**
+   * Whether the table has a row of this name; for statements in the user's transaction that do not
+   * need one. MySQL and MariaDB lock the gap in which a missing row was looked for, and then the
+   * row could not be made apart while that transaction is open.
+   */
+  boolean has(String table, String name) throws SQLException {
+    if (files.dialect() == Dialect.SQLITE || known.contains(table + name)) {
+      return true;
+    }
+    boolean there = own.call(connection -> exists(connection, table, name));
+    if (there) {
+      known.add(table + name);
+    }
+    return there;
+  }
+
   private void make(Connection connection, String table, String name) throws SQLException {
     if (exists(connection, table, name)) {
       return;
@@ -61,12 +77,13 @@ final class HelperRows {
     } catch (SQLException e) {
       // Another process made it at this moment; perhaps it is in use already, and we were let wait.
       if (!exists(connection, table, name)) {
-        throw e;
+        throw files.dialect().isLockTimeout(e) ? placeLocked(table, name, e) : e;
       }
     }
   }
 
-  private boolean exists(Connection connection, String table, String name) throws SQLException {
+  /** Whether this connection sees the row, as far as its transaction sees anything new. */
+  boolean exists(Connection connection, String table, String name) throws SQLException {
     String sql = files.statement("row_find", Map.of("table", files.prefix() + table));
     try (PreparedStatement find = connection.prepareStatement(sql)) {
       find.setBytes(1, bytes(name));
@@ -81,6 +98,18 @@ final class HelperRows {
       make.setBytes(1, bytes(name));
       make.executeUpdate();
     }
+  }
+
+  private SQLException placeLocked(String table, String name, SQLException cause) {
+    return new SQLTransactionRollbackException(
+        "The row of '"
+            + name
+            + "' could not be made in table '"
+            + files.prefix()
+            + table
+            + "': a transaction, perhaps this one, keeps its place locked. Roll back and repeat the transaction.",
+        "40001",
+        cause);
   }
 
   /** The row is not to be seen, though it was made: what the user's transaction is to be told. */

@@ -21,6 +21,10 @@ import org.jspecify.annotations.Nullable;
  * row that breaks any of the table's unique constraints counts as there. Every other fault is an
  * exception, unlike with MySQL's INSERT IGNORE, which also cuts values and skips bad rows.
  *
+ * <p>Where a transaction keeps its snapshot (MySQL and MariaDB at REPEATABLE READ after a read, H2
+ * at SERIALIZABLE), the row that was there first may not be visible to it yet. PostgreSQL above
+ * READ COMMITTED answers 40001 then.
+ *
  * <p>Not thread-safe; may be executed again.
  */
 public final class InsertOnce {

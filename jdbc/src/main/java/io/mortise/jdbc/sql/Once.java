@@ -41,6 +41,9 @@ public final class Once {
 
   private static final String TABLE = "once";
 
+  /** With the second that each takes, as long as MySQL lets a statement wait for a row. */
+  private static final int TRIES = 50;
+
   private final SqlFiles files;
   private final HelperRows rows;
   private final OwnConnection own;
@@ -177,13 +180,17 @@ public final class Once {
     byte[] result;
     try {
       FencingToken token = lease.fencingToken();
-      Optional<Outcome> meanwhile = own.call(connection -> begin(connection, key, token));
+      Optional<Outcome> meanwhile = patiently(connection -> begin(connection, key, token));
       if (meanwhile.isPresent()) {
         lease.close();
         return meanwhile.get();
       }
       result = checked(key, task.run(lease));
-      own.run(connection -> done(connection, key, token, result));
+      patiently(
+          connection -> {
+            done(connection, key, token, result);
+            return true;
+          });
     } catch (Throwable e) {
       closeAfter(e, lease);
       throw e;
@@ -195,6 +202,22 @@ public final class Once {
       // done.
     }
     return new Outcome(result, true);
+  }
+
+  /**
+   * Again, if another transaction has the row: one that forgets the key, say. In between the own
+   * connection is there for others.
+   */
+  private <T> T patiently(OwnConnection.Work<T> work) throws SQLException {
+    for (int tries = 1; ; tries++) {
+      try {
+        return own.call(work);
+      } catch (SQLException e) {
+        if (!files.dialect().isMySqlLike() || !files.dialect().isLockTimeout(e) || tries == TRIES) {
+          throw e;
+        }
+      }
+    }
   }
 
   private static void closeAfter(Throwable trouble, Lease lease) {
@@ -268,12 +291,16 @@ public final class Once {
 
   /**
    * Makes a key count as not done, so that the next caller runs. In this transaction, if there is
-   * one. Blocks for one round trip, and while another transaction runs the key.
+   * one. Blocks for one round trip, two on the first use of the key by this process, and while
+   * another transaction runs the key.
    *
    * @return whether it was done
    * @throws SQLException if the database fails or refuses
    */
   public boolean forget(Connection connection, String key) throws SQLException {
+    if (!rows.has(TABLE, key)) {
+      return false;
+    }
     try (PreparedStatement forget = connection.prepareStatement(files.statement("once_forget"))) {
       forget.setBytes(1, HelperRows.bytes(key));
       return forget.executeUpdate() == 1;

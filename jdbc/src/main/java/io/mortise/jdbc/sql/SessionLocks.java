@@ -33,6 +33,9 @@ import org.slf4j.LoggerFactory;
  * learns it up to two checks later. What has to be right needs a {@link io.mortise.LockClient} with
  * a guard, or {@link TransactionLocks}.
  *
+ * <p>Begin transactions that the lock guards after it was granted: one that read before may go on
+ * seeing what was there then. Commit them before it is released.
+ *
  * <p>Each held lock, and each wait for one, takes a connection of its own from the data source. It
  * is asked every so often (5 s unless said otherwise) whether the server still knows the lock; if
  * it does not, or does not answer for as long again, the lease is lost and the connection cut. That

@@ -23,10 +23,12 @@ import java.util.OptionalLong;
  * <p>{@link #enter} locks that row until the transaction ends. So transactions that enter follow
  * one another; a stale holder is refused; and one that entered while it was still current is waited
  * for before its successor reads. That holds without any assumption about clocks, provided that
- * every transaction on the data enters. The price: a holder that is stopped inside its transaction
- * keeps its successor waiting until the database ends that transaction; have it end idle ones. What
- * is guarded can be anything in this database; only to guard single rows there is {@link
- * FencedUpdate}, which needs no row of its own.
+ * every transaction on the data enters. Where the isolation level shows a transaction that waited
+ * what was there before, it is refused: PostgreSQL above READ COMMITTED answers 40001, to be
+ * repeated; H2 at SERIALIZABLE and SNAPSHOT cannot tell, so there the helper refuses. The price: a
+ * holder that is stopped inside its transaction keeps its successor waiting until the database ends
+ * that transaction; have it end idle ones. What is guarded can be anything in this database; only
+ * to guard single rows there is {@link FencedUpdate}, which needs no row of its own.
  *
  * <p>Tokens of one lock only are compared. Two stores with locks of one name need two tables
  * ({@link SqlHelpers.Options#withPrefix}). Thread-safe; the connections are the caller's.
@@ -46,7 +48,8 @@ public final class SqlFence {
    * As {@link #enter(Connection, FencingToken)}.
    *
    * @throws io.mortise.LeaseLostException if the lease is lost
-   * @throws IllegalStateException if autocommit is on, or the lease is not exclusive
+   * @throws IllegalStateException if autocommit is on, the lease is not exclusive, or on H2 the
+   *     isolation level is SERIALIZABLE or SNAPSHOT
    */
   public void enter(Connection connection, Lease lease) throws SQLException {
     enter(connection, lease.fencingToken());
@@ -59,18 +62,39 @@ public final class SqlFence {
    * transaction is rolled back, so is the token, and an earlier holder may still enter: enter again
    * before you read again.
    *
-   * <p>Blocks for one round trip, two with a token not seen before, a few more on the first use of
-   * the lock's name by this process, and while another transaction that entered is open.
+   * <p>Blocks for one round trip, a few more on the first use of the lock's name by this process,
+   * and while another transaction that entered is open. On PostgreSQL above READ COMMITTED, a
+   * transaction that had to wait is then refused (40001), as it would read what was there before.
    *
    * @throws StaleTokenException if a later token was seen, or the same from another holder; roll
    *     back
-   * @throws IllegalStateException if autocommit is on
+   * @throws IllegalStateException if autocommit is on, or on H2 the isolation level is SERIALIZABLE
+   *     or SNAPSHOT
    * @throws SQLException if the database fails or refuses: a deadlock, the end of its own lock
    *     wait, a conflict that its isolation level does not allow; roll back
    */
   public void enter(Connection connection, FencingToken token) throws SQLException {
     HelperRows.requireTransaction(connection, "A fence");
+    files
+        .dialect()
+        .refuseOldSnapshot(connection, "A fence", Connection.TRANSACTION_REPEATABLE_READ);
     rows.ensure(TABLE, connection, token.lock());
+    try (PreparedStatement write = connection.prepareStatement(files.statement("fence_write"))) {
+      new Binder(write)
+          .add(token.value())
+          .add(token.holder())
+          .add(HelperRows.bytes(token.lock()))
+          .add(token.value())
+          .add(token.value())
+          .add(token.holder());
+      if (write.executeUpdate() == 1) {
+        return;
+      }
+    }
+    refuseUnlessThere(connection, token);
+  }
+
+  private void refuseUnlessThere(Connection connection, FencingToken token) throws SQLException {
     try (PreparedStatement lock = connection.prepareStatement(files.statement("fence_lock"))) {
       lock.setBytes(1, HelperRows.bytes(token.lock()));
       try (ResultSet row = lock.executeQuery()) {
@@ -78,33 +102,28 @@ public final class SqlFence {
           throw rows.gone(TABLE, token.lock());
         }
         long seen = row.getLong(1);
-        String holder = row.getString(2);
-        if (seen > token.value() || (seen == token.value() && !token.holder().equals(holder))) {
+        String holder = String.valueOf(row.getString(2));
+        // MySQL may count changed rows only: then zero of ours means that all was as it should be.
+        if (seen != token.value() || !holder.equals(token.holder())) {
           throw new StaleTokenException(
-              "fence '" + files.prefix() + TABLE + "'", token, seen, String.valueOf(holder));
-        }
-        if (seen == token.value()) {
-          return;
+              "fence '" + files.prefix() + TABLE + "'", token, seen, holder);
         }
       }
-    }
-    try (PreparedStatement write = connection.prepareStatement(files.statement("fence_write"))) {
-      write.setLong(1, token.value());
-      write.setString(2, token.holder());
-      write.setBytes(3, HelperRows.bytes(token.lock()));
-      write.executeUpdate();
     }
   }
 
   /**
    * The latest token that was shown for a lock, as the transaction sees it; for people, and for
    * moving to another store. Decides nothing: it may have risen meanwhile. Blocks for one round
-   * trip.
+   * trip, two on the first use of the lock's name by this process.
    *
    * @return empty if none was shown yet
    * @throws SQLException if the database fails
    */
   public OptionalLong latest(Connection connection, String lock) throws SQLException {
+    if (!rows.has(TABLE, lock)) {
+      return OptionalLong.empty();
+    }
     try (PreparedStatement read = connection.prepareStatement(files.statement("fence_read"))) {
       read.setBytes(1, HelperRows.bytes(lock));
       try (ResultSet row = read.executeQuery()) {

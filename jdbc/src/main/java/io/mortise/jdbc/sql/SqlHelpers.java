@@ -77,20 +77,12 @@ public final class SqlHelpers implements AutoCloseable {
       own.run(connection -> prepare(connection, files, options.createTables()));
       return new SqlHelpers(files, own);
     } catch (SQLException e) {
-      closeAfter(e, own);
+      own.close();
       throw new StoreUnavailableException(
           "The database of the SQL helpers cannot be used: " + e.getMessage(), e);
     } catch (RuntimeException e) {
-      closeAfter(e, own);
-      throw e;
-    }
-  }
-
-  private static void closeAfter(Exception trouble, OwnConnection own) {
-    try {
       own.close();
-    } catch (SQLException e) {
-      trouble.addSuppressed(e);
+      throw e;
     }
   }
 
@@ -171,18 +163,9 @@ public final class SqlHelpers implements AutoCloseable {
     return new Once(files, rows, own, 0);
   }
 
-  /**
-   * Gives the own connection back. What your transactions hold, they hold on.
-   *
-   * @throws StoreUnavailableException if the connection could not be given back
-   */
+  /** Gives the own connection back. What your transactions hold, they hold on. */
   @Override
   public void close() {
-    try {
-      own.close();
-    } catch (SQLException e) {
-      throw new StoreUnavailableException(
-          "The connection of the SQL helpers could not be given back: " + e.getMessage(), e);
-    }
+    own.close();
   }
 }

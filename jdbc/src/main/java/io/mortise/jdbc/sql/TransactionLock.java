@@ -47,7 +47,7 @@ public final class TransactionLock {
               "The transaction that had lock '" + name + "' is over, and its row was deleted.");
         }
       }
-      try (PreparedStatement read = connection.prepareStatement(files.statement("txlock_lock"))) {
+      try (PreparedStatement read = connection.prepareStatement(files.statement("txlock_token"))) {
         read.setBytes(1, HelperRows.bytes(name));
         try (ResultSet row = read.executeQuery()) {
           row.next();

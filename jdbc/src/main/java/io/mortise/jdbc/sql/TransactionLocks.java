@@ -30,9 +30,13 @@ import java.util.Optional;
  * with what that costs the database, and keeps its connection. Who holds a lock is known to the
  * database's own tools only.
  *
- * <p>Take the lock first. On MySQL and MariaDB at REPEATABLE READ, and on PostgreSQL above READ
- * COMMITTED, a transaction that read before goes on seeing the data as they were then. Take several
- * in one order everywhere, or the database will end one of two transactions as a deadlock.
+ * <p>Take the lock first. On MySQL and MariaDB at REPEATABLE READ, a transaction that read before
+ * goes on seeing the data as they were then. PostgreSQL above READ COMMITTED, and H2 at
+ * SERIALIZABLE and SNAPSHOT, refuse a transaction (SQL state 40001) whose snapshot is older than
+ * the last commit under the lock. There the snapshot is taken before the wait, so a transaction
+ * that had to wait is refused as well: roll back and repeat, or use READ COMMITTED. The lock writes
+ * its row for that. Take several in one order everywhere, or the database will end one of two
+ * transactions as a deadlock.
  *
  * <p>Locking again in the same transaction does nothing more. Thread-safe; the connections are the
  * caller's.
@@ -72,8 +76,9 @@ public final class TransactionLocks {
   }
 
   /**
-   * Takes the lock if no other transaction has it. Does not wait; blocks for one round trip, a few
-   * more on the first use of the name by this process. The transaction stays usable either way.
+   * Takes the lock if no other transaction has it. Does not wait; blocks for one round trip, two if
+   * another has it, a few more on the first use of the name by this process. The transaction stays
+   * usable either way.
    *
    * @return empty if another has it
    * @throws IllegalArgumentException if it is no lock name
@@ -118,7 +123,8 @@ public final class TransactionLocks {
 
   /**
    * Takes the first of these locks that no other transaction has. Does not wait: so several workers
-   * share out what there is to do. Blocks for one round trip for each lock that is looked at.
+   * share out what there is to do. Blocks for one round trip for each lock that is looked at, two
+   * for one that another has.
    *
    * @return empty if others have them all
    * @throws IllegalArgumentException if one is no lock name
@@ -154,9 +160,23 @@ public final class TransactionLocks {
 
   private boolean trySelect(Connection connection, String name) throws SQLException {
     String sql = files.statement("txlock_try");
-    return files.dialect().isMySqlLike()
-        ? selectOrTimeOut(connection, name, sql)
-        : select(connection, name, sql);
+    if (files.dialect().isMySqlLike()) {
+      return selectOrTimeOut(connection, name, sql);
+    }
+    if (select(connection, name, sql)) {
+      return writeOnH2(connection, name);
+    }
+    // Skipped, because another has it; or not there for this transaction, and never will be.
+    if (!rows.exists(connection, TABLE, name)) {
+      throw rows.gone(TABLE, name);
+    }
+    return false;
+  }
+
+  /** H2 knows time limits for SELECT only: the row is locked, and is written in a second step. */
+  private boolean writeOnH2(Connection connection, String name) throws SQLException {
+    return files.dialect() != Dialect.H2
+        || select(connection, name, files.statement("txlock_lock"));
   }
 
   /** False if the time is over; then the statement, and no more, was undone. */
@@ -185,7 +205,8 @@ public final class TransactionLocks {
   private boolean lockOnH2(Connection connection, String name, Duration wait) throws SQLException {
     String seconds = String.valueOf(Math.max(1, wait.toMillis()) / 1000.0);
     return selectOrTimeOut(
-        connection, name, files.statement("txlock_lock_within", Map.of("seconds", seconds)));
+            connection, name, files.statement("txlock_lock_within", Map.of("seconds", seconds)))
+        && writeOnH2(connection, name);
   }
 
   /** An error ends PostgreSQL's transaction, unless there is a savepoint to go back to. */

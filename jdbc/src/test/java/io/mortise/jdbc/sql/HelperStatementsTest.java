@@ -111,11 +111,19 @@ class HelperStatementsTest extends HelperTest {
     update(file("fence_make"), bytes("a"));
     update(file("fence_make"), bytes("b"));
     assertThat(fences()).containsExactlyInAnyOrder("a 0 ", "b 0 ");
-    assertThat(update(file("fence_write"), 7, "h", bytes("a"))).isEqualTo(1);
+    assertThat(enters(7, "h")).isEqualTo(1);
+    assertThat(fences()).containsExactlyInAnyOrder("a 7 h", "b 0 ");
+    assertThat(enters(7, "h")).as("a write all the same").isEqualTo(1);
+    assertThat(enters(7, "x")).isZero();
+    assertThat(enters(6, "h")).isZero();
     assertThat(fences()).containsExactlyInAnyOrder("a 7 h", "b 0 ");
     assertThat(query(file("fence_lock"), bytes("a"))).containsExactly("7 h");
     assertThat(query(file("fence_read"), bytes("a"))).containsExactly("7");
     assertThat(query(file("fence_read"), bytes("c"))).isEmpty();
+  }
+
+  private int enters(long token, String holder) throws SQLException {
+    return update(file("fence_write"), token, holder, bytes("a"), token, token, holder);
   }
 
   private List<String> fences() throws SQLException {
@@ -139,12 +147,19 @@ class HelperStatementsTest extends HelperTest {
     update(file("txlock_mint"), bytes("a"));
     assertThat(query("SELECT name, token FROM mortise_txlock"))
         .containsExactlyInAnyOrder("a " + (token + MINUTE + 1), "b 0");
-    assertThat(query(file("txlock_lock"), bytes("b"))).containsExactly("0");
+    String other = "a " + (token + MINUTE + 1);
     assertThat(query(file("txlock_try"), bytes("b"))).containsExactly("0");
+    assertThat(query(file("txlock_try"), bytes("c"))).isEmpty();
     if (kind == TestDatabase.Kind.H2) {
       String within = files.statement("txlock_lock_within", Map.of("seconds", "1"));
       assertThat(query(within, bytes("b"))).containsExactly("0");
     }
+    String locked = kind == TestDatabase.Kind.H2 ? "1" : "0"; // H2's has to change the row.
+    assertThat(query(file("txlock_lock"), bytes("b"))).containsExactly(locked);
+    assertThat(query(file("txlock_lock"), bytes("c"))).isEmpty();
+    assertThat(query(file("txlock_token"), bytes("b"))).containsExactly(locked);
+    assertThat(query("SELECT name, token FROM mortise_txlock"))
+        .containsExactlyInAnyOrder(other, "b " + locked);
   }
 
   private void once(String name, long done, long expires, long token, String holder)

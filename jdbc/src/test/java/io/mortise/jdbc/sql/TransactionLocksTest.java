@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
@@ -183,14 +184,29 @@ class TransactionLocksTest extends HelperTest {
               start(
                   () -> {
                     start.await();
-                    locks.lock(connection, name);
-                    connection.commit();
+                    lockAndCommit(connection, name);
                     return null;
                   }));
         }
         for (Future<Void> user : users) {
           get(user);
         }
+      }
+    }
+  }
+
+  /** Repeated, as PostgreSQL refuses at REPEATABLE READ a transaction that had to wait. */
+  private void lockAndCommit(Connection connection, String name) throws SQLException {
+    while (true) {
+      try {
+        locks.lock(connection, name);
+        connection.commit();
+        return;
+      } catch (SQLException e) {
+        if (!"40001".equals(e.getSQLState())) {
+          throw e;
+        }
+        connection.rollback();
       }
     }
   }
@@ -250,6 +266,50 @@ class TransactionLocksTest extends HelperTest {
     connection.rollback();
     locks.lock(connection, "x");
     connection.commit();
+  }
+
+  @Test
+  void givenRowDeletedByHand_whenTried_thenTheTransactionIsToBeRepeated_andThenItIsHad()
+      throws Exception {
+    Connection connection = begin();
+    assertThat(locks.tryLock(connection, "x")).isPresent();
+    connection.commit();
+    List<Callable<Optional<TransactionLock>>> ways =
+        List.of(
+            () -> locks.tryLock(connection, "x"),
+            () -> locks.tryLock(connection, "x", Duration.ofSeconds(5)),
+            () -> locks.lockFirstFree(connection, List.of("x")));
+    for (Callable<Optional<TransactionLock>> way : ways) {
+      execute(connection, "DELETE FROM mortise_txlock");
+      connection.commit();
+      assertThatThrownBy(way::call)
+          .isInstanceOfSatisfying(
+              SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("40001"));
+      connection.rollback();
+      assertThat(way.call()).isPresent();
+      connection.commit();
+    }
+  }
+
+  @Test
+  void givenPlaceOfTheRowLockedByTheTransactionItself_thenRefusedSoon_andOthersGoOn()
+      throws Exception {
+    if (kind != TestDatabase.Kind.MYSQL && kind != TestDatabase.Kind.MARIADB) {
+      return;
+    }
+    Connection connection = begin();
+    connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+    connection
+        .createStatement()
+        .executeQuery("SELECT token FROM mortise_txlock WHERE name = 'x' FOR UPDATE")
+        .close();
+    Future<TransactionLock> itself = start(() -> locks.lock(connection, "x"));
+    assertThatThrownBy(() -> get(itself))
+        .isInstanceOfSatisfying(
+            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("40001"))
+        .hasMessageContaining("perhaps this one");
+    connection.rollback();
+    assertThat(locks.lock(connection, "x").name()).isEqualTo("x");
   }
 
   @Test
