@@ -305,7 +305,8 @@ final class Renewing {
         answer = lost();
       } else if (round.renewed + round.lost + round.unknown == size) {
         if (round.renewed >= store.majority()) {
-          beat = round.next;
+          // A round that waited long for one member may end after the next.
+          beat = Math.max(beat, round.next);
           NewsBox.Told told = round.box.tell(this::isWanted);
           answer = new Renewal.Renewed(0, told.items(), told.more());
         } else {

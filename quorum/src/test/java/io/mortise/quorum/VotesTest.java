@@ -159,4 +159,31 @@ class VotesTest {
         };
     assertThat(countedAfterSending(fromTheAnswer)).isEqualTo(Duration.ofSeconds(5));
   }
+
+  /** It has waited for a slow member, which answered the next renewal first. */
+  @Test
+  void givenRenewalThatEndsAfterTheNext_thenTheSessionGoesOnFromTheNext() {
+    Deque<Runnable> slow = new ArrayDeque<>();
+    List<LockStore> members = List.of(member(), member(), member(slow));
+    try (LockStore store =
+        QuorumLockStore.over(members, MemMembers.PATIENT, QuorumRules.ALL, time)) {
+      StoreSession session = store.open(session(), news -> {});
+      CompletionStage<Renewal> first = session.renew(0, 1, List.of());
+      runAll();
+      CompletionStage<Renewal> second = session.renew(1, 2, List.of());
+      runAll();
+      assertThat(slow).hasSize(2);
+      slow.removeLast().run();
+      assertThat(Waits.join(second)).isInstanceOf(Renewal.Renewed.class);
+      slow.remove().run();
+      assertThat(Waits.join(first)).isInstanceOf(Renewal.Renewed.class);
+
+      CompletionStage<Renewal> third = session.renew(2, 3, List.of());
+      runAll();
+      while (!slow.isEmpty()) {
+        slow.remove().run();
+      }
+      assertThat(Waits.join(third)).isInstanceOf(Renewal.Renewed.class);
+    }
+  }
 }
