@@ -65,6 +65,9 @@ class QuorumModelTest {
     assertBroken("votes, no quarantine", new VotesModel(VotesModel.Variant.NO_QUARANTINE, 1));
     assertBroken(
         "votes, lost holds repaired", new VotesModel(VotesModel.Variant.REPAIRS_WHAT_IS_LOST, 1));
+    assertBroken(
+        "votes, all are empty",
+        new VotesModel(VotesModel.Variant.NO_QUARANTINE_IF_ALL_ARE_EMPTY, 3));
   }
 
   @Test

@@ -43,6 +43,8 @@ final class VotesModel implements Model<Cells> {
     ANY_MAJORITY,
     /** A member that forgot grants again at once. */
     NO_QUARANTINE,
+    /** Members that have forgotten may grant at once if all have, as if they were all new. */
+    NO_QUARANTINE_IF_ALL_ARE_EMPTY,
     /** A member that grants again counts also for a hold that had too few votes meanwhile. */
     REPAIRS_WHAT_IS_LOST
   }
@@ -106,6 +108,13 @@ final class VotesModel implements Model<Cells> {
   public void next(Cells state, BiConsumer<String, Cells> each) {
     // Members are alike: of states that differ only in which is which, one is enough.
     BiConsumer<String, Cells> step = (label, next) -> each.accept(label, ordered(next));
+    if (variant == Variant.NO_QUARANTINE_IF_ALL_ARE_EMPTY && allAreEmpty(state)) {
+      Cells next = state;
+      for (int n = 0; n < N; n++) {
+        next = next.with(n * NODE + QUARANTINED, 0);
+      }
+      step.accept("all answer that they are empty", next);
+    }
     for (int n = 0; n < N; n++) {
       if (state.get(RESTARTS) > 0) {
         Cells next =
@@ -175,6 +184,15 @@ final class VotesModel implements Model<Cells> {
       }
     }
     return next;
+  }
+
+  private static boolean allAreEmpty(Cells state) {
+    for (int n = 0; n < N; n++) {
+      if (state.get(n * NODE + QUARANTINED) == 0 || state.get(n * NODE + HOLDER) != 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Whoever renewed there before it forgot has noticed by now, or his deadline has passed. */
