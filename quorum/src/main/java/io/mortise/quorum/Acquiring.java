@@ -1,6 +1,5 @@
 package io.mortise.quorum;
 
-import io.mortise.StoreUnavailableException;
 import io.mortise.quorum.Attempt.Hold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
@@ -11,7 +10,9 @@ import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -124,11 +125,7 @@ final class Acquiring extends Round {
             && session.rules().doubtsAfterBreaks()
             && (hold.session().isInDoubt() || hold.session().isLost());
     if (reply instanceof Reply.Granted && doubtful) {
-      return new Reply.Failed(
-          reply.attempt(),
-          true,
-          new StoreUnavailableException(
-              "Member '" + session.display(member) + "' may have been restarted."));
+      return session.failed(member, reply.attempt(), true, "may have been restarted");
     }
     if (reply instanceof Reply.Granted && attempt.gone[member]) {
       // It was told to have ended there. One that an operator closed is still answered as granted.
@@ -194,6 +191,7 @@ final class Acquiring extends Round {
       }
     }
     attempt.wanted |= count(Reply.Granted.class, Reply.Granted::wanted) > 0;
+    session.missingVotes().granted();
     return new Reply.Granted(
         attempt.id,
         attempt.tokens.first(),
@@ -300,7 +298,7 @@ final class Acquiring extends Round {
       if (giveBack()) {
         rename();
       }
-      return failed("no majority of its members counts alike");
+      return failed("its members mint no token alike");
     }
     for (int i = 0; i < before.length; i++) {
       before[i] = reply(i);
@@ -338,7 +336,11 @@ final class Acquiring extends Round {
       return new Reply.Refused(
           attempt.id, Why.ENDED, "Too few members of the store still vouch for the attempt.");
     }
-    return reached ? busy() : failed("too few of its members answered");
+    return reached
+        ? busy()
+        : failed(
+            "%d of %d members granted, %d are needed"
+                .formatted(granted, session.size(), session.majority()));
   }
 
   /** Whether no member knows of the attempt, and it has had no other name. */
@@ -395,31 +397,43 @@ final class Acquiring extends Round {
     return new Reply.Busy(attempt.id, inTheWay, askAgain);
   }
 
-  private Reply failed(String why) {
-    StringBuilder members = new StringBuilder();
+  /** The engine's message names the lock and the store, so these names are not repeated here. */
+  private Reply failed(String what) {
+    Map<String, List<String>> members = new LinkedHashMap<>();
     Throwable cause = null;
+    boolean keptOut = false;
     for (int i = 0; i < session.size(); i++) {
       Reply reply = reply(i);
-      members.append(i == 0 ? "" : ", ").append(session.display(i)).append(": ");
+      String name = session.display(i);
       if (reply instanceof Reply.Failed failed) {
-        members.append(failed.cause().getMessage());
-        cause = cause == null ? failed.cause() : cause;
-      } else {
-        members.append(reply == null ? "no answer yet" : reply.getClass().getSimpleName());
+        String message = String.valueOf(failed.cause().getMessage());
+        boolean ofOurs = message.startsWith(name + ": ");
+        cause = cause == null && !ofOurs ? failed.cause() : cause;
+        members.computeIfAbsent(reason(name, message), any -> new ArrayList<>()).add(name);
+        keptOut |= session.isKeptOut(i);
+      } else if (reply == null) {
+        members.computeIfAbsent("no answer yet", any -> new ArrayList<>()).add(name);
       }
     }
-    return new Reply.Failed(
-        attempt.id,
-        true,
-        Trouble.unavailable(
-            "%s (store=%s, lock=%s, majority=%d): %s"
-                .formatted(
-                    Character.toUpperCase(why.charAt(0)) + why.substring(1),
-                    session.storeName(),
-                    request.name(),
-                    session.majority(),
-                    members),
-            cause));
+    StringBuilder text = new StringBuilder(what);
+    String link = ": ";
+    for (Map.Entry<String, List<String>> each : members.entrySet()) {
+      text.append(link).append(String.join(", ", each.getValue())).append(": ");
+      text.append(each.getKey());
+      link = "; ";
+    }
+    String message = text.append('.').toString();
+    if (keptOut) {
+      stripe.afterwards(() -> session.missingVotes().missed(message));
+    }
+    return new Reply.Failed(attempt.id, true, Trouble.unavailable(message, cause));
+  }
+
+  /** What a member said, without its name in front and the full stop. */
+  private static String reason(String name, String message) {
+    String prefix = name + ": ";
+    String reason = message.startsWith(prefix) ? message.substring(prefix.length()) : message;
+    return reason.endsWith(".") ? reason.substring(0, reason.length() - 1) : reason;
   }
 
   /** Ends the attempt wherever it was granted or may be; says whether that is anywhere. */

@@ -134,8 +134,8 @@ final class Adjusting extends Round {
         request.attempt(),
         true,
         Trouble.unavailable(
-            "Too few members did it alike (store=%s, lock=%s, majority=%d)."
-                .formatted(session.storeName(), request.name(), session.majority()),
+            "%d of %d members did it, %d are needed, all alike."
+                .formatted(count(Reply.Granted.class), session.size(), session.majority()),
             cause));
   }
 }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** One of the stores that vote. Thread-safe. */
 final class Member {
   private static final int PROOFS = 1_024;
+  private static final long SECOND = 1_000_000_000;
 
   final int index;
 
@@ -21,7 +22,10 @@ final class Member {
   /** Null if it never forgets. */
   private volatile @Nullable Since since;
 
-  private record Since(String memory, long nanos) {}
+  /**
+   * @param restarted whether it has become another one while it was known here
+   */
+  private record Since(String memory, long nanos, boolean restarted) {}
 
   /** Sessions that this member judged ended, which is for ever. The oldest are forgotten. */
   private final Map<SessionId, Boolean> ended =
@@ -51,7 +55,7 @@ final class Member {
   void opened(LockStore now, long nowNanos) {
     Memory memory = now.memory();
     if (memory != null) {
-      since = new Since(memory.id(), nowNanos - memory.age().toNanos());
+      since = new Since(memory.id(), nowNanos - memory.age().toNanos(), false);
     }
     store = now;
   }
@@ -63,7 +67,7 @@ final class Member {
   void remembersWith(String memory, long nowNanos) {
     Since known = since;
     if (!memory.isEmpty() && known != null && !known.memory().equals(memory)) {
-      since = new Since(memory, nowNanos);
+      since = new Since(memory, nowNanos, true);
     }
   }
 
@@ -71,6 +75,19 @@ final class Member {
   boolean hasRememberedFor(long nowNanos, long nanos) {
     Since known = since;
     return known == null || nowNanos - known.nanos() - nanos >= 0;
+  }
+
+  /** Why it has no vote, and for how much longer; what {@link #hasRememberedFor} says no to. */
+  String quarantined(long nowNanos, long nanos) {
+    Since known = since;
+    long age = known == null ? 0 : nowNanos - known.nanos();
+    return "no vote for %d s more (%s %d s ago, quarantine %d s)"
+        .formatted(
+            // Rounded up: when so many seconds are over, so is the quarantine.
+            -Math.floorDiv(Math.min(0, age - nanos), SECOND),
+            known != null && known.restarted() ? "restarted" : "started",
+            age / SECOND,
+            nanos / SECOND);
   }
 
   String display() {

@@ -174,27 +174,36 @@ final class QuorumSession implements StoreSession {
   }
 
   Reply unasked(int member, AttemptId attempt) {
-    return new Reply.Failed(
-        attempt,
-        false,
-        new StoreUnavailableException(
-            "Member '%s' has no vote: it %s (store=%s)."
-                .formatted(
-                    display(member),
-                    store.mayVote(store.members().get(member))
-                        ? "is not there"
-                        : "was restarted lately",
-                    storeName())));
+    String why;
+    if (isKeptOut(member)) {
+      why = store.quarantined(store.members().get(member));
+    } else {
+      why = usable(member) == null ? "not reached yet" : "no vote before its next answer";
+    }
+    return failed(member, attempt, false, why);
+  }
+
+  /** Whether a member has no vote because it may have forgotten. */
+  boolean isKeptOut(int member) {
+    return !store.mayVote(store.members().get(member));
   }
 
   Reply silence(int member, AttemptId attempt) {
-    return new Reply.Failed(
+    return failed(
+        member,
         attempt,
         true,
-        new StoreUnavailableException(
-            "Member '%s' did not answer within %d ms (store=%s)."
-                .formatted(
-                    display(member), TimeUnit.NANOSECONDS.toMillis(timeoutNanos), storeName())));
+        "no answer within %d ms".formatted(TimeUnit.NANOSECONDS.toMillis(timeoutNanos)));
+  }
+
+  /** What stands for the answer of a member, beginning with its name. */
+  Reply failed(int member, AttemptId attempt, boolean mayHaveRun, String why) {
+    return new Reply.Failed(
+        attempt, mayHaveRun, new StoreUnavailableException(display(member) + ": " + why + "."));
+  }
+
+  MissingVotes missingVotes() {
+    return store.missingVotes();
   }
 
   /** Calls when the time for answers is over; returns what stops that. */

@@ -1,0 +1,155 @@
+package io.mortise.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.internal.judge.ForwardingStore;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockName;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Memory;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Terms;
+import io.mortise.testkit.ManualTime;
+import io.mortise.testkit.Waits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** What is said of members that have no vote, and for how long. */
+class QuarantineTest {
+  private static final QuorumStore.Options OPTIONS =
+      MemMembers.PATIENT.withQuarantine(Duration.ofMinutes(1));
+
+  private final ManualTime time = new ManualTime();
+
+  /** Stores that tell how long they have been running. */
+  private List<LockStore> members(int... seconds) {
+    List<LockStore> plain =
+        MemMembers.stores(EnumSet.allOf(Capability.class), time, 1_700_000_000_000_000L);
+    List<LockStore> members = new ArrayList<>();
+    for (int i = 0; i < plain.size(); i++) {
+      members.add(running("redis:cache-" + (i + 1), plain.get(i), Duration.ofSeconds(seconds[i])));
+    }
+    return members;
+  }
+
+  private static LockStore running(String name, LockStore store, Duration age) {
+    return new ForwardingStore(store) {
+      @Override
+      public StoreProfile profile() {
+        StoreProfile one = super.profile();
+        return new StoreProfile(
+            name, one.capabilities(), one.maxInFlight(), one.minTtl(), one.expiryLag());
+      }
+
+      @Override
+      public Memory memory() {
+        return new Memory(name, age);
+      }
+    };
+  }
+
+  private static Reply acquire(StoreSession session, long number) {
+    CompletableFuture<Reply> reply = new CompletableFuture<>();
+    session.submit(
+        new Request.Acquire(
+            LockName.of("x"),
+            new AttemptId(session.id(), number),
+            Mode.EXCLUSIVE,
+            false,
+            Terms.NONE,
+            1,
+            0,
+            null),
+        reply::complete);
+    return Waits.join(reply);
+  }
+
+  private static String trouble(Reply reply) {
+    assertThat(reply).isInstanceOf(Reply.Failed.class);
+    return ((Reply.Failed) reply).cause().getMessage();
+  }
+
+  @Test
+  void givenServersStartedJustNow_whenALockIsAskedFor_thenItSaysHowLongTheyHaveNoVote() {
+    try (LockStore store =
+        QuorumLockStore.over(members(17, 17, 17), OPTIONS, QuorumRules.ALL, time)) {
+      StoreSession session = MemMembers.session(store, 1);
+
+      assertThat(trouble(acquire(session, 1)))
+          .isEqualTo(
+              "0 of 3 members granted, 2 are needed: redis:cache-1, redis:cache-2, redis:cache-3:"
+                  + " no vote for 43 s more (started 17 s ago, quarantine 60 s).");
+
+      time.advance(Duration.ofMillis(42_900));
+      assertThat(trouble(acquire(session, 2))).contains("no vote for 1 s more (started 59 s ago,");
+      time.advance(Duration.ofMillis(100));
+      assertThat(acquire(session, 3)).isInstanceOf(Reply.Granted.class);
+    }
+  }
+
+  @Test
+  void givenOneMemberThatCouldGrant_whenTheOthersHaveNoVote_thenItIsNoneOfTheReasons() {
+    try (LockStore store =
+        QuorumLockStore.over(members(17, 100, 20), OPTIONS, QuorumRules.ALL, time)) {
+      String told = trouble(acquire(MemMembers.session(store, 1), 1));
+
+      assertThat(told)
+          .isEqualTo(
+              "1 of 3 members granted, 2 are needed:"
+                  + " redis:cache-1: no vote for 43 s more (started 17 s ago, quarantine 60 s);"
+                  + " redis:cache-3: no vote for 40 s more (started 20 s ago, quarantine 60 s).");
+      assertThat(told).doesNotContain("Granted").doesNotContain("cache-2").doesNotContain("store=");
+    }
+  }
+
+  @Test
+  void givenVotesThatAreMissing_whenCallersWaitForMoreThanASecond_thenOneWarning_andOneAtTheEnd() {
+    List<String> warnings = new ArrayList<>();
+    MissingVotes votes = new MissingVotes("quorum(a, b, c)", time, warnings::add);
+    votes.granted();
+    votes.missed("first reason.");
+    time.advance(Duration.ofMillis(900));
+    votes.missed("first reason.");
+    assertThat(warnings).as("a moment").isEmpty();
+    for (int i = 0; i < 5; i++) {
+      time.advance(Duration.ofSeconds(1));
+      votes.missed("no vote for 43 s more.");
+    }
+    assertThat(warnings)
+        .containsExactly(
+            "No lock is granted for now, callers wait: no vote for 43 s more."
+                + " (store=quorum(a, b, c))");
+
+    votes.granted();
+    votes.granted();
+    assertThat(warnings).hasSize(2);
+    assertThat(warnings.get(1)).contains("again after 5 s").contains("quorum(a, b, c)");
+
+    votes.missed("reason.");
+    votes.granted();
+    assertThat(warnings).as("a moment is over").hasSize(2);
+  }
+
+  @Test
+  void givenMembersWithoutVotes_whenALockIsAskedForAgainAndAgain_thenTheStoreKnowsSinceWhen() {
+    try (QuorumLockStore store =
+        QuorumLockStore.over(members(17, 17, 17), OPTIONS, QuorumRules.ALL, time)) {
+      StoreSession session = MemMembers.session(store, 1);
+      assertThat(store.missingVotes().areMissing()).isFalse();
+      acquire(session, 1);
+      assertThat(store.missingVotes().areMissing()).isTrue();
+      time.advance(Duration.ofSeconds(43));
+      assertThat(acquire(session, 2)).isInstanceOf(Reply.Granted.class);
+      assertThat(store.missingVotes().areMissing()).isFalse();
+    }
+  }
+}
