@@ -191,7 +191,9 @@ final class Acquiring extends Round {
       }
     }
     attempt.wanted |= count(Reply.Granted.class, Reply.Granted::wanted) > 0;
-    session.missingVotes().granted();
+    if (session.missingVotes().areMissing()) {
+      stripe.afterwards(session.missingVotes()::granted);
+    }
     return new Reply.Granted(
         attempt.id,
         attempt.tokens.first(),
