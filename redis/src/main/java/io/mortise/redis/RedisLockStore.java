@@ -152,6 +152,11 @@ final class RedisLockStore implements LockStore {
     wires.ops().execute(() -> wires.ops().subscribe(keys.inbox(session), listener));
   }
 
+  /** Whether what is published to the session's inbox reaches this process now. */
+  boolean isSubscribed(SessionId session) {
+    return wires.ops().isSubscribed(keys.inbox(session));
+  }
+
   void unsubscribe(SessionId session) {
     wires.ops().execute(() -> wires.ops().unsubscribe(keys.inbox(session)));
   }

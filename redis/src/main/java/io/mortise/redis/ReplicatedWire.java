@@ -137,6 +137,11 @@ final class ReplicatedWire implements RedisWire {
   }
 
   @Override
+  public boolean isSubscribed(String channel) {
+    return wire.isSubscribed(channel);
+  }
+
+  @Override
   public void unsubscribe(String channel) {
     wire.unsubscribe(channel);
   }

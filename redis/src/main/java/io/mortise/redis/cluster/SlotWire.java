@@ -33,7 +33,7 @@ public final class SlotWire implements RedisWire {
   private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
 
   /** Where the subscriptions are. */
-  private @Nullable DirectWire listening;
+  private volatile @Nullable DirectWire listening;
 
   private boolean sharded;
   private volatile boolean closed;
@@ -139,10 +139,18 @@ public final class SlotWire implements RedisWire {
     }
   }
 
+  /** Also false while the slot's new server is not listened to yet. */
+  @Override
+  public boolean isSubscribed(String channel) {
+    DirectWire there = listening;
+    return there != null && there == wire() && there.isSubscribed(channel);
+  }
+
   @Override
   public synchronized void unsubscribe(String channel) {
-    if (listeners.remove(channel) != null && listening != null) {
-      listening.unsubscribe(channel);
+    DirectWire there = listening;
+    if (listeners.remove(channel) != null && there != null) {
+      there.unsubscribe(channel);
     }
   }
 

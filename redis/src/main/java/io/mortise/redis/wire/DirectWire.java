@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +36,15 @@ public final class DirectWire implements RedisWire {
   private static final long FIRST_PAUSE_NANOS = 5_000_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
 
+  /** Until a subscription is asked for again that was refused for a while, or ended. */
+  private static final Duration SOON = Duration.ofMillis(100);
+
+  /** The same, where the server is busy with itself. */
+  private static final Duration LATER = Duration.ofSeconds(1);
+
+  /** The same, where somebody has to change something first. */
+  private static final Duration MUCH_LATER = Duration.ofMinutes(1);
+
   /** A connection that lasted so long was a good one: the next is tried soon after it broke. */
   private static final long STEADY_NANOS = 1_000_000_000;
 
@@ -48,6 +58,10 @@ public final class DirectWire implements RedisWire {
   private final Semaphore hurry = new Semaphore(0);
 
   private final Subscriptions subscriptions = new Subscriptions();
+
+  /** What a subscription was refused with last, and is still; for the log. */
+  private volatile @Nullable String refusal;
+
   private final Runnable reconnected;
 
   /** Held while a command is written; the order of commands on the connection. */
@@ -193,24 +207,40 @@ public final class DirectWire implements RedisWire {
 
   @Override
   public void subscribe(String channel, Consumer<String> listener) {
-    send(subscriptions.begin(channel, Subscriptions.Kind.EVERYWHERE, listener));
+    send(() -> subscriptions.begin(channel, Subscriptions.Kind.EVERYWHERE, listener));
   }
 
   /** As {@link #subscribe}, to a channel that belongs to a slot of a cluster. */
   public void subscribeInShard(String channel, Consumer<String> listener) {
-    send(subscriptions.begin(channel, Subscriptions.Kind.IN_SHARD, listener));
+    send(() -> subscriptions.begin(channel, Subscriptions.Kind.IN_SHARD, listener));
   }
 
   @Override
   public void unsubscribe(String channel) {
-    Subscriptions.Wish wish = subscriptions.end(channel);
-    if (wish != null) {
-      send(wish);
+    send(() -> subscriptions.end(channel));
+  }
+
+  @Override
+  public boolean isSubscribed(String channel) {
+    return subscriptions.isConfirmed(channel);
+  }
+
+  /** Sends what the change asks for, so that no other change comes in between. */
+  private void send(Supplier<Subscriptions.@Nullable Wish> change) {
+    writing.lock();
+    try {
+      Subscriptions.Wish wish = change.get();
+      if (wish != null) {
+        send(wish.command(), wish.words());
+      }
+    } finally {
+      writing.unlock();
     }
   }
 
-  private void send(Subscriptions.Wish wish) {
-    send(wish.command(), wish.words());
+  /** A server that does not pass on what is published there now may do so later. */
+  private void subscribeAgain(String channel, Duration after) {
+    schedule(() -> send(() -> subscriptions.again(channel)), after);
   }
 
   @Override
@@ -349,16 +379,14 @@ public final class DirectWire implements RedisWire {
     }
   }
 
-  private static void answered(Link link, @Nullable Object reply) throws IOException {
+  private void answered(Link link, @Nullable Object reply) throws IOException {
     Command command = link.waiting.poll();
     if (command == null) {
       throw new ProtocolException("an answer to nothing");
     }
     if (reply instanceof ErrorReplyException error) {
-      if (command.kind != null && !error.is("MOVED")) {
-        log.warn(
-            "Redis does not let this user subscribe: {}. Waiting for a lock takes longer.",
-            error.getMessage());
+      if (command.channel != null && Subscriptions.isToSubscribe(command)) {
+        refused(link, command.channel, error);
       }
       command.completeExceptionally(error);
     } else if (command.kind != null) {
@@ -369,14 +397,46 @@ public final class DirectWire implements RedisWire {
   }
 
   private void pushed(Link link, Push push) throws IOException {
-    if (subscriptions.tell(push) || subscriptions.answer(link.waiting, push)) {
+    if (subscriptions.tell(push)) {
       return;
     }
-    if (push.is("sunsubscribe")) {
-      // By itself, since the slot of the channel has moved.
+    if (subscriptions.answer(link.waiting, push)) {
+      if (refusal != null) {
+        refusal = null;
+        log.info("Redis at {} lets us subscribe again.", link.endpoint());
+      }
+      return;
+    }
+    String ended = Subscriptions.endedBy(push);
+    if (ended != null) {
+      // The slot of the channel has moved. It may be back before anybody has looked where it is.
+      subscriptions.ended(ended);
+      subscribeAgain(ended, SOON);
       reconnected.run();
     } else if (Subscriptions.isAnswer(push)) {
       throw new ProtocolException("a subscription that nobody asked for");
+    }
+  }
+
+  private void refused(Link link, String channel, ErrorReplyException error) {
+    subscriptions.refused(channel);
+    if (error.is("MOVED") || error.is("ASK") || error.is("TRYAGAIN")) {
+      subscribeAgain(channel, SOON);
+      return;
+    }
+    boolean passes =
+        error.is("BUSY")
+            || error.is("LOADING")
+            || error.is("CLUSTERDOWN")
+            || error.is("MASTERDOWN");
+    subscribeAgain(channel, passes ? LATER : MUCH_LATER);
+    String code = String.valueOf(error.getMessage()).split(" ", 2)[0];
+    if (!code.equals(refusal)) {
+      refusal = code;
+      log.warn(
+          "Redis at {} refuses a subscription: {}. Waiting for a lock takes longer until it does not; it is asked again.",
+          link.endpoint(),
+          error.getMessage());
     }
   }
 
@@ -386,6 +446,7 @@ public final class DirectWire implements RedisWire {
     writing.lock();
     try {
       current = null;
+      subscriptions.lost();
     } finally {
       writing.unlock();
     }

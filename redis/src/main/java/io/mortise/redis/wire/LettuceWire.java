@@ -28,6 +28,7 @@ import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -37,6 +38,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A wire made of Lettuce. Its own thread is the event loop of the channel: Lettuce writes at once
@@ -45,6 +48,11 @@ import org.jspecify.annotations.Nullable;
  * which keeps the order just as well.
  */
 public final class LettuceWire implements RedisWire {
+  private static final Logger log = LoggerFactory.getLogger(LettuceWire.class);
+
+  /** Until a subscription is asked for again that the server does not have. */
+  private static final Duration AGAIN = Duration.ofSeconds(1);
+
   private final StatefulRedisPubSubConnection<String, String> connection;
   private final RedisPubSubAsyncCommands<String, String> commands;
   private final @Nullable RedisClient ownClient;
@@ -52,6 +60,10 @@ public final class LettuceWire implements RedisWire {
   private final EventExecutor fallback;
   private final RedisConnectionStateListener teller;
   private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
+
+  /** Channels whose subscription the server has confirmed on the connection in use. */
+  private final Set<String> confirmed = ConcurrentHashMap.newKeySet();
+
   private volatile boolean closed;
 
   private LettuceWire(
@@ -74,9 +86,19 @@ public final class LettuceWire implements RedisWire {
               listener.accept(message);
             }
           }
+
+          @Override
+          public void subscribed(String inbox, long count) {
+            confirmed.add(inbox);
+          }
+
+          @Override
+          public void unsubscribed(String inbox, long count) {
+            confirmed.remove(inbox);
+          }
         });
     // Of this connection, not of the client, which may have others.
-    this.teller = new Teller(reconnected);
+    this.teller = new Teller(this, reconnected);
     connection.addListener(teller);
   }
 
@@ -240,9 +262,36 @@ public final class LettuceWire implements RedisWire {
   @Override
   public void subscribe(String inbox, Consumer<String> listener) {
     listeners.put(inbox, listener);
+    askFor(inbox);
+  }
+
+  private void askFor(String inbox) {
     if (!closed) {
-      var unused = commands.subscribe(inbox);
+      var unused =
+          commands
+              .subscribe(inbox)
+              .whenComplete(
+                  (done, failure) -> {
+                    if (failure != null && isOpen()) {
+                      log.debug("Redis refuses a subscription; it is asked again.", failure);
+                      schedule(this::subscribeAgain, AGAIN);
+                    }
+                  });
     }
+  }
+
+  /** Lettuce subscribes again after a reconnect, but only once, and only what was confirmed. */
+  private void subscribeAgain() {
+    for (String inbox : listeners.keySet()) {
+      if (!confirmed.contains(inbox) && isOpen()) {
+        askFor(inbox);
+      }
+    }
+  }
+
+  @Override
+  public boolean isSubscribed(String inbox) {
+    return confirmed.contains(inbox) && isOpen();
   }
 
   @Override
@@ -307,10 +356,17 @@ public final class LettuceWire implements RedisWire {
   }
 
   /** Tells of each connection that is made after it was added, and so not of the first. */
-  private record Teller(Runnable reconnected) implements RedisConnectionStateListener {
+  private record Teller(LettuceWire wire, Runnable reconnected)
+      implements RedisConnectionStateListener {
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
       reconnected.run();
+      wire.schedule(wire::subscribeAgain, AGAIN);
+    }
+
+    @Override
+    public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+      wire.confirmed.clear();
     }
   }
 }

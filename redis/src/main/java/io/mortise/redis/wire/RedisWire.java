@@ -51,6 +51,14 @@ public interface RedisWire extends AutoCloseable {
    */
   void subscribe(String channel, Consumer<String> listener);
 
+  /**
+   * Whether what is published to the channel reaches this process now: somebody has subscribed, and
+   * the server has confirmed it on the connection in use and has not ended it since. False from the
+   * moment at which the connection is known to be broken. A subscription that the server refuses or
+   * ends is asked for again after a while. Does not block; thread-safe.
+   */
+  boolean isSubscribed(String channel);
+
   /** Ends a subscription. */
   void unsubscribe(String channel);
 

@@ -14,6 +14,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Who listens to which channels of a wire; they outlast its connections. In RESP3 a subscription is
  * answered by a push, which therefore has to be told from what is published.
+ *
+ * <p>That somebody wants to listen and that the server passes on what is published are two things:
+ * a server may refuse a subscription, and ends those of a slot that leaves it.
+ *
+ * <p><b>The end of a subscription to a slot's channel is not sent.</b> The server ends it by itself
+ * when the slot leaves, with the very push that would be the answer to the command, while the
+ * command is then refused. Whoever took that push for the answer would give the refusal to the next
+ * command, and from then on each answer to the wrong one. Such a channel is told to nobody until
+ * the slot leaves or the connection ends.
  */
 final class Subscriptions {
   private final Map<String, Subscription> byChannel = new ConcurrentHashMap<>();
@@ -35,7 +44,21 @@ final class Subscriptions {
     }
   }
 
-  private record Subscription(Kind kind, Consumer<String> listener) {}
+  private static final class Subscription {
+    final Kind kind;
+    final Consumer<String> listener;
+
+    /** A command is on its way. */
+    volatile boolean asked = true;
+
+    /** The server has confirmed it, on the connection in use. */
+    volatile boolean confirmed;
+
+    Subscription(Kind kind, Consumer<String> listener) {
+      this.kind = kind;
+      this.listener = listener;
+    }
+  }
 
   /** What is to be sent, and what waits for its answer. */
   record Wish(Command command, String verb, String channel) {
@@ -49,17 +72,67 @@ final class Subscriptions {
     return kind.wish("SUBSCRIBE", channel);
   }
 
-  /** Null if nobody listens there. */
+  /** Null if nothing is to be sent. */
   @Nullable Wish end(String channel) {
     Subscription subscription = byChannel.remove(channel);
-    return subscription == null ? null : subscription.kind.wish("UNSUBSCRIBE", channel);
+    return subscription == null || subscription.kind == Kind.IN_SHARD
+        ? null
+        : subscription.kind.wish("UNSUBSCRIBE", channel);
   }
 
   /** All of them, for a new connection. */
   List<Wish> anew() {
     List<Wish> wishes = new ArrayList<>();
-    byChannel.forEach((channel, s) -> wishes.add(s.kind.wish("SUBSCRIBE", channel)));
+    byChannel.forEach(
+        (channel, s) -> {
+          s.asked = true;
+          wishes.add(s.kind.wish("SUBSCRIBE", channel));
+        });
     return wishes;
+  }
+
+  /** The same of one that the server does not have; null if nothing is to be sent. */
+  @Nullable Wish again(String channel) {
+    Subscription subscription = byChannel.get(channel);
+    if (subscription == null || subscription.asked || subscription.confirmed) {
+      return null;
+    }
+    subscription.asked = true;
+    return subscription.kind.wish("SUBSCRIBE", channel);
+  }
+
+  /** The connection is gone, and with it what the server knew. */
+  void lost() {
+    byChannel
+        .values()
+        .forEach(
+            s -> {
+              s.asked = false;
+              s.confirmed = false;
+            });
+  }
+
+  /** Whether the server passes on what is published there, as far as is known. */
+  boolean isConfirmed(String channel) {
+    Subscription subscription = byChannel.get(channel);
+    return subscription != null && subscription.confirmed;
+  }
+
+  /** The server has refused to subscribe. */
+  void refused(String channel) {
+    Subscription subscription = byChannel.get(channel);
+    if (subscription != null) {
+      subscription.confirmed = false;
+      subscription.asked = false;
+    }
+  }
+
+  /** The server has ended by itself what it had confirmed. */
+  void ended(String channel) {
+    Subscription subscription = byChannel.get(channel);
+    if (subscription != null) {
+      subscription.confirmed = false;
+    }
   }
 
   /** Passes on what was published; returns false if the push is something else. */
@@ -69,7 +142,7 @@ final class Subscriptions {
     }
     Subscription subscription = push.items().size() == 3 ? byChannel.get(text(push, 1)) : null;
     if (subscription != null) {
-      subscription.listener().accept(text(push, 2));
+      subscription.listener.accept(text(push, 2));
     }
     return true;
   }
@@ -88,8 +161,22 @@ final class Subscriptions {
       return false;
     }
     waiting.poll();
+    Subscription subscription = byChannel.get(String.valueOf(command.channel));
+    if (subscription != null && isToSubscribe(command)) {
+      subscription.asked = false;
+      subscription.confirmed = true;
+    }
     command.complete(null);
     return true;
+  }
+
+  static boolean isToSubscribe(Command command) {
+    return "subscribe".equals(command.kind) || "ssubscribe".equals(command.kind);
+  }
+
+  /** Null unless the push tells that the server has ended a subscription by itself. */
+  static @Nullable String endedBy(Push push) {
+    return isAnswer(push) && push.is("sunsubscribe") ? text(push, 1) : null;
   }
 
   private static String text(Push push, int at) {

@@ -79,6 +79,11 @@ class NewerServersTest {
     public void subscribe(String channel, Consumer<String> listener) {}
 
     @Override
+    public boolean isSubscribed(String channel) {
+      return false;
+    }
+
+    @Override
     public void unsubscribe(String channel) {}
 
     @Override

@@ -15,11 +15,14 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -59,7 +62,7 @@ class DirectWireTest {
   private static void echo(FakeServer.Peer peer, List<?> command) throws IOException {
     switch (command.get(0).toString()) {
       case "ECHO" -> peer.send("+" + command.get(1) + "\r\n");
-      case "SUBSCRIBE", "UNSUBSCRIBE" ->
+      case "SUBSCRIBE", "UNSUBSCRIBE", "SSUBSCRIBE", "SUNSUBSCRIBE" ->
           peer.send(
               ">3\r\n+"
                   + command.get(0).toString().toLowerCase(Locale.ROOT)
@@ -303,6 +306,135 @@ class DirectWireTest {
     CompletionStage<?> after = wire.call("ECHO", "b");
     assertThat(join(before)).isEqualTo("a");
     assertThat(join(after)).isEqualTo("b");
+  }
+
+  /** Refuses so many subscriptions, of either kind, before it takes them. */
+  private FakeServer refusing(String error, int times) throws IOException {
+    AtomicInteger left = new AtomicInteger(times);
+    return open(
+        FakeServer.greeting(
+            (peer, command) -> {
+              boolean subscribe = command.get(0).toString().endsWith("SUBSCRIBE");
+              if (subscribe && left.getAndDecrement() > 0) {
+                peer.send("-" + error + "\r\n");
+              } else {
+                echo(peer, command);
+              }
+            }));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "BUSY Redis is busy running a script.",
+        "LOADING Redis is loading the dataset in memory",
+        "CLUSTERDOWN Hash slot not served",
+        "TRYAGAIN Multiple keys request during rehashing of slot",
+        "MOVED 1 127.0.0.1:1",
+        "MASTERDOWN Link with MASTER is down"
+      })
+  void givenSubscriptionIsRefusedForAWhile_thenItIsAskedForAgain_andIsThereOnlyThen(String error)
+      throws Exception {
+    FakeServer server = refusing(error, 2);
+    DirectWire wire = connect(server.endpoint());
+    Queue<String> heard = new ConcurrentLinkedQueue<>();
+    wire.subscribeInShard("inbox", heard::add);
+    assertThat(join(wire.call("ECHO", "a"))).isEqualTo("a");
+    await().atMost(LONG).until(() -> wire.isSubscribed("inbox"));
+    assertThat(server.received)
+        .filteredOn(command -> command.get(0).equals("SSUBSCRIBE"))
+        .hasSize(3);
+    server.peers.peek().send(">3\r\n+smessage\r\n+inbox\r\n+one\r\n");
+    await().atMost(LONG).until(() -> heard.contains("one"));
+  }
+
+  @Test
+  void givenSubscriptionIsNotPermitted_thenItIsAskedForAgainMuchLater() throws Exception {
+    List<Long> delays = new CopyOnWriteArrayList<>();
+    ScheduledThreadPoolExecutor hasty =
+        new ScheduledThreadPoolExecutor(1) {
+          @Override
+          public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            delays.add(unit.toSeconds(delay));
+            return super.schedule(task, 0, unit);
+          }
+        };
+    open(hasty::shutdownNow);
+    FakeServer server = refusing("NOPERM no channels", 1);
+    DirectWire wire = open(DirectWire.connect(server.endpoint(), "test-reader", hasty, STUCK));
+    wire.subscribe("inbox", text -> {});
+    await().atMost(LONG).until(() -> wire.isSubscribed("inbox"));
+    assertThat(delays).containsExactly(60L);
+  }
+
+  @Test
+  void givenConnectionIsCut_thenASubscriptionIsThereAgainOnlyOnceItIsConfirmed() throws Exception {
+    AtomicBoolean mute = new AtomicBoolean();
+    FakeServer server =
+        open(
+            FakeServer.greeting(
+                (peer, command) -> {
+                  if (!mute.get()) {
+                    echo(peer, command);
+                  }
+                }));
+    DirectWire wire = connect(server.endpoint());
+    assertThat(wire.isSubscribed("inbox")).isFalse();
+    wire.subscribe("inbox", text -> {});
+    await().atMost(LONG).until(() -> wire.isSubscribed("inbox"));
+    assertThat(wire.isSubscribed("other")).isFalse();
+    mute.set(true);
+    server.cutAll();
+    await().atMost(LONG).until(() -> server.peers.size() >= 2 && wire.isOpen());
+    assertThat(wire.isSubscribed("inbox")).isFalse();
+    mute.set(false);
+    server.cutAll();
+    await().atMost(LONG).until(() -> wire.isSubscribed("inbox"));
+    wire.unsubscribe("inbox");
+    assertThat(wire.isSubscribed("inbox")).isFalse();
+  }
+
+  @Test
+  void givenServerEndsASubscriptionByItself_thenItIsAskedForAgain() throws Exception {
+    FakeServer server = echo();
+    DirectWire wire = connect(server.endpoint());
+    wire.subscribeInShard("inbox", text -> {});
+    await().atMost(LONG).until(() -> wire.isSubscribed("inbox"));
+    server.peers.peek().send(">3\r\n+sunsubscribe\r\n+inbox\r\n:0\r\n");
+    await()
+        .atMost(LONG)
+        .until(
+            () ->
+                server.received.stream().filter(c -> c.get(0).equals("SSUBSCRIBE")).count() == 2
+                    && wire.isSubscribed("inbox"));
+  }
+
+  /** As a server whose slot leaves between what it was asked before and that command. */
+  @Test
+  void givenServerEndsASubscription_whileWeEndIt_thenAnswersStillBelongToTheirCommands()
+      throws Exception {
+    FakeServer server =
+        open(
+            FakeServer.greeting(
+                (peer, command) -> {
+                  if (command.get(0).equals("SUNSUBSCRIBE")) {
+                    peer.send("-MOVED 1 127.0.0.1:1\r\n");
+                  } else if (command.get(0).equals("ECHO") && command.get(1).equals("a")) {
+                    peer.send("+a\r\n>3\r\n+sunsubscribe\r\n+inbox\r\n:0\r\n");
+                  } else {
+                    echo(peer, command);
+                  }
+                }));
+    DirectWire wire = connect(server.endpoint());
+    wire.subscribeInShard("inbox", text -> {});
+    await().atMost(LONG).until(() -> wire.isSubscribed("inbox"));
+    CompletionStage<?> first = wire.call("ECHO", "a");
+    wire.unsubscribe("inbox");
+    CompletionStage<?> second = wire.call("ECHO", "b");
+    CompletionStage<?> third = wire.call("ECHO", "c");
+    assertThat(join(first)).isEqualTo("a");
+    assertThat(join(second)).isEqualTo("b");
+    assertThat(join(third)).isEqualTo("c");
   }
 
   @Test
