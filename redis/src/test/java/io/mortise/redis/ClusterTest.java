@@ -213,6 +213,32 @@ class ClusterTest {
     lease.close();
   }
 
+  /** By polls alone it takes seconds: nobody here is told, but nobody waits for ever either. */
+  @Test
+  @Order(5)
+  void givenSlotThatLeavesAndComesBackAtOnce_thenWaitersAreToldOfTheirTurnAgain() throws Exception {
+    LockClient a = client();
+    LockClient b = client();
+    String name = "there and back";
+    Lease held = a.lock(name).acquire();
+    CompletableFuture<Lease> waiting = b.lock(name).acquireAsync();
+    await().atMost(LONG).until(() -> a.inspect(name).orElseThrow().waiters().size() == 1);
+    int slot = slotOf(name);
+    RedisServer home = cluster.masterOf(slot);
+    RedisServer other =
+        cluster.nodes().stream().limit(3).filter(node -> node != home).findFirst().orElseThrow();
+    String inboxes = "m:%s:{b%02d}:i:*".formatted(namespace, bucketOf(name));
+    await().atMost(LONG).until(() -> home.ask("PUBSUB", "SHARDCHANNELS", inboxes).size() == 2);
+    for (int round = 0; round < 5; round++) {
+      // Some of them between two looks of the client at who serves what.
+      cluster.moveSlot(slot, other);
+      cluster.moveSlot(slot, home);
+    }
+    await().atMost(LONG).until(() -> home.ask("PUBSUB", "SHARDCHANNELS", inboxes).size() == 2);
+    held.close();
+    waiting.get(30, TimeUnit.SECONDS).close();
+  }
+
   @Test
   @Order(8)
   void givenMasterThatDies_thenItsReplicaTakesOver_andOnlyItsSlotsHaveToWait() throws Exception {

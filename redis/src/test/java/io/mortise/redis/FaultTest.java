@@ -6,6 +6,10 @@ import static org.awaitility.Awaitility.await;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
@@ -23,6 +27,7 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
 import io.mortise.testkit.server.RedisServer;
+import io.mortise.testkit.server.Relay;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -135,6 +140,49 @@ class FaultTest {
         .atMost(LONG)
         .until(() -> waiter.hints.stream().anyMatch(News.Granted.class::isInstance));
     assertThat(waiter.renew()).isInstanceOf(Renewal.Renewed.class);
+  }
+
+  @Test
+  void givenConnectionsAreMadeAnewWhileAScriptRuns_thenTheInboxIsThereAgainAfterIt() {
+    RedisServer server = open(Servers.any("--lua-time-limit", "50"));
+    Relay relay = open(Relay.to(server.port()));
+    LockStore store =
+        open(RedisStore.open("redis://127.0.0.1:" + relay.port() + "?wire=" + wire()));
+    RedisCommands<String, String> admin = admin(server);
+    RedisCommands<String, String> busy = admin(server);
+    Party holder = new Party(store);
+    Party waiter = new Party(store);
+    AttemptId held = holder.attempt();
+    AttemptId waits = waiter.attempt();
+    assertThat(holder.acquire(LOCK, held, false)).isInstanceOf(Reply.Granted.class);
+    assertThat(waiter.acquire(LOCK, waits, true)).isInstanceOf(Reply.Queued.class);
+
+    busy.getStatefulConnection()
+        .async()
+        .dispatch(
+            CommandType.EVAL,
+            new StatusOutput<>(StringCodec.UTF8),
+            new CommandArgs<>(StringCodec.UTF8).add("while true do end").add(0));
+    await().atMost(LONG).until(() -> isRefusedAsBusy(waiter));
+    AtomicInteger connections = new AtomicInteger();
+    waiter.session.whenInDoubt(connections::incrementAndGet);
+    relay.reset();
+    await().atMost(LONG).until(() -> connections.get() >= 2);
+    // Behind the subscription, on the same connection.
+    await().atMost(LONG).until(() -> isRefusedAsBusy(waiter));
+    admin.scriptKill();
+
+    await().atMost(LONG).until(() -> admin.pubsubChannels("m::i:*").size() == 2);
+    await().atMost(LONG).until(() -> holder.abandon(LOCK, held) instanceof Reply.Ended);
+    await()
+        .atMost(LONG)
+        .until(() -> waiter.hints.stream().anyMatch(News.Granted.class::isInstance));
+  }
+
+  private static boolean isRefusedAsBusy(Party party) {
+    return party.acquire(LockName.of("other"), party.attempt(), false)
+            instanceof Reply.Failed failed
+        && String.valueOf(failed.cause().getMessage()).contains("BUSY");
   }
 
   private static void kill(RedisCommands<String, String> admin, String type) {
