@@ -68,6 +68,10 @@ public final class Engine {
   final boolean hasTokens;
 
   final Verifying verifying;
+
+  /** Shared by all parts of the store. */
+  final SessionLog sessionLog;
+
   private final SessionKeeper keeper;
   final Stripe[] stripes;
 
@@ -79,15 +83,16 @@ public final class Engine {
 
   /** An engine on a store; opens nothing until somebody asks for a lock. */
   Engine(LockStore store, EngineEnv env) {
-    this(store, env, 1);
+    this(store, env, 1, new SessionLog(env.timers(), 1));
   }
 
   /**
    * An engine on one of so many parts of a store, which share their names and so need fewer stripes
    * each.
    */
-  Engine(LockStore store, EngineEnv env, int parts) {
+  Engine(LockStore store, EngineEnv env, int parts, SessionLog sessionLog) {
     this.store = store;
+    this.sessionLog = sessionLog;
     this.env = env;
     this.hasTokens = store.profile().can(Capability.TOKEN);
     int count = Math.max(FEWEST_STRIPES, Integer.highestOneBit(STRIPES / parts));
@@ -102,7 +107,7 @@ public final class Engine {
     this.endings = new Endings(this);
     this.adjustments = new Adjustments(this);
     this.verifying = new Verifying(this);
-    this.keeper = new SessionKeeper(store, env, new SessionEvents(this));
+    this.keeper = new SessionKeeper(store, env, sessionLog, new SessionEvents(this));
   }
 
   Stripe stripe(LockName name) {
@@ -149,8 +154,8 @@ public final class Engine {
         throw new IllegalStateException(
             "This thread already holds lock '"
                 + waiter.name
-                + "' and would wait for itself. Use the lease it has, asJavaLock() for a re-entrant lock, or a time limit"
-                + " if another thread will close that lease.");
+                + "' and would wait for itself. Use the lease it has, asJavaLock() for a re-entrant"
+                + " lock, or a time limit if another thread will close that lease.");
       }
     }
   }
@@ -307,8 +312,8 @@ public final class Engine {
     LeaseLostException loss =
         new LeaseLostException(
             String.format(
-                "Lease on lock '%s' was lost: %s (store=%s, token=%s). Work done under it may overlap with the next"
-                    + " holder's; check what was written%s.",
+                "Lease on lock '%s' was lost: %s (store=%s, token=%s). Work done under it may"
+                    + " overlap with the next holder's; check what was written%s.",
                 claim.name,
                 why,
                 storeName(),
@@ -389,8 +394,8 @@ public final class Engine {
       return new LeaseLostException(
           String.format(
               lease.bond() instanceof Bond.InDoubt
-                  ? "Lease on lock '%s' is in doubt: the store was restarted or another server took over, and it has not"
-                      + " confirmed it yet (store=%s, token=%s)."
+                  ? "Lease on lock '%s' is in doubt: the store was restarted or another server took"
+                        + " over, and it has not confirmed it yet (store=%s, token=%s)."
                   : "Lease on lock '%s' was lost: it was not renewed in time (store=%s, token=%s).",
               lease.claim.name,
               storeName(),
@@ -522,14 +527,17 @@ public final class Engine {
     if (unfit != null) {
       return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
     }
-    return new StoreUnavailableException(
-        "Store '"
-            + storeName()
-            + "' did not answer about lock '"
-            + name
-            + "': "
-            + cause.getMessage()
-            + " The attempt is being ended; check that the store is up and reachable.",
-        cause);
+    String said = String.valueOf(cause.getMessage());
+    String message =
+        "Store '%s' did not serve lock '%s': %s The attempt is being ended; check the store and the way to it."
+            .formatted(storeName(), name, said.endsWith(".") ? said : said + ".");
+    // What the store reports is in the message; what made it do so is not yet.
+    Throwable origin =
+        cause instanceof StoreUnavailableException && cause.getSuppressed().length == 0
+            ? cause.getCause()
+            : cause;
+    return origin == null
+        ? new StoreUnavailableException(message)
+        : new StoreUnavailableException(message, origin);
   }
 }

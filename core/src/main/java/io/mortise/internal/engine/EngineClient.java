@@ -52,6 +52,7 @@ public final class EngineClient implements LockClient {
   private final AtomicReferenceArray<@Nullable Engine> engines;
   private final LeakWatch leaks = new LeakWatch();
   private final Sweeping sweeping;
+  private final SessionLog sessionLog;
   private final Runnable afterClose;
 
   /** Held while an engine is made, and while the client begins to close. */
@@ -71,6 +72,7 @@ public final class EngineClient implements LockClient {
     this.engines =
         new AtomicReferenceArray<>(
             store instanceof PartitionedStore parts ? parts.partitions() : 1);
+    this.sessionLog = new SessionLog(env.timers(), engines.length());
     this.sweeping = new Sweeping(engines.length(), this::part, env);
     this.afterClose = afterClose;
   }
@@ -95,7 +97,7 @@ public final class EngineClient implements LockClient {
       Engine engine = engines.get(part);
       if (engine == null) {
         refuseIfClosed();
-        engine = new Engine(part(part), env, engines.length());
+        engine = new Engine(part(part), env, engines.length(), sessionLog);
         engines.set(part, engine);
         sweeping.start();
       }

@@ -53,6 +53,7 @@ final class SessionKeeper {
 
   private final ReentrantLock guard = new ReentrantLock();
   private final LockStore store;
+  private final SessionLog told;
   private final EngineEnv env;
   private final Listener listener;
   private final long ttl;
@@ -79,8 +80,9 @@ final class SessionKeeper {
     void lost(LiveSession session, String reason);
   }
 
-  SessionKeeper(LockStore store, EngineEnv env, Listener listener) {
+  SessionKeeper(LockStore store, EngineEnv env, SessionLog told, Listener listener) {
     this.store = store;
+    this.told = told;
     this.env = env;
     this.listener = listener;
     this.ttl = env.ttlNanos();
@@ -362,7 +364,7 @@ final class SessionKeeper {
       guard.unlock();
     }
     if (recovered) {
-      log.warn("Renewal of session {} in store {} recovered.", session.id(), name());
+      told.recovered(session.id(), name());
     }
     if (opened) {
       listener.opened(session);
@@ -427,7 +429,8 @@ final class SessionKeeper {
       session.slept(asleep);
       watchDeadline(session, env.now());
       log.warn(
-          "This host was suspended for {} ms; leases of session {} in store {} end earlier by that.",
+          "This host was suspended for {} ms; leases of session {} in store {} end earlier by"
+              + " that.",
           TimeUnit.NANOSECONDS.toMillis(asleep),
           session.id(),
           name());
@@ -448,8 +451,8 @@ final class SessionKeeper {
     long most = (sample.receivedAt() - last.sentAt()) / 1000 + CLOCK_STEP_MICROS;
     if (passed < least || passed > most + asleep / 1000) {
       log.warn(
-          "The clock of store {} moved by {} ms in {} ms: it was stepped, or this process was frozen. Times that the"
-              + " store keeps may have ended early or last longer.",
+          "The clock of store {} moved by {} ms in {} ms: it was stepped, or this process was"
+              + " frozen. Times that the store keeps may have ended early or last longer.",
           name(),
           passed / 1000,
           (sample.receivedAt() - last.sentAt()) / 1_000_000);
@@ -478,11 +481,7 @@ final class SessionKeeper {
       if (session.validUntil() - now > 0) {
         if (!session.suspect && !session.isShort && session.validUntil() - now <= ttl / 3) {
           session.suspect = true;
-          log.warn(
-              "Renewal of session {} in store {} is overdue; its leases are lost in {} ms unless it succeeds.",
-              session.id(),
-              name(),
-              TimeUnit.NANOSECONDS.toMillis(session.validUntil() - now));
+          told.overdue(session.id(), name(), session.validUntil() - now);
         }
         watchDeadline(session, now);
         return;

@@ -7,8 +7,6 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.Terms;
 import java.util.Objects;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Looks after the locks of a session whose store may have forgotten what it had answered: a replica
@@ -23,7 +21,6 @@ import org.slf4j.LoggerFactory;
  * and lets tokens rise also where the new server's clock is behind.
  */
 final class Verifying {
-  private static final Logger log = LoggerFactory.getLogger(Verifying.class);
   private static final long FIRST_PAUSE_NANOS = 10_000_000;
   private static final long LONGEST_PAUSE_NANOS = 250_000_000;
   private static final String FORGOTTEN =
@@ -56,12 +53,7 @@ final class Verifying {
         stripe.unlock();
       }
     }
-    log.warn(
-        "Store {} was restarted, or another server took over, and it may have forgotten locks: {} leases of session {}"
-            + " are valid again when it has confirmed them.",
-        engine.storeName(),
-        held,
-        session.id());
+    engine.sessionLog.inDoubt(session.id(), engine.storeName(), held);
   }
 
   private void begin(Stripe stripe, Claim claim, LiveSession session) {
