@@ -195,6 +195,35 @@ public final class RedisSentinels implements AutoCloseable {
     ask(ports.get(0), "SENTINEL", "FAILOVER", NAME);
   }
 
+  /**
+   * Has all Sentinels forget the set and watch over the same master anew, as is done to change its
+   * address: from then on they count failovers from 0. Waits until they know of all servers again.
+   */
+  public void watchAnew() {
+    String port = Integer.toString(master().portOfOthers());
+    for (int sentinel : ports) {
+      String downAfter =
+          field(ask(sentinel, "SENTINEL", "MASTER", NAME), "down-after-milliseconds");
+      ask(sentinel, "SENTINEL", "REMOVE", NAME);
+      ask(sentinel, "SENTINEL", "MONITOR", NAME, "127.0.0.1", port, "2");
+      ask(sentinel, "SENTINEL", "SET", NAME, "down-after-milliseconds", downAfter);
+      ask(sentinel, "SENTINEL", "SET", NAME, "failover-timeout", "4000");
+      if (access != null) {
+        ask(sentinel, "SENTINEL", "SET", NAME, "auth-pass", access.password());
+      }
+    }
+    Waits.until(PATIENCE, "the Sentinels knew of all again", this::isComplete);
+  }
+
+  /** How many failovers a Sentinel knows of, that which knows of most. */
+  public int failovers() {
+    return ports.stream()
+        .mapToInt(
+            port -> Integer.parseInt(field(ask(port, "SENTINEL", "MASTER", NAME), "config-epoch")))
+        .max()
+        .orElse(0);
+  }
+
   /** Waits until somebody else is master, and says so himself. Looks every few milliseconds. */
   public RedisServer awaitMasterOtherThan(RedisServer before) {
     Waits.until(
