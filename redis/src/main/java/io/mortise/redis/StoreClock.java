@@ -5,9 +5,16 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The server's clock as seen from here, so that a request can carry the moment after which it must
- * not be executed any more. Errs on the early side, by at most the round trip of the last sample.
+ * not be executed any more.
+ *
+ * <p>What the clock said, it said between the sending of the question and the coming of the answer.
+ * It is taken to have said it when the answer came: so the clock seen from here is behind, by a
+ * round trip at most, and requests are refused early rather than executed late.
  */
 final class StoreClock {
+  /** A clock that drifts by 100 ppm is off by 6 ms then. */
+  private static final long OLD_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   private final long timeoutMicros;
   private volatile Sample sample;
 
@@ -20,14 +27,16 @@ final class StoreClock {
 
   /**
    * Takes in what the server's clock said some time between the two moments. A slow answer tells
-   * little, so it is passed over unless the clock was found to have jumped.
+   * little, so it is passed over, unless it tells more than what is known: that the clock is ahead
+   * of where it is seen even if the answer took no time, or behind it even if the question took
+   * none, as after a step; or unless what is known is old.
    */
   void learn(long sentNanos, long receivedNanos, long storeMicros) {
     long trip = TimeUnit.NANOSECONDS.toMicros(receivedNanos - sentNanos);
-    boolean jumped =
-        storeMicros < at(sentNanos) - timeoutMicros
-            || storeMicros > at(receivedNanos) + timeoutMicros;
-    if (trip <= timeoutMicros / 4 || jumped) {
+    boolean quick = trip <= timeoutMicros / 4;
+    boolean wrong = storeMicros > at(receivedNanos) || storeMicros < at(sentNanos);
+    boolean old = receivedNanos - sample.nanos() > OLD_NANOS && trip <= timeoutMicros;
+    if (quick || wrong || old) {
       sample = new Sample(receivedNanos, storeMicros);
     }
   }
