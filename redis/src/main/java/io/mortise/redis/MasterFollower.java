@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,9 +22,18 @@ import org.slf4j.LoggerFactory;
 final class MasterFollower implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(MasterFollower.class);
 
+  /**
+   * So often all are asked though nothing has changed: what each of them has told lets one that was
+   * reset be told from one that is behind.
+   */
+  private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(30);
+
   private final SentinelMaster master;
   private final List<DirectWire> wires = new CopyOnWriteArrayList<>();
   private @Nullable SentinelWatch watch;
+
+  /** When all Sentinels were asked last. */
+  private volatile long asked = System.nanoTime();
 
   MasterFollower(SentinelMaster master) {
     this.master = master;
@@ -40,9 +50,11 @@ final class MasterFollower implements AutoCloseable {
 
   /** On the thread that listens to Sentinels, which has nothing else to do. */
   private void told(String address) {
-    if (wires.stream().allMatch(wire -> leadsTo(wire, address))) {
+    boolean confirmed = wires.stream().allMatch(wire -> leadsTo(wire, address));
+    if (confirmed && System.nanoTime() - asked < ASK_NANOS) {
       return;
     }
+    asked = System.nanoTime();
     Endpoint named;
     try {
       // One Sentinel may be behind the others; all together are asked before anything is dropped.

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -200,6 +201,50 @@ class SentinelTest {
       silent.resume();
     }
     patient.lock("replicated").acquireWithin(LONG).close();
+  }
+
+  /** Behind the test that has had a failover. */
+  @Test
+  @Order(6)
+  void
+      givenSentinelsThatCountFailoversAnew_thenAConnectionThatBreaksIsMadeAnew_andTheNextFailoverIsFollowed()
+          throws Exception {
+    LockClient a = client("timeout=1s");
+    a.lock("before").acquireWithin(LONG).close();
+    if (set.failovers() == 0) {
+      failOverAndFollow(a);
+    }
+    assertThat(set.failovers()).isPositive();
+    set.watchAnew();
+    assertThat(set.failovers()).isZero();
+    for (String type : List.of("normal", "pubsub")) {
+      set.master().ask("CLIENT", "KILL", "TYPE", type);
+    }
+    awaitLocked(a);
+    failOverAndFollow(a);
+  }
+
+  private static void failOverAndFollow(LockClient client) {
+    awaitReplicas();
+    RedisServer old = set.master();
+    set.failOver();
+    RedisServer fresh = set.awaitMasterOtherThan(old);
+    awaitLocked(client);
+    await()
+        .atMost(LONG)
+        .until(() -> fresh.ask("CLIENT", "LIST", "TYPE", "pubsub").get(0).contains("name=mortise"));
+  }
+
+  private static void awaitLocked(LockClient client) {
+    await()
+        .atMost(LONG)
+        .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+        .until(
+            () -> {
+              Optional<Lease> lease = client.lock("probe").tryAcquire(Duration.ofSeconds(1));
+              lease.ifPresent(Lease::close);
+              return lease.isPresent();
+            });
   }
 
   @Test

@@ -1,23 +1,53 @@
 package io.mortise.redis.wire;
 
 import java.io.IOException;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The master of a set of servers, as Sentinels tell it. All of them are asked, since one that was
  * cut off still names the old master; the answer of the latest failover counts, and no answer that
  * is older than one heard before. Whether the server found there is a master it must say itself.
- * Thread-safe.
+ *
+ * <p><b>Sentinels that count from 0 again.</b> {@code SENTINEL REMOVE} and {@code MONITOR}, which
+ * is how a master gets another address, and Sentinels that are made anew without their files count
+ * failovers from 0. They are told from Sentinels that are merely behind by this: a Sentinel that is
+ * behind never knew more than it tells now. So a smaller number is believed if a majority of all
+ * Sentinels names the same server with it, and either nobody is left who last told a greater one,
+ * or a majority has told a greater one itself.
+ *
+ * <p>Thread-safe.
  */
 public final class SentinelMaster implements Destination {
+  private static final Logger log = LoggerFactory.getLogger(SentinelMaster.class);
+
   private final List<Endpoint> sentinels;
   private final String name;
   private final Endpoint server;
 
-  /** Number of the latest failover that was heard of. */
-  private final AtomicLong latest = new AtomicLong();
+  /** How many times they were asked. */
+  private final AtomicLong rounds = new AtomicLong();
+
+  private final ReentrantLock guard = new ReentrantLock();
+
+  // Guarded by that.
+
+  /** Number of the latest failover that was heard of and is believed. */
+  private long latest;
+
+  /** The latest round whose answers were taken in. */
+  private long judged;
+
+  /** What each Sentinel has told, by its address. */
+  private final Map<String, Told> told = new HashMap<>();
 
   /**
    * Asks nobody yet.
@@ -35,34 +65,86 @@ public final class SentinelMaster implements Destination {
   /** What a Sentinel knows: after so many failovers the master is there. */
   private record Answer(long epoch, String host, int port) {}
 
+  /** The number of failovers that a Sentinel told last, and the greatest that it ever told. */
+  private record Told(long last, long greatest) {
+    Told then(long epoch) {
+      return new Told(epoch, Math.max(epoch, greatest));
+    }
+  }
+
   @Override
   public Endpoint find() throws IOException {
-    Answer best = null;
+    long round = rounds.incrementAndGet();
+    Map<String, Answer> answers = new HashMap<>();
     RuntimeException refusal = null;
     IOException silence = null;
     for (Endpoint sentinel : sentinels) {
       try {
-        Answer answer = ask(sentinel);
-        if (best == null || answer.epoch() > best.epoch()) {
-          best = answer;
-        }
+        answers.put(sentinel.toString(), ask(sentinel));
       } catch (ErrorReplyException e) {
         refusal = e;
       } catch (IOException e) {
         silence = e;
       }
     }
-    if (best != null) {
-      long epoch = best.epoch();
-      if (latest.getAndAccumulate(epoch, Math::max) > epoch) {
-        throw new IOException(
-            "Those Sentinels that answer do not know of the latest failover of '" + name + "'.");
-      }
+    if (!answers.isEmpty()) {
+      Answer best = Collections.max(answers.values(), Comparator.comparingLong(Answer::epoch));
+      judge(round, answers, best);
       return server.at(best.host(), best.port());
     } else if (refusal != null) {
       throw refusal;
     }
     throw new IOException("No Sentinel answers: " + sentinels + ".", silence);
+  }
+
+  private void judge(long round, Map<String, Answer> answers, Answer best)
+      throws NotTheMasterException {
+    guard.lock();
+    try {
+      boolean newest = round > judged;
+      if (newest) {
+        judged = round;
+        answers.forEach(
+            (sentinel, answer) ->
+                told.put(
+                    sentinel, told.getOrDefault(sentinel, new Told(0, 0)).then(answer.epoch())));
+      }
+      if (best.epoch() < latest) {
+        // Answers that were overtaken by later ones prove nothing.
+        if (!newest || !countAnew(answers, best)) {
+          throw new NotTheMasterException(
+              "Those Sentinels that answer know of %d failovers of '%s', of which there were %d. They are behind, or have been reset one by one: a majority of %s has to agree"
+                  .formatted(best.epoch(), name, latest, sentinels));
+        }
+        log.info(
+            "The Sentinels of '{}' count failovers from {} on again, it was {}: they were reset.",
+            name,
+            best.epoch(),
+            latest);
+        told.clear();
+        answers.forEach(
+            (sentinel, answer) -> told.put(sentinel, new Told(answer.epoch(), answer.epoch())));
+      }
+      latest = best.epoch();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private boolean countAnew(Map<String, Answer> answers, Answer best) {
+    List<Map.Entry<String, Answer>> agreeing =
+        answers.entrySet().stream().filter(entry -> entry.getValue().equals(best)).toList();
+    long knewMore =
+        agreeing.stream()
+            .map(entry -> told.get(entry.getKey()))
+            .filter(one -> one != null && one.greatest() > best.epoch())
+            .count();
+    boolean nobodyKnowsMore = told.values().stream().allMatch(one -> one.last() <= best.epoch());
+    return isMajority(agreeing.size()) && (nobodyKnowsMore || isMajority(knewMore));
+  }
+
+  private boolean isMajority(long count) {
+    return count * 2 > sentinels.size();
   }
 
   private Answer ask(Endpoint sentinel) throws IOException {
@@ -106,7 +188,8 @@ public final class SentinelMaster implements Destination {
   @Override
   public void check(Endpoint found, String role) throws IOException {
     if (!role.equals("master")) {
-      throw new IOException("The server at " + found + ", named by Sentinel, is a " + role + ".");
+      throw new NotTheMasterException(
+          "The server at " + found + ", named by Sentinel, is a " + role);
     }
   }
 
