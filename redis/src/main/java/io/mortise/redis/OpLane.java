@@ -211,7 +211,7 @@ final class OpLane {
         break;
       }
       if (!open) {
-        failures.add(new Failure(op, new NotSentException("There is no connection.")));
+        failures.add(new Failure(op, new NotSentException(wire.whyNotOpen())));
       } else if (batch.sent - op.submitted > timeoutNanos) {
         failures.add(new Failure(op, new NotSentException("It waited too long to be sent.")));
       } else {

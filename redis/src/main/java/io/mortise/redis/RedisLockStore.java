@@ -388,7 +388,7 @@ final class RedisLockStore implements LockStore {
       Supplier<CompletionStage<T>> sending) {
     if (!wires.control().isOpen()) {
       return CompletableFuture.failedStage(
-          unavailable(false, new NotSentException("There is no connection.")));
+          unavailable(false, new NotSentException(wires.control().whyNotOpen())));
     }
     return sending
         .get()
@@ -417,8 +417,11 @@ final class RedisLockStore implements LockStore {
     String reason =
         cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
     return new StoreUnavailableException(
-        "Redis did not answer (store=%s): %s The request %s."
+        "Redis %s (store=%s): %s The request %s."
             .formatted(
+                cause instanceof ErrorReplyException
+                    ? "refused a request"
+                    : cause instanceof NotSentException ? "cannot be asked" : "did not answer",
                 profile.display(),
                 reason.endsWith(".") ? reason : reason + ".",
                 mayHaveRun ? "may have been executed" : "was not executed"),

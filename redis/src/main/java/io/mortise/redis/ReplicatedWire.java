@@ -62,11 +62,14 @@ final class ReplicatedWire implements RedisWire {
   public CompletionStage<@Nullable Object> call(String... words) {
     boolean isScript = words[0].equals("EVALSHA");
     if (isScript && words[1].equals(Script.LOCK.sha) && LockCodec.mayGrant(words)) {
-      return wire.call(words).thenCombine(acknowledged(), ReplicatedWire::marked);
+      Connection connection = wire.connection();
+      return connection.call(words).thenCombine(acknowledged(connection), ReplicatedWire::marked);
     } else if (isScript && words[1].equals(Script.RENEW.sha)) {
-      return wire.call(words)
+      Connection connection = wire.connection();
+      return connection
+          .call(words)
           .thenCombine(
-              acknowledged(),
+              acknowledged(connection),
               (answer, acknowledged) -> {
                 if (acknowledged.isEnough()) {
                   return answer;
@@ -77,24 +80,24 @@ final class ReplicatedWire implements RedisWire {
     return wire.call(words);
   }
 
-  /** To be sent right behind what it is about. */
-  private CompletionStage<Acknowledged> acknowledged() {
+  /** To be sent behind what it is about, on the same connection: WAIT knows of no other. */
+  private CompletionStage<Acknowledged> acknowledged(Connection connection) {
     boolean all = wanted.replicas() == Replication.ALL;
     int needed = all ? connected : wanted.replicas();
-    CompletionStage<Long> replicas =
-        wire.call("WAIT", Integer.toString(needed), Long.toString(wanted.timeout().toMillis()))
-            .thenApply(answer -> answer instanceof Long count ? count : 0L);
+    CompletionStage<Long> replicas = connection.acknowledged(needed, wanted.timeout());
     if (!all) {
       return replicas.thenApply(count -> new Acknowledged(count, needed));
     }
     // Counted afterwards: whoever has come meanwhile is one of all.
-    return wire.call("INFO", "replication")
-        .thenCombine(
-            replicas,
-            (info, count) -> {
-              connected = (int) IN_SYNC.matcher(String.valueOf(info)).results().count();
-              return new Acknowledged(count, connected);
-            });
+    return replicas.thenCompose(
+        count ->
+            connection
+                .call("INFO", "replication")
+                .thenApply(
+                    info -> {
+                      connected = (int) IN_SYNC.matcher(String.valueOf(info)).results().count();
+                      return new Acknowledged(count, connected);
+                    }));
   }
 
   private static @Nullable Object marked(@Nullable Object answers, Acknowledged acknowledged) {
@@ -129,6 +132,11 @@ final class ReplicatedWire implements RedisWire {
   @Override
   public boolean isOpen() {
     return wire.isOpen();
+  }
+
+  @Override
+  public String whyNotOpen() {
+    return wire.whyNotOpen();
   }
 
   @Override

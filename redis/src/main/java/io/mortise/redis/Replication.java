@@ -38,7 +38,9 @@ record Replication(int replicas, Duration timeout) {
               .formatted(url, text, MOST));
     }
     Duration half = answer.dividedBy(2);
-    Duration usual = NONE.timeout().compareTo(half) < 0 ? NONE.timeout() : half;
+    // A request may have to wait for another's replicas before it waits for its own.
+    Duration quarter = answer.dividedBy(4);
+    Duration usual = NONE.timeout().compareTo(quarter) < 0 ? NONE.timeout() : quarter;
     Duration timeout = url.duration("wait-timeout", usual);
     if (timeout.toMillis() < 1 || timeout.compareTo(half) > 0) {
       throw new IllegalArgumentException(

@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import org.assertj.core.api.Assumptions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -44,6 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ClusterTest {
   private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration FAST = Duration.ofMillis(2);
   private static final int BUCKETS = 16;
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
@@ -231,12 +233,110 @@ class ClusterTest {
     await().atMost(LONG).until(() -> home.ask("PUBSUB", "SHARDCHANNELS", inboxes).size() == 2);
     for (int round = 0; round < 5; round++) {
       // Some of them between two looks of the client at who serves what.
-      cluster.moveSlot(slot, other);
-      cluster.moveSlot(slot, home);
+      for (RedisServer to : List.of(other, home)) {
+        cluster.moveSlot(slot, to);
+        await().atMost(LONG).pollInterval(FAST).until(() -> cluster.masterOf(slot) == to);
+      }
     }
     await().atMost(LONG).until(() -> home.ask("PUBSUB", "SHARDCHANNELS", inboxes).size() == 2);
     held.close();
     waiting.get(30, TimeUnit.SECONDS).close();
+  }
+
+  /** All locks of a node share a connection, which stands still while a replica is waited for. */
+  @Test
+  @Order(6)
+  void
+      givenManyLocksThatWaitForAReplica_whenItStandsStill_thenEachIsToldSo_andNoConnectionIsDropped()
+          throws Exception {
+    try (LockClient client =
+        LockClient.builder()
+            .url(
+                url(
+                    "buckets="
+                        + BUCKETS
+                        + "&timeout=4s&wait-replicas=1&wait-timeout=500ms&namespace="
+                        + namespace))
+            .ttl(LONG)
+            .build()) {
+      List<String> names = IntStream.range(0, 48).mapToObj(i -> "many/" + i).toList();
+      // Sessions in all buckets.
+      for (String name : names) {
+        client.lock(name).acquireWithin(LONG).close();
+      }
+      RedisServer replica =
+          cluster.nodes().stream()
+              .filter(node -> node.says("role", "slave"))
+              .findFirst()
+              .orElseThrow();
+      List<CompletableFuture<String>> outcomes;
+      replica.pause();
+      try {
+        outcomes =
+            names.stream()
+                .map(
+                    name ->
+                        CompletableFuture.supplyAsync(
+                            () -> outcome(client, name), task -> new Thread(task).start()))
+                .toList();
+        for (CompletableFuture<String> outcome : outcomes) {
+          assertThat(outcome.get(60, TimeUnit.SECONDS))
+              .matches("granted|(?s).*0 of 1 replicas acknowledged.*");
+        }
+      } finally {
+        replica.resume();
+      }
+      assertThat(outcomes).anyMatch(outcome -> !outcome.join().equals("granted"));
+      assertThat(outcomes).anyMatch(outcome -> outcome.join().equals("granted"));
+    }
+  }
+
+  private static String outcome(LockClient client, String name) {
+    try {
+      return client.lock(name).tryAcquire().map(ClusterTest::released).orElse("busy");
+    } catch (RuntimeException e) {
+      return String.valueOf(e.getMessage());
+    }
+  }
+
+  private static String released(Lease lease) {
+    lease.close();
+    return "granted";
+  }
+
+  @Test
+  @Order(7)
+  void givenUserWithTheRightsThatTheManualNames_thenLocksWorkInAllBuckets_andWaitersAreTold()
+      throws Exception {
+    Assumptions.assumeThat(secrets).isEqualTo("?");
+    String rights =
+        "on >password ~m:* resetchannels &m:* +@connection +@scripting +@pubsub +@read +@string"
+            + " +@hash +@list +@sortedset +info +time +del +pexpire +persist +wait +cluster|info"
+            + " +cluster|slots";
+    List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", "app"));
+    words.addAll(List.of(rights.split(" ")));
+    for (RedisServer node : cluster.nodes()) {
+      node.ask(words.toArray(String[]::new));
+    }
+    String url =
+        url("buckets=" + BUCKETS + "&wait-replicas=1&namespace=" + namespace)
+            .replace("://", "://app:password@");
+    try (LockClient a = LockClient.connect(url);
+        LockClient b = LockClient.connect(url)) {
+      for (int i = 0; i < 32; i++) {
+        String name = "app/" + i;
+        Lease held = a.lock(name).acquireWithin(LONG);
+        CompletableFuture<Lease> waiting = b.lock(name).acquireAsync();
+        await().atMost(LONG).until(() -> a.inspect(name).orElseThrow().waiters().size() == 1);
+        held.close();
+        waiting.get(30, TimeUnit.SECONDS).close();
+      }
+      int inboxes = 0;
+      for (RedisServer node : cluster.nodes()) {
+        inboxes += node.ask("PUBSUB", "SHARDCHANNELS", "m:" + namespace + ":*").size();
+      }
+      assertThat(inboxes).isEqualTo(2 * BUCKETS);
+    }
   }
 
   @Test

@@ -143,6 +143,40 @@ class FaultTest {
   }
 
   @Test
+  void givenPasswordIsChanged_whenTheConnectionsBreak_thenItIsSaidWhyThereAreNone() {
+    RedisServer server = open(Servers.any());
+    server.ask("ACL", "SETUSER", "app", "on", ">one", "+@all", "~*", "&*");
+    LockStore store =
+        open(
+            RedisStore.open(
+                "redis://app:one@127.0.0.1:" + server.port() + "?timeout=15s&wire=" + wire()));
+    Party party = new Party(store);
+    server.ask("ACL", "SETUSER", "app", "resetpass", ">two");
+    server.ask("CLIENT", "KILL", "USER", "app");
+    await().atMost(LONG).until(() -> failure(party).contains(refusedPassword()));
+    assertThat(failure(party)).doesNotContain("one@");
+    await()
+        .atMost(LONG)
+        .until(
+            () ->
+                party.renew() instanceof Renewal.Unknown unknown
+                    && String.valueOf(unknown.cause().getMessage()).contains(refusedPassword()));
+    server.ask("ACL", "SETUSER", "app", ">one");
+    await().atMost(LONG).until(() -> failure(party).isEmpty());
+  }
+
+  /** What a message has while the server takes the password no more. */
+  String refusedPassword() {
+    return "WRONGPASS";
+  }
+
+  private static String failure(Party party) {
+    return party.acquire(LOCK, party.attempt(), false) instanceof Reply.Failed failed
+        ? String.valueOf(failed.cause().getMessage())
+        : "";
+  }
+
+  @Test
   void givenConnectionsAreMadeAnewWhileAScriptRuns_thenTheInboxIsThereAgainAfterIt() {
     RedisServer server = open(Servers.any("--lua-time-limit", "50"));
     Relay relay = open(Relay.to(server.port()));

@@ -6,4 +6,10 @@ class LettuceFaultTest extends FaultTest {
   String wire() {
     return "lettuce";
   }
+
+  /** Lettuce logs it, and does not tell. */
+  @Override
+  String refusedPassword() {
+    return "There is no connection";
+  }
 }

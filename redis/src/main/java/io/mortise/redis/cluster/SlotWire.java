@@ -79,24 +79,62 @@ public final class SlotWire implements RedisWire {
 
   @Override
   public CompletionStage<@Nullable Object> call(String... words) {
+    return connection().call(words);
+  }
+
+  @Override
+  public String whyNotOpen() {
+    DirectWire wire = wire();
+    return wire == null ? "No node serves the slot." : wire.whyNotOpen();
+  }
+
+  @Override
+  public Connection connection() {
     DirectWire wire = wire();
     if (wire == null) {
       nodes.lookSoon();
+      return new Nowhere();
+    }
+    Connection there = wire.connection();
+    return new Connection() {
+      @Override
+      public CompletionStage<@Nullable Object> call(String... words) {
+        return noticing(there.call(words));
+      }
+
+      @Override
+      public CompletionStage<Long> acknowledged(int replicas, Duration timeout) {
+        return noticing(there.acknowledged(replicas, timeout));
+      }
+    };
+  }
+
+  private static final class Nowhere implements Connection {
+    @Override
+    public CompletionStage<@Nullable Object> call(String... words) {
       return CompletableFuture.failedStage(new NotSentException("No node serves the slot."));
     }
-    return wire.call(words)
-        .whenComplete(
-            (answer, failure) -> {
-              Throwable cause =
-                  failure instanceof CompletionException && failure.getCause() != null
-                      ? failure.getCause()
-                      : failure;
-              if (cause instanceof ErrorReplyException error) {
-                refused(error);
-              } else if (cause != null) {
-                nodes.lookSoon();
-              }
-            });
+
+    @Override
+    public CompletionStage<Long> acknowledged(int replicas, Duration timeout) {
+      return CompletableFuture.failedStage(new NotSentException("No node serves the slot."));
+    }
+  }
+
+  /** What goes wrong may say that the slot is elsewhere. */
+  private <T extends @Nullable Object> CompletionStage<T> noticing(CompletionStage<T> answer) {
+    return answer.whenComplete(
+        (unused, failure) -> {
+          Throwable cause =
+              failure instanceof CompletionException && failure.getCause() != null
+                  ? failure.getCause()
+                  : failure;
+          if (cause instanceof ErrorReplyException error) {
+            refused(error);
+          } else if (cause != null) {
+            nodes.lookSoon();
+          }
+        });
   }
 
   private void refused(ErrorReplyException error) {

@@ -50,7 +50,7 @@ final class Caller {
 
   private void send(Command command, CompletableFuture<@Nullable Object> answer) {
     if (!wire.isOpen()) {
-      answer.completeExceptionally(new NotSentException("There is no connection."));
+      answer.completeExceptionally(new NotSentException(wire.whyNotOpen()));
       return;
     }
     try {

@@ -1,6 +1,7 @@
 package io.mortise.redis.wire;
 
 import io.mortise.redis.wire.Link.Command;
+import io.mortise.redis.wire.Link.Wait;
 import io.mortise.redis.wire.RespReader.ProtocolException;
 import io.mortise.redis.wire.RespReader.Push;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +37,9 @@ public final class DirectWire implements RedisWire {
 
   private static final long FIRST_PAUSE_NANOS = 5_000_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
+
+  /** In the midst of a failover servers refuse for a moment. */
+  private static final long REFUSED_NANOS = 1_000_000_000;
 
   /** Until a subscription is asked for again that was refused for a while, or ended. */
   private static final Duration SOON = Duration.ofMillis(100);
@@ -74,6 +79,26 @@ public final class DirectWire implements RedisWire {
   private volatile @Nullable Link latest;
 
   private volatile boolean closed;
+
+  /** Since when there has been no connection, and why none could be made; null while there is. */
+  private volatile @Nullable Outage outage;
+
+  /**
+   * What is wrong with a connection that cannot be made.
+   *
+   * @param warned whether the log has it
+   */
+  private record Outage(long since, String reason, boolean warned) {
+    long nanos() {
+      return System.nanoTime() - since;
+    }
+
+    @Override
+    public String toString() {
+      return "There has been no connection for %.1f s: %s."
+          .formatted(nanos() / 1e9, reason.replaceFirst("\\.+$", ""));
+    }
+  }
 
   private DirectWire(
       Destination destination,
@@ -179,29 +204,134 @@ public final class DirectWire implements RedisWire {
   public CompletionStage<@Nullable Object> call(String... words) {
     Command command = new Command();
     if (!send(command, words)) {
-      command.completeExceptionally(new NotSentException("There is no connection."));
+      command.completeExceptionally(new NotSentException(whyNotOpen()));
     }
     return command;
+  }
+
+  @Override
+  public String whyNotOpen() {
+    Outage now = outage;
+    return now == null ? "There is no connection." : now.toString();
+  }
+
+  @Override
+  public Connection connection() {
+    return new OneLink(current);
+  }
+
+  /**
+   * The connection that was in use at some moment. While a WAIT is under way all who ask join the
+   * next: however many locks share the connection, it stands still for two at most before any of
+   * them is answered.
+   */
+  private final class OneLink implements Connection {
+    private final @Nullable Link link;
+
+    OneLink(@Nullable Link link) {
+      this.link = link;
+    }
+
+    @Override
+    public CompletionStage<@Nullable Object> call(String... words) {
+      Command command = new Command();
+      if (!sendOn(link, command, words)) {
+        command.completeExceptionally(new NotSentException(whyNotOpen()));
+      }
+      return command;
+    }
+
+    @Override
+    public CompletionStage<Long> acknowledged(int replicas, Duration timeout) {
+      writing.lock();
+      try {
+        if (link == null || link != current) {
+          return CompletableFuture.failedStage(new NotSentException(whyNotOpen()));
+        }
+        if (link.waitNext == null) {
+          link.waitNext = new Wait(replicas, timeout);
+        }
+        Wait mine = link.waitNext;
+        mine.alsoFor(replicas);
+        if (link.waitUnderWay == null) {
+          sendWait(link);
+        }
+        return mine.acknowledged;
+      } finally {
+        writing.unlock();
+      }
+    }
+  }
+
+  /** To be called under the lock. */
+  private void sendWait(Link link) {
+    Wait wait = link.waitNext;
+    link.waitNext = null;
+    link.waitUnderWay = wait;
+    if (wait != null) {
+      var unused =
+          wait.command.whenComplete((answer, failure) -> waited(link, wait, answer, failure));
+      link.waiting.add(wait.command);
+      write(link, wait.words());
+    }
+  }
+
+  private void waited(Link link, Wait wait, @Nullable Object answer, @Nullable Throwable failure) {
+    Wait lost = null;
+    writing.lock();
+    try {
+      link.waitUnderWay = null;
+      if (link == current) {
+        sendWait(link);
+      } else {
+        lost = link.waitNext;
+        link.waitNext = null;
+      }
+    } finally {
+      writing.unlock();
+    }
+    if (failure != null) {
+      wait.acknowledged.completeExceptionally(failure);
+    } else {
+      wait.acknowledged.complete(answer instanceof Long count ? count : 0L);
+    }
+    if (lost != null) {
+      lost.acknowledged.completeExceptionally(
+          new IOException("The connection broke before replicas were asked."));
+    }
   }
 
   /** Returns false if there is no connection; the command is not answered then. */
   private boolean send(Command command, String... words) {
     writing.lock();
     try {
-      Link link = current;
-      if (link == null) {
+      return sendOn(current, command, words);
+    } finally {
+      writing.unlock();
+    }
+  }
+
+  /** The same, if that is the connection in use. */
+  private boolean sendOn(@Nullable Link link, Command command, String... words) {
+    writing.lock();
+    try {
+      if (link == null || link != current) {
         return false;
       }
       link.waiting.add(command);
-      try {
-        link.write(words);
-      } catch (IOException | RuntimeException e) {
-        log.debug("Could not write to Redis at {}", link.endpoint(), e);
-        link.kill();
-      }
+      write(link, words);
       return true;
     } finally {
       writing.unlock();
+    }
+  }
+
+  private static void write(Link link, String... words) {
+    try {
+      link.write(words);
+    } catch (IOException | RuntimeException e) {
+      log.debug("Could not write to Redis at {}", link.endpoint(), e);
+      link.kill();
     }
   }
 
@@ -434,7 +564,8 @@ public final class DirectWire implements RedisWire {
     if (!code.equals(refusal)) {
       refusal = code;
       log.warn(
-          "Redis at {} refuses a subscription: {}. Waiting for a lock takes longer until it does not; it is asked again.",
+          "Redis at {} refuses a subscription: {}. Waiting for a lock takes longer until it does"
+              + " not; it is asked again.",
           link.endpoint(),
           error.getMessage());
     }
@@ -492,6 +623,14 @@ public final class DirectWire implements RedisWire {
       } finally {
         writing.unlock();
       }
+      Outage before = outage;
+      outage = null;
+      if (before != null && before.warned()) {
+        log.info(
+            "Connected to Redis at {} again after {} ms.",
+            link.endpoint(),
+            TimeUnit.NANOSECONDS.toMillis(before.nanos()));
+      }
       log.debug("Connected to Redis at {} again, try {}", link.endpoint(), failures + 1);
       reconnected.run();
       return link;
@@ -502,8 +641,33 @@ public final class DirectWire implements RedisWire {
         drop(link, e);
       }
       log.debug("Could not connect to Redis at {} again, try {}", destination, failures + 1, e);
+      failed(e);
       return null;
     }
+  }
+
+  /** Whoever waits for a lock hears nothing of it: what will not pass by itself is said once. */
+  private void failed(Throwable failure) {
+    String message = failure.getMessage();
+    String reason = message == null ? failure.getClass().getSimpleName() : message;
+    Outage before = outage;
+    long since = before == null ? System.nanoTime() : before.since();
+    boolean warned = before != null && before.warned() && before.reason().equals(reason);
+    Outage now = new Outage(since, reason, warned);
+    boolean refused =
+        failure instanceof ErrorReplyException
+            || failure instanceof SSLException
+            || failure instanceof NotTheMasterException;
+    if (refused && !warned && now.nanos() > REFUSED_NANOS && !closed) {
+      log.warn(
+          "Cannot connect to Redis at {} again since {} ms: {}. It is tried again until that is"
+              + " mended.",
+          destination,
+          TimeUnit.NANOSECONDS.toMillis(now.nanos()),
+          reason);
+      now = new Outage(since, reason, true);
+    }
+    outage = now;
   }
 
   @Override

@@ -6,11 +6,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +41,14 @@ final class Link {
 
   private String role = "";
 
+  /**
+   * The WAIT that is under way, and the one to be sent when that is answered. Guarded by the lock
+   * under which commands are written.
+   */
+  @Nullable Wait waitUnderWay;
+
+  @Nullable Wait waitNext;
+
   /** When the write that is going on began; 0 while there is none. */
   private volatile long writingSince;
 
@@ -59,6 +70,28 @@ final class Link {
     }
   }
 
+  /** What asks how many replicas have all that was written before it. */
+  static final class Wait {
+    final Command command = new Command();
+    final CompletableFuture<Long> acknowledged = new CompletableFuture<>();
+    private final long timeoutMillis;
+    private int replicas;
+
+    Wait(int replicas, Duration timeout) {
+      this.replicas = replicas;
+      this.timeoutMillis = timeout.toMillis();
+    }
+
+    /** Others ask by it too, before it was sent. */
+    void alsoFor(int more) {
+      replicas = Math.max(replicas, more);
+    }
+
+    String[] words() {
+      return new String[] {"WAIT", Integer.toString(replicas), Long.toString(timeoutMillis)};
+    }
+  }
+
   Link(Endpoint endpoint) {
     this.endpoint = endpoint;
   }
@@ -72,16 +105,51 @@ final class Link {
    */
   void open() throws IOException {
     Socket connected = connect();
-    int timeout = (int) endpoint.timeout().toMillis();
     connected.setTcpNoDelay(true);
     connected.setKeepAlive(true);
-    connected.setSoTimeout(timeout);
-    Socket speaking = endpoint.tls() ? secured(connected) : connected;
-    RespReader reader = new RespReader(speaking.getInputStream());
-    in = reader;
-    out = speaking.getOutputStream();
-    greet(reader);
-    connected.setSoTimeout(0);
+    // A handshake and two questions, each of which may take as long as one.
+    within(
+        endpoint.timeout().multipliedBy(2),
+        () -> {
+          connected.setSoTimeout((int) endpoint.timeout().toMillis());
+          Socket speaking = endpoint.tls() ? secured(connected) : connected;
+          RespReader reader = new RespReader(speaking.getInputStream());
+          in = reader;
+          out = speaking.getOutputStream();
+          greet(reader);
+          connected.setSoTimeout(0);
+          return null;
+        });
+  }
+
+  private interface Talk {
+    @Nullable Object run() throws IOException;
+  }
+
+  /** A timeout of the socket bounds each read; a server may send a byte now and then for ever. */
+  private @Nullable Object within(Duration limit, Talk talk) throws IOException {
+    AtomicBoolean over = new AtomicBoolean();
+    CompletableFuture<Void> alarm =
+        CompletableFuture.runAsync(
+            () -> {
+              over.set(true);
+              kill();
+            },
+            CompletableFuture.delayedExecutor(
+                limit.toNanos(), TimeUnit.NANOSECONDS, Runnable::run));
+    try {
+      return talk.run();
+    } catch (IOException e) {
+      if (over.get()) {
+        SocketTimeoutException late =
+            new SocketTimeoutException("No whole answer within " + limit.toMillis() + " ms");
+        late.addSuppressed(e);
+        throw late;
+      }
+      throw e;
+    } finally {
+      alarm.cancel(false);
+    }
   }
 
   private Socket connect() throws IOException {
@@ -157,10 +225,14 @@ final class Link {
     if (below == null || from == null) {
       throw new IOException("There is no connection yet.");
     }
-    below.setSoTimeout((int) endpoint.timeout().toMillis());
-    Object answer = answer(from, words);
-    below.setSoTimeout(0);
-    return answer;
+    return within(
+        endpoint.timeout(),
+        () -> {
+          below.setSoTimeout((int) endpoint.timeout().toMillis());
+          Object answer = answer(from, words);
+          below.setSoTimeout(0);
+          return answer;
+        });
   }
 
   private @Nullable Object answer(RespReader reader, String... words) throws IOException {

@@ -36,6 +36,43 @@ public interface RedisWire extends AutoCloseable {
   CompletionStage<@Nullable Object> call(String... words);
 
   /**
+   * Says why commands fail while there is no connection, in a sentence that tells since when and
+   * what became of the last try to make one, as far as that is known.
+   */
+  default String whyNotOpen() {
+    return "There is no connection.";
+  }
+
+  /** The connection that commands travel on now. */
+  default Connection connection() {
+    return new Connection() {
+      @Override
+      public CompletionStage<@Nullable Object> call(String... words) {
+        return RedisWire.this.call(words);
+      }
+
+      @Override
+      public CompletionStage<Long> acknowledged(int replicas, Duration timeout) {
+        return call("WAIT", Integer.toString(replicas), Long.toString(timeout.toMillis()))
+            .thenApply(answer -> answer instanceof Long count ? count : 0L);
+      }
+    };
+  }
+
+  /** What is called on it travels on no other connection, and fails if it breaks. */
+  interface Connection {
+    /** As {@link RedisWire#call}. */
+    CompletionStage<@Nullable Object> call(String... words);
+
+    /**
+     * How many replicas have all that was called on it before, when that are so many or the time is
+     * over. The server does nothing else for the connection meanwhile; those who ask at one time
+     * may be told by one answer.
+     */
+    CompletionStage<Long> acknowledged(int replicas, Duration timeout);
+  }
+
+  /**
    * Whether a command that was answered with this error was not executed but will be, if it is sent
    * again, perhaps after a while.
    *

@@ -20,6 +20,10 @@ import org.jspecify.annotations.Nullable;
 final class RespReader {
   static final int MAX_TEXT = 32 * 1024 * 1024;
   static final int MAX_ITEMS = 1024 * 1024;
+
+  /** All texts of an answer together. */
+  static final int MAX_ANSWER = 2 * MAX_TEXT;
+
   static final int MAX_DEPTH = 8;
 
   /** Texts without a length of their own: errors and states. */
@@ -32,6 +36,9 @@ final class RespReader {
 
   /** What was read belongs to this answer; all of its lists together must keep to the bound. */
   private int items;
+
+  /** The same of its texts. */
+  private int bytes;
 
   RespReader(InputStream in) {
     this.in = in;
@@ -56,6 +63,7 @@ final class RespReader {
   /** The next answer or {@link Push}. Blocks until it is there as a whole. */
   @Nullable Object read() throws IOException {
     items = 0;
+    bytes = 0;
     return read(0);
   }
 
@@ -117,7 +125,11 @@ final class RespReader {
           }
           return new Push(push);
         }
-        case '|' -> list(2, depth);
+        case '|' -> {
+          // Itself an item, or a server could send them for ever.
+          count(1);
+          list(2, depth);
+        }
         default ->
             throw new ProtocolException("an answer of type 0x" + Integer.toHexString(type & 0xff));
       }
@@ -129,9 +141,10 @@ final class RespReader {
     if (count == -1) {
       return null;
     }
-    if (count < 0 || count > MAX_ITEMS || (items += (int) count * factor) > MAX_ITEMS) {
+    if (count < 0 || count > MAX_ITEMS) {
       throw new ProtocolException("a list of " + count + " items");
     }
+    count((int) count * factor);
     if (depth == MAX_DEPTH) {
       throw new ProtocolException("lists in lists, " + (depth + 1) + " deep");
     }
@@ -143,6 +156,20 @@ final class RespReader {
     return list;
   }
 
+  private void count(int more) throws ProtocolException {
+    items += more;
+    if (items > MAX_ITEMS) {
+      throw new ProtocolException("lists of " + items + " items in one answer");
+    }
+  }
+
+  private void countBytes(int more) throws ProtocolException {
+    bytes += more;
+    if (bytes > MAX_ANSWER) {
+      throw new ProtocolException("texts of " + bytes + " bytes in one answer");
+    }
+  }
+
   private @Nullable String text() throws IOException {
     long length = number();
     if (length == -1) {
@@ -152,6 +179,7 @@ final class RespReader {
       throw new ProtocolException("a text of " + length + " bytes");
     }
     int size = (int) length;
+    countBytes(size);
     String text;
     if (size <= buffer.length - 2) {
       need(size + 2);
@@ -217,6 +245,7 @@ final class RespReader {
       }
       need(length + 1);
       if (buffer[at + length] == '\r') {
+        countBytes(length);
         String line = new String(buffer, at, length, StandardCharsets.UTF_8);
         at += length;
         endOfLine();

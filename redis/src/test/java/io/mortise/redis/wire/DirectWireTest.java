@@ -122,6 +122,129 @@ class DirectWireTest {
   }
 
   @Test
+  void givenServerThatGreetsForEver_whenConnecting_thenItFailsInTime() throws Exception {
+    FakeServer server =
+        open(
+            FakeServer.start(
+                (peer, command) -> {
+                  peer.send("%1\r\n+proto\r\n");
+                  while (true) {
+                    peer.send("|0\r\n");
+                    try {
+                      Thread.sleep(20);
+                    } catch (InterruptedException e) {
+                      Thread.currentThread().interrupt();
+                    }
+                  }
+                }));
+    Endpoint endpoint = server.endpoint().within(Duration.ofMillis(500));
+    long start = System.nanoTime();
+    assertThatThrownBy(() -> connect(endpoint))
+        .isInstanceOf(SocketTimeoutException.class)
+        .hasMessageContaining("1000 ms");
+    assertThatThrownBy(() -> Question.to(endpoint)).isInstanceOf(SocketTimeoutException.class);
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+  }
+
+  @Test
+  void givenServerThatRefusesAReconnect_thenItIsSaidWhy_untilItDoesNot() throws Exception {
+    AtomicBoolean refusing = new AtomicBoolean();
+    FakeServer server =
+        open(
+            FakeServer.start(
+                (peer, command) -> {
+                  if (refusing.get()) {
+                    peer.send("-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+                  } else if (command.get(0).equals("HELLO")) {
+                    peer.send("%1\r\n+proto\r\n:3\r\n");
+                  } else {
+                    echo(peer, command);
+                  }
+                }));
+    DirectWire wire = connect(server.endpoint("ann", "s3cret", 0));
+    refusing.set(true);
+    server.cutAll();
+    await().atMost(LONG).until(() -> wire.whyNotOpen().contains("WRONGPASS"));
+    assertThat(wire.whyNotOpen()).contains(" s: WRONGPASS").doesNotContain("s3cret");
+    assertThatThrownBy(() -> join(wire.call("ECHO", "a")))
+        .isInstanceOf(NotSentException.class)
+        .hasMessageContaining("WRONGPASS invalid username-password pair or user is disabled.");
+    refusing.set(false);
+    await().atMost(LONG).until(wire::isOpen);
+    assertThat(wire.whyNotOpen()).doesNotContain("WRONGPASS");
+  }
+
+  // ---- Waiting for replicas ----
+
+  private static long waits(FakeServer server) {
+    return server.received.stream().filter(command -> command.get(0).equals("WAIT")).count();
+  }
+
+  @Test
+  void givenManyWaitForReplicas_thenOneWaitIsUnderWay_andTheNextIsForAllOthers() throws Exception {
+    FakeServer server =
+        open(
+            FakeServer.greeting(
+                (peer, command) -> {
+                  if (!command.get(0).equals("WAIT")) {
+                    echo(peer, command);
+                  }
+                }));
+    DirectWire wire = connect(server.endpoint());
+    List<CompletionStage<Long>> acknowledged = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      RedisWire.Connection connection = wire.connection();
+      CompletionStage<?> answer = connection.call("ECHO", "a" + i);
+      acknowledged.add(connection.acknowledged(i, Duration.ofMillis(500)));
+      assertThat(join(answer)).isEqualTo("a" + i);
+    }
+    await().atMost(LONG).until(() -> waits(server) == 1);
+    server.peers.peek().send(":1\r\n");
+    assertThat(join(acknowledged.get(0))).isEqualTo(1L);
+    await().atMost(LONG).until(() -> waits(server) == 2);
+    assertThat(server.received).contains(List.of("WAIT", "19", "500"));
+    assertThat(acknowledged.subList(1, 20)).noneMatch(one -> one.toCompletableFuture().isDone());
+    server.peers.peek().send(":2\r\n");
+    for (CompletionStage<Long> one : acknowledged.subList(1, 20)) {
+      assertThat(join(one)).isEqualTo(2L);
+    }
+    assertThat(waits(server)).isEqualTo(2);
+  }
+
+  /** On another connection WAIT knows nothing of what was written on this. */
+  @Test
+  void givenConnectionBreaks_thenReplicasAreNotAskedOnTheNext() throws Exception {
+    AtomicBoolean mute = new AtomicBoolean(true);
+    FakeServer server =
+        open(
+            FakeServer.greeting(
+                (peer, command) -> {
+                  if (command.get(0).equals("ECHO")) {
+                    echo(peer, command);
+                  } else if (!mute.get()) {
+                    peer.send(":9\r\n");
+                  }
+                }));
+    DirectWire wire = connect(server.endpoint());
+    RedisWire.Connection connection = wire.connection();
+    assertThat(join(connection.call("ECHO", "a"))).isEqualTo("a");
+    CompletionStage<Long> first = connection.acknowledged(1, Duration.ofMillis(500));
+    CompletionStage<Long> second = connection.acknowledged(1, Duration.ofMillis(500));
+    await().atMost(LONG).until(() -> waits(server) == 1);
+    mute.set(false);
+    server.cutAll();
+    for (CompletionStage<Long> one : List.of(first, second)) {
+      assertThatThrownBy(() -> join(one)).isInstanceOf(IOException.class);
+    }
+    await().atMost(LONG).until(wire::isOpen);
+    assertThatThrownBy(() -> join(connection.acknowledged(1, Duration.ofMillis(500))))
+        .isInstanceOf(NotSentException.class);
+    assertThatThrownBy(() -> join(connection.call("ECHO", "b")))
+        .isInstanceOf(NotSentException.class);
+    assertThat(join(wire.connection().acknowledged(1, Duration.ofMillis(500)))).isEqualTo(9L);
+  }
+
+  @Test
   void givenManyThreads_thenEachGetsItsOwnAnswer() throws Exception {
     DirectWire wire = connect(echo().endpoint());
     List<CompletableFuture<Void>> threads = new ArrayList<>();

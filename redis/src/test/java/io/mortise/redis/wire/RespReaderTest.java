@@ -11,11 +11,13 @@ import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,6 +40,48 @@ class RespReaderTest {
         return super.read(to, from, Math.min(length, 1 + random.nextInt(most)));
       }
     };
+  }
+
+  /** The same text again and again, without an end. */
+  private static InputStream endless(String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    return new InputStream() {
+      private int at;
+
+      @Override
+      public int read() {
+        return bytes[at++ % bytes.length];
+      }
+    };
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"|0\r\n", "|1\r\n+a\r\n+b\r\n"})
+  @Timeout(60)
+  void givenAttributesForEver_thenTheyAreRefused(String attribute) {
+    RespReader reader = new RespReader(endless(attribute));
+    assertThatThrownBy(reader::read)
+        .isInstanceOf(ProtocolException.class)
+        .hasMessageContaining("items in one answer");
+  }
+
+  @Test
+  void givenManyTextsThatAreTooLargeTogether_thenTheyAreRefusedBeforeTheyAreHeld() {
+    String large = "x".repeat(RespReader.MAX_TEXT / 4);
+    InputStream texts = endless("$" + large.length() + "\r\n" + large + "\r\n");
+    RespReader reader = new RespReader(new SequenceInputStream(stream("*1000\r\n"), texts));
+    assertThatThrownBy(reader::read)
+        .isInstanceOf(ProtocolException.class)
+        .hasMessageContaining("bytes in one answer");
+  }
+
+  @Test
+  void givenAnswersOneAfterTheOther_thenEachMayBeAsLarge() throws Exception {
+    String large = "x".repeat(RespReader.MAX_TEXT / 2);
+    RespReader reader = new RespReader(endless("$" + large.length() + "\r\n" + large + "\r\n"));
+    for (int i = 0; i < 6; i++) {
+      assertThat(String.valueOf(reader.read()).length()).isEqualTo(large.length());
+    }
   }
 
   @Test
