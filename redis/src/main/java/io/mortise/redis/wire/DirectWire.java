@@ -6,8 +6,10 @@ import io.mortise.redis.wire.RespReader.ProtocolException;
 import io.mortise.redis.wire.RespReader.Push;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
@@ -64,8 +66,11 @@ public final class DirectWire implements RedisWire {
 
   private final Subscriptions subscriptions = new Subscriptions();
 
-  /** What a subscription was refused with last, and is still; for the log. */
-  private volatile @Nullable String refusal;
+  /** After which times subscriptions will be asked for again. */
+  private final Set<Duration> askingAgain = ConcurrentHashMap.newKeySet();
+
+  /** What subscriptions were refused with on this connection and the log has. */
+  private final Set<String> refusals = ConcurrentHashMap.newKeySet();
 
   private final Runnable reconnected;
 
@@ -368,9 +373,27 @@ public final class DirectWire implements RedisWire {
     }
   }
 
-  /** A server that does not pass on what is published there now may do so later. */
-  private void subscribeAgain(String channel, Duration after) {
-    schedule(() -> send(() -> subscriptions.again(channel)), after);
+  /** A server that does not pass on what is published to a channel now may do so later. */
+  private void subscribeAgain(Duration after) {
+    if (askingAgain.add(after)) {
+      schedule(
+          () -> {
+            askingAgain.remove(after);
+            subscribeAgain();
+          },
+          after);
+    }
+  }
+
+  private void subscribeAgain() {
+    writing.lock();
+    try {
+      if (current != null) {
+        subscriptions.again().forEach(wish -> send(wish.command(), wish.words()));
+      }
+    } finally {
+      writing.unlock();
+    }
   }
 
   @Override
@@ -527,21 +550,14 @@ public final class DirectWire implements RedisWire {
   }
 
   private void pushed(Link link, Push push) throws IOException {
-    if (subscriptions.tell(push)) {
-      return;
-    }
-    if (subscriptions.answer(link.waiting, push)) {
-      if (refusal != null) {
-        refusal = null;
-        log.info("Redis at {} lets us subscribe again.", link.endpoint());
-      }
+    if (subscriptions.tell(push) || subscriptions.answer(link.waiting, push)) {
       return;
     }
     String ended = Subscriptions.endedBy(push);
     if (ended != null) {
       // The slot of the channel has moved. It may be back before anybody has looked where it is.
       subscriptions.ended(ended);
-      subscribeAgain(ended, SOON);
+      subscribeAgain(SOON);
       reconnected.run();
     } else if (Subscriptions.isAnswer(push)) {
       throw new ProtocolException("a subscription that nobody asked for");
@@ -551,7 +567,7 @@ public final class DirectWire implements RedisWire {
   private void refused(Link link, String channel, ErrorReplyException error) {
     subscriptions.refused(channel);
     if (error.is("MOVED") || error.is("ASK") || error.is("TRYAGAIN")) {
-      subscribeAgain(channel, SOON);
+      subscribeAgain(SOON);
       return;
     }
     boolean passes =
@@ -559,10 +575,8 @@ public final class DirectWire implements RedisWire {
             || error.is("LOADING")
             || error.is("CLUSTERDOWN")
             || error.is("MASTERDOWN");
-    subscribeAgain(channel, passes ? LATER : MUCH_LATER);
-    String code = String.valueOf(error.getMessage()).split(" ", 2)[0];
-    if (!code.equals(refusal)) {
-      refusal = code;
+    subscribeAgain(passes ? LATER : MUCH_LATER);
+    if (refusals.add(String.valueOf(error.getMessage()).split(" ", 2)[0])) {
       log.warn(
           "Redis at {} refuses a subscription: {}. Waiting for a lock takes longer until it does"
               + " not; it is asked again.",
@@ -578,6 +592,7 @@ public final class DirectWire implements RedisWire {
     try {
       current = null;
       subscriptions.lost();
+      refusals.clear();
     } finally {
       writing.unlock();
     }

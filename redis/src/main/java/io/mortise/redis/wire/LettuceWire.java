@@ -51,7 +51,10 @@ public final class LettuceWire implements RedisWire {
   private static final Logger log = LoggerFactory.getLogger(LettuceWire.class);
 
   /** Until a subscription is asked for again that the server does not have. */
-  private static final Duration AGAIN = Duration.ofSeconds(1);
+  private static final Duration LATER = Duration.ofSeconds(1);
+
+  /** The same, where somebody has to permit it first. */
+  private static final Duration MUCH_LATER = Duration.ofMinutes(1);
 
   private final StatefulRedisPubSubConnection<String, String> connection;
   private final RedisPubSubAsyncCommands<String, String> commands;
@@ -63,6 +66,9 @@ public final class LettuceWire implements RedisWire {
 
   /** Channels whose subscription the server has confirmed on the connection in use. */
   private final Set<String> confirmed = ConcurrentHashMap.newKeySet();
+
+  /** After which times subscriptions will be asked for again. */
+  private final Set<Duration> askingAgain = ConcurrentHashMap.newKeySet();
 
   private volatile boolean closed;
 
@@ -189,7 +195,8 @@ public final class LettuceWire implements RedisWire {
   public static LettuceWire over(RedisClient client, Runnable reconnected) {
     if (client.getOptions().getConfiguredProtocolVersion() == ProtocolVersion.RESP2) {
       throw new IllegalArgumentException(
-          "The Lettuce client is restricted to RESP2, in which one connection cannot both send and be told. Leave its protocol version open.");
+          "The Lettuce client is restricted to RESP2, in which one connection cannot both send and"
+              + " be told. Leave its protocol version open.");
     }
     return new LettuceWire(
         connect(client),
@@ -274,13 +281,25 @@ public final class LettuceWire implements RedisWire {
                   (done, failure) -> {
                     if (failure != null && isOpen()) {
                       log.debug("Redis refuses a subscription; it is asked again.", failure);
-                      schedule(this::subscribeAgain, AGAIN);
+                      boolean forbidden = String.valueOf(failure.getMessage()).contains("NOPERM");
+                      subscribeAgain(forbidden ? MUCH_LATER : LATER);
                     }
                   });
     }
   }
 
   /** Lettuce subscribes again after a reconnect, but only once, and only what was confirmed. */
+  private void subscribeAgain(Duration after) {
+    if (askingAgain.add(after)) {
+      schedule(
+          () -> {
+            askingAgain.remove(after);
+            subscribeAgain();
+          },
+          after);
+    }
+  }
+
   private void subscribeAgain() {
     for (String inbox : listeners.keySet()) {
       if (!confirmed.contains(inbox) && isOpen()) {
@@ -361,7 +380,7 @@ public final class LettuceWire implements RedisWire {
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
       reconnected.run();
-      wire.schedule(wire::subscribeAgain, AGAIN);
+      wire.subscribeAgain(LATER);
     }
 
     @Override

@@ -91,14 +91,17 @@ final class Subscriptions {
     return wishes;
   }
 
-  /** The same of one that the server does not have; null if nothing is to be sent. */
-  @Nullable Wish again(String channel) {
-    Subscription subscription = byChannel.get(channel);
-    if (subscription == null || subscription.asked || subscription.confirmed) {
-      return null;
-    }
-    subscription.asked = true;
-    return subscription.kind.wish("SUBSCRIBE", channel);
+  /** Those that the server does not have and was not asked for. */
+  List<Wish> again() {
+    List<Wish> wishes = new ArrayList<>();
+    byChannel.forEach(
+        (channel, s) -> {
+          if (!s.asked && !s.confirmed) {
+            s.asked = true;
+            wishes.add(s.kind.wish("SUBSCRIBE", channel));
+          }
+        });
+    return wishes;
   }
 
   /** The connection is gone, and with it what the server knew. */
