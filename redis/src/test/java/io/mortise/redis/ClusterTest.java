@@ -306,8 +306,7 @@ class ClusterTest {
 
   @Test
   @Order(7)
-  void givenUserWithTheRightsThatTheManualNames_thenLocksWorkInAllBuckets_andWaitersAreTold()
-      throws Exception {
+  void givenUserWithTheRightsThatTheManualNames_thenLocksWork_andWaitersAreTold() throws Exception {
     Assumptions.assumeThat(secrets).isEqualTo("?");
     String rights =
         "on >password ~m:* resetchannels &m:* +@connection +@scripting +@pubsub +@read +@string"
@@ -331,11 +330,12 @@ class ClusterTest {
         held.close();
         waiting.get(30, TimeUnit.SECONDS).close();
       }
+      long buckets = IntStream.range(0, 32).map(i -> bucketOf("app/" + i)).distinct().count();
       int inboxes = 0;
       for (RedisServer node : cluster.nodes()) {
         inboxes += node.ask("PUBSUB", "SHARDCHANNELS", "m:" + namespace + ":*").size();
       }
-      assertThat(inboxes).isEqualTo(2 * BUCKETS);
+      assertThat(inboxes).isEqualTo((int) (2 * buckets));
     }
   }
 

@@ -395,7 +395,7 @@ public final class Engine {
           String.format(
               lease.bond() instanceof Bond.InDoubt
                   ? "Lease on lock '%s' is in doubt: the store was restarted or another server took"
-                        + " over, and it has not confirmed it yet (store=%s, token=%s)."
+                      + " over, and it has not confirmed it yet (store=%s, token=%s)."
                   : "Lease on lock '%s' was lost: it was not renewed in time (store=%s, token=%s).",
               lease.claim.name,
               storeName(),
