@@ -5,11 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
@@ -183,7 +181,8 @@ class FaultTest {
     LockStore store =
         open(RedisStore.open("redis://127.0.0.1:" + relay.port() + "?wire=" + wire()));
     RedisCommands<String, String> admin = admin(server);
-    RedisCommands<String, String> busy = admin(server);
+    RedisClient script = RedisClient.create(server.url());
+    open(() -> script.shutdown(Duration.ZERO, Duration.ofSeconds(2)));
     Party holder = new Party(store);
     Party waiter = new Party(store);
     AttemptId held = holder.attempt();
@@ -191,12 +190,8 @@ class FaultTest {
     assertThat(holder.acquire(LOCK, held, false)).isInstanceOf(Reply.Granted.class);
     assertThat(waiter.acquire(LOCK, waits, true)).isInstanceOf(Reply.Queued.class);
 
-    busy.getStatefulConnection()
-        .async()
-        .dispatch(
-            CommandType.EVAL,
-            new StatusOutput<>(StringCodec.UTF8),
-            new CommandArgs<>(StringCodec.UTF8).add("while true do end").add(0));
+    RedisFuture<Object> busy =
+        script.connect().async().eval("while true do end", ScriptOutputType.STATUS);
     await().atMost(LONG).until(() -> isRefusedAsBusy(waiter));
     AtomicInteger connections = new AtomicInteger();
     waiter.session.whenInDoubt(connections::incrementAndGet);
@@ -204,6 +199,7 @@ class FaultTest {
     await().atMost(LONG).until(() -> connections.get() >= 2);
     // Behind the subscription, on the same connection.
     await().atMost(LONG).until(() -> isRefusedAsBusy(waiter));
+    assertThat(busy.isDone()).isFalse();
     admin.scriptKill();
 
     await().atMost(LONG).until(() -> admin.pubsubChannels("m::i:*").size() == 2);

@@ -46,11 +46,19 @@ class RespReaderTest {
   private static InputStream endless(String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     return new InputStream() {
-      private int at;
+      private long at;
 
       @Override
       public int read() {
-        return bytes[at++ % bytes.length];
+        return bytes[(int) (at++ % bytes.length)];
+      }
+
+      @Override
+      public int read(byte[] to, int from, int length) {
+        for (int i = 0; i < length; i++) {
+          to[from + i] = (byte) read();
+        }
+        return length;
       }
     };
   }
