@@ -193,10 +193,7 @@ class DirectWireTest {
     DirectWire wire = connect(server.endpoint());
     List<CompletionStage<Long>> acknowledged = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
-      RedisWire.Connection connection = wire.connection();
-      CompletionStage<?> answer = connection.call("ECHO", "a" + i);
-      acknowledged.add(connection.acknowledged(i, Duration.ofMillis(500)));
-      assertThat(join(answer)).isEqualTo("a" + i);
+      acknowledged.add(wire.connection().acknowledged(i, Duration.ofMillis(500)));
     }
     await().atMost(LONG).until(() -> waits(server) == 1);
     server.peers.peek().send(":1\r\n");

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class FakeServer implements AutoCloseable {
   private final ServerSocket listening;
   private final Script script;
+  private final Thread accepting;
 
   /** What was received so far, on all connections. */
   final Queue<List<?>> received = new ConcurrentLinkedQueue<>();
@@ -44,9 +45,9 @@ public final class FakeServer implements AutoCloseable {
   private FakeServer(int port, Script script) throws IOException {
     this.listening = new ServerSocket(port, 50, InetAddress.getLoopbackAddress());
     this.script = script;
-    Thread thread = new Thread(this::accept, "fake-redis");
-    thread.setDaemon(true);
-    thread.start();
+    this.accepting = new Thread(this::accept, "fake-redis");
+    accepting.setDaemon(true);
+    accepting.start();
   }
 
   public static FakeServer start(Script script) throws IOException {
@@ -114,9 +115,15 @@ public final class FakeServer implements AutoCloseable {
     }
   }
 
+  /** Nobody is let in any more when this returns. */
   @Override
   public void close() throws IOException {
     listening.close();
+    try {
+      accepting.join(20_000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     cutAll();
   }
 }

@@ -201,10 +201,13 @@ public final class RedisSentinels implements AutoCloseable {
    */
   public void watchAnew() {
     String port = Integer.toString(master().portOfOthers());
+    String downAfter =
+        field(ask(ports.get(0), "SENTINEL", "MASTER", NAME), "down-after-milliseconds");
+    // All of them first: one that remembers would tell the others.
     for (int sentinel : ports) {
-      String downAfter =
-          field(ask(sentinel, "SENTINEL", "MASTER", NAME), "down-after-milliseconds");
       ask(sentinel, "SENTINEL", "REMOVE", NAME);
+    }
+    for (int sentinel : ports) {
       ask(sentinel, "SENTINEL", "MONITOR", NAME, "127.0.0.1", port, "2");
       ask(sentinel, "SENTINEL", "SET", NAME, "down-after-milliseconds", downAfter);
       ask(sentinel, "SENTINEL", "SET", NAME, "failover-timeout", "4000");
