@@ -27,6 +27,7 @@ class WaiterLivenessSuite extends StoreSuite {
   }
 
   private SessionDriver connected(SessionDriver driver) {
+    renewed(driver.renew());
     under.awaitConnection(driver.id(), true);
     // A renewal tells the store that from now on a missing connection means something.
     renewed(driver.renew());
