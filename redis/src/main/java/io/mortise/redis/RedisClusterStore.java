@@ -177,7 +177,9 @@ final class RedisClusterStore implements PartitionedStore {
         known = new Looked(check.run(), check.majorVersion());
         looked.put(String.valueOf(owner), known);
       }
-      if (known.version() >= 7) {
+      // Of channels that all nodes share none knows how many listen.
+      boolean shardChannels = known.version() >= 7;
+      if (shardChannels) {
         operations.useShardChannels();
       }
       return new RedisLockStore(
@@ -186,7 +188,8 @@ final class RedisClusterStore implements PartitionedStore {
           display,
           replication,
           new KeySpace(prefix, List.of(prefix + "-")),
-          known.clock());
+          known.clock(),
+          shardChannels);
     }
 
     private void awaitOpen(RedisWire wire) {

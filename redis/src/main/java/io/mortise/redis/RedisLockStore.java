@@ -61,14 +61,19 @@ final class RedisLockStore implements LockStore {
   private final Shedding shedding = new Shedding(this);
   private volatile @Nullable Memory memory;
 
-  /** Over servers that were looked at, see {@link ServerCheck}. */
+  /**
+   * Over servers that were looked at, see {@link ServerCheck}.
+   *
+   * @param countsListeners whether the server can say of an inbox whether anybody listens to it
+   */
   RedisLockStore(
       Wires wires,
       RedisStore.Options options,
       String display,
       Replication replication,
       KeySpace keys,
-      StoreClock clock) {
+      StoreClock clock,
+      boolean countsListeners) {
     this.wires = replication.isWanted() ? wires.waitingFor(replication) : wires;
     this.replicated = replication.isWanted();
     this.options = options;
@@ -76,9 +81,11 @@ final class RedisLockStore implements LockStore {
     this.clock = clock;
     this.lane = new OpLane(this.wires.ops(), clock, keys, options.retention(), options.timeout());
     this.scan = new LockScan(this, keys);
-    this.profile =
-        new StoreProfile(
-            display, EnumSet.allOf(Capability.class), options.timeout(), MIN_TTL, EXPIRY_LAG);
+    EnumSet<Capability> capabilities = EnumSet.allOf(Capability.class);
+    if (!countsListeners) {
+      capabilities.remove(Capability.SKIPS_DISCONNECTED);
+    }
+    this.profile = new StoreProfile(display, capabilities, options.timeout(), MIN_TTL, EXPIRY_LAG);
   }
 
   static RedisLockStore connect(RedisTarget target) {
@@ -96,7 +103,8 @@ final class RedisLockStore implements LockStore {
       ServerCheck check = new ServerCheck(wires.control(), options, display);
       StoreClock clock = check.run();
       KeySpace keys = new KeySpace(options.prefix());
-      RedisLockStore store = new RedisLockStore(wires, options, display, replication, keys, clock);
+      RedisLockStore store =
+          new RedisLockStore(wires, options, display, replication, keys, clock, true);
       store.memory = check.memory();
       return store;
     } catch (RuntimeException e) {

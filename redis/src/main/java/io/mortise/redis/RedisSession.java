@@ -1,6 +1,7 @@
 package io.mortise.redis;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.spi.Capability;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -8,6 +9,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -116,13 +118,18 @@ final class RedisSession implements StoreSession {
 
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+    return renew(previous, next, seen, spec.ttl());
+  }
+
+  @Override
+  public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
     if (listening.compareAndSet(false, true)) {
       store.subscribe(spec.id(), this::pushed);
     }
     List<String> args = new ArrayList<>();
     args.add(LockCodec.digits(previous, 16));
     args.add(LockCodec.digits(next, 16));
-    args.add(LockCodec.digits(spec.ttl().toMillis(), 16));
+    args.add(LockCodec.digits(ttl.toMillis(), 16));
     args.add(spec.client().encoded());
     long sent = System.nanoTime();
     args.add(LockCodec.digits(store.clock().deadline(sent), 16));
@@ -130,6 +137,7 @@ final class RedisSession implements StoreSession {
     args.add(LockCodec.digits(last.beat() == previous ? last.before() : 0, 16));
     args.add(last.memory());
     args.add(store.isStrict() ? store.keys().beat(spec.id()) : "");
+    args.add(listens() ? "1" : "0");
     seen.forEach(id -> args.add(Long.toString(id)));
     return store
         .call(
@@ -138,6 +146,11 @@ final class RedisSession implements StoreSession {
             args)
         .thenApply(answer -> outcome(answer instanceof List<?> list ? list : List.of(), sent, next))
         .exceptionally(failure -> new Renewal.Unknown(OpLane.unwrap(failure)));
+  }
+
+  /** Whether a push would arrive now, and the server can count that it would. */
+  private boolean listens() {
+    return store.profile().can(Capability.SKIPS_DISCONNECTED) && store.isSubscribed(spec.id());
   }
 
   private Renewal outcome(List<?> answer, long sent, long beat) {

@@ -37,7 +37,7 @@ final class ViewCodec {
           told.get(i),
           new Session(
               Duration.ofMillis(millis == -2 ? 0 : Math.max(1, millis)),
-              value.length() < 32 ? null : ClientLabel.parse(value.substring(32))));
+              value.length() < 33 ? null : ClientLabel.parse(value.substring(33))));
     }
     return codec.view(name, told.get(1), told.subList(2, end));
   }

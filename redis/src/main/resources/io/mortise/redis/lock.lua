@@ -30,6 +30,13 @@
 -- What operations write first is allowed on a full server where it gives locks back (PERSIST, not SET).
 -- Lowest server version: 6.2.
 --
+-- A waiter that would not hear of its grant is passed over and keeps its place, unless it is the one that asks: its session
+-- said at its last renewal that it listens to its inbox, and by the server's own count (PUBSUB NUMSUB, in a cluster from 7.0
+-- on SHARDNUMSUB) nobody does now. So it is with a process that was killed. A process that may not subscribe never says that
+-- it listens, and is never passed over. One that lives and has lost its subscription says so at its next renewal, once a
+-- second while it waits, and is passed over until then at most. Where the count is not to be had (a user without PUBSUB, a
+-- cluster before 7.0) nobody is passed over. This only chooses who comes next: whether a session lives, its expiry decides.
+--
 -- Keys of a lock:
 --   l:<name>  string. First byte: - free, nobody waits; = free, but closed or with a queue; h held alone, nobody told;
 --             w held alone, holder told; x anything else, holders are in o and d. Then last token 16, and for
@@ -42,8 +49,8 @@
 --       w     since 16, tokens 4 [, weight 7, floor 16, at most 16, at least 16, label ]
 --       h t   weight 7, token 16, tokens 4, since 16, free at 16, shut until 16, evicted 0|1, note 16, label   (x only)
 --             t: told that it is wanted; note: id of the news that it was granted, 0s if it was told by an answer
--- Keys of a session: s:<session> string <beat 16><ttl ms 16><label>, n:<session> sorted set of news by id; inbox channel
--- i:<session>. News: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>, X<attempt><end><name>; its id
+-- Keys of a session: s:<session> string <beat 16><ttl ms 16><listens 0|1><label>, n:<session> sorted set of news by id;
+-- inbox channel i:<session>. News: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>, X<attempt><end><name>; its id
 -- is twice a time (µs); one more for W after G of the same hold; for X less 2^53, so that X comes first. What ends a hold
 -- takes its G and W away: O(log n).
 
@@ -68,6 +75,16 @@ local function publish(channel, text)
   if type(sent) ~= 'number' then
     redis.call('PUBLISH', channel, text)
   end
+end
+
+-- Whether a session that listened when it was renewed has nobody at its inbox now.
+local function disconnected(session)
+  local count = try('PUBSUB', #KEYS > #ARGV - 3 and 'SHARDNUMSUB' or 'NUMSUB', PREFIX .. 'i:' .. session)
+  if count[2] ~= 0 then
+    return false
+  end
+  local text = try('GET', PREFIX .. 's:' .. session)
+  return type(text) == 'string' and byte(text, 33) == 49
 end
 
 -- All but the commonest paths. Made only when first needed: each closure costs time in every call.
@@ -113,6 +130,14 @@ local function machine()
 
   local function live(attempt)
     return life(sub(attempt, 1, 12)) ~= 0
+  end
+
+  local away = {}
+  local function is_disconnected(session)
+    if away[session] == nil then
+      away[session] = disconnected(session)
+    end
+    return away[session]
   end
 
   local function parse_hold(attempt, text)
@@ -228,31 +253,37 @@ local function machine()
     lock.taken[#lock.taken + 1] = attempt
   end
 
-  -- The first waiter, without those that this step took from the queue; nil if there is none.
-  local function head(lock)
+  -- The first waiter from that place in the queue on, without those that this step took from it, and its place; nil if
+  -- there is none.
+  local function waiter_from(lock, at)
     if lock.nobody then
       return nil
     end
-    lock.heads = lock.heads or {}
-    lock.at = lock.at or 1
+    lock.queue = lock.queue or {}
     while true do
-      local attempt = lock.heads[lock.at]
+      local attempt = lock.queue[at]
       if attempt == nil then
-        local from = #lock.heads
+        local from = #lock.queue
         local more = not lock.all and read('ZRANGE', lock.q, from, from == 0 and 1 or from + STEPS) or {}
         lock.all = #more < 2
         if #more == 0 then
           return nil
         end
         for i = 1, #more do
-          lock.heads[from + i] = more[i]
+          lock.queue[from + i] = more[i]
         end
       elseif lock.taken[attempt] then
-        lock.at = lock.at + 1
+        at = at + 1
       else
-        return attempt
+        return attempt, at
       end
     end
+  end
+
+  local function head(lock)
+    local attempt
+    attempt, lock.at = waiter_from(lock, lock.at or 1)
+    return attempt
   end
 
   -- The next holders to look at, 64 at most, without those that this step has ended.
@@ -360,26 +391,36 @@ local function machine()
       .. (hold.free > 0 and wide(math.max(0, hold.free - now)) or '')
   end
 
-  -- Grants to waiters in order for as long as they fit, dropping the dead; tells whether work is left.
-  local function serve(lock)
-    local steps = 0
-    while lock.closed <= now and head(lock) do
-      local attempt = head(lock)
-      if steps == STEPS then
-        return true
+  -- Grants to waiters in order for as long as they fit, dropping the dead. Who would not hear of it is passed over, unless
+  -- it is the one that asks. Tells whether the next is a newcomer, and whether work is left.
+  local function serve(lock, asking)
+    local at, before = 1, #lock.taken
+    for step = 0, STEPS do
+      if lock.closed > now then
+        return false, false
       end
-      steps = steps + 1
-      local left = life(sub(attempt, 1, 12))
+      local attempt
+      attempt, at = waiter_from(lock, at)
+      if not attempt then
+        return true, false
+      elseif step == STEPS then
+        -- Of those that were passed over alone nothing is left to do.
+        return false, #lock.taken > before
+      end
+      local session = sub(attempt, 1, 12)
+      local left = life(session)
       if not left then
-        return true
+        return false, true
       end
       local text = left > 0 and entry(lock, attempt)
       if not text then
         take(lock, attempt)
+      elseif attempt ~= asking and is_disconnected(session) then
+        at = at + 1
       else
         local want = parse_waiter(text)
         if lock.used + want.weight > lock.capacity then
-          return false
+          return false, false
         end
         take(lock, attempt)
         local hold = grant(lock, attempt, want)
@@ -387,7 +428,6 @@ local function machine()
         hold.note = tell(lock, attempt, 'G' .. attempt .. sub(answer, 2, 22) .. (hold.free > 0 and '1' or '0'))
       end
     end
-    return false
   end
 
   -- The text of the record, and for how long it is kept if not for ever.
@@ -496,6 +536,8 @@ local function machine()
       else
         write('SET', lock.key, text)
       end
+    elseif keep and #lock.taken > 0 then
+      write('PEXPIRE', lock.key, keep)
     end
     if #lock.taken > 0 then
       write('ZREM', lock.q, unpack(lock.taken))
@@ -571,7 +613,7 @@ local function machine()
 
   local function contended(lock, attempt, queue, want)
     local in_way
-    local wait = lock.closed > now and lock.closed - now or nil
+    local wait = lock.closed > now and lock.closed - now or lock.count == 0 and 0 or nil
     local function at_most(time)
       wait = math.min(wait or time, time)
     end
@@ -645,11 +687,12 @@ local function machine()
       save(lock, true)
       return 'D' .. how
     end
+    local first = false
     if not hold then
-      serve(lock)
+      first = serve(lock, attempt)
       hold = hold_of(lock, attempt)
     end
-    if not hold and not head(lock) and lock.used + want.weight <= capacity and lock.closed <= now then
+    if not hold and first and lock.used + want.weight <= capacity then
       hold = grant(lock, attempt, want)
     end
     if not hold then
@@ -677,7 +720,7 @@ local function machine()
     elseif sub(lock.ending, 1, 22) == attempt then
       how = sub(lock.ending, 23)
     end
-    local more = serve(lock)
+    local _, more = serve(lock)
     save(lock, true)
     return 'E' .. how .. (more and '1' or '0')
   end
@@ -714,7 +757,7 @@ local function machine()
     local lock = load(key)
     local hold = lock.text and hold_of(lock, attempt)
     local left = life(sub(attempt, 1, 12)) or 1
-    local how, more = '-', false
+    local how, more, _ = '-', false, nil
     if hold and close and left > 0 then
       -- The owner is told, once, and gives it up, or its own deadline ends its belief before the session's TTL has passed.
       if not hold.evicted then
@@ -737,7 +780,7 @@ local function machine()
       tell(lock, attempt, 'X' .. attempt .. 'V')
     end
     if how ~= '-' then
-      more = serve(lock)
+      _, more = serve(lock)
       save(lock, true)
     end
     return 'E' .. how .. (more and '1' or '0')
@@ -912,7 +955,7 @@ local function contended()
     local q, d = PREFIX .. 'q:' .. name, PREFIX .. 'd:' .. name
     local heads = is_plain(text) and try('ZRANGE', q, 0, 1) or {}
     local head, second = heads[1], heads[2]
-    if not head or not life(head) or (second and not life(second)) then
+    if not head or not life(head) or (second and not life(second)) or disconnected(sub(head, 1, 12)) then
       return nil
     end
     local want = try('HGET', d, head)

@@ -4,13 +4,15 @@
 -- KEYS[2] = its news: <prefix>n:<session>
 -- ARGV[1] = previous beat (16 digits, 0s for the first renewal)
 -- ARGV[2] = next beat (16 digits)
--- ARGV[3] = TTL (ms, 16 digits)
+-- ARGV[3] = TTL from now on (ms, 16 digits), also if that is less than is left
 -- ARGV[4] = label of the client
 -- ARGV[5] = deadline (µs since 1970 by the server's clock): no session is created after it
 -- ARGV[6] = the beat that was confirmed before the previous one (16 digits, 0s if none)
 -- ARGV[7] = the id of what the server remembered with when it confirmed the previous one; may be empty
 -- ARGV[8] = where strict expiry is wanted, the session's beat, which never expires: <prefix>b:<session>; else empty
--- ARGV[9…] = ids of news that was seen
+-- ARGV[9] = '1' if the process listens to the session's inbox now, as the server has confirmed; else '0'. A hand-over asks for
+--           it (see lock.lua)
+-- ARGV[10…] = ids of news that was seen
 --
 -- Returns a list. If renewed: the server's time (µs, text), the id of what it remembers with (its replication id, which
 -- changes when it restarts or takes over from another; '' if it does not tell), then up to 65 texts <id, 17 with its sign><news> (see
@@ -42,12 +44,13 @@ elseif ARGV[1] ~= '0000000000000000' then
 elseif time[1] * 1000000 + time[2] > tonumber(ARGV[5]) then
   return { 'L', string.format('%.0f', time[1] * 1000000 + time[2]) }
 end
-redis.call('SET', KEYS[1], ARGV[2] .. ARGV[3] .. ARGV[4], 'PX', tonumber(ARGV[3]))
+local text = ARGV[2] .. ARGV[3] .. ARGV[9] .. ARGV[4]
+redis.call('SET', KEYS[1], text, 'PX', tonumber(ARGV[3]))
 if truth ~= KEYS[1] then
-  redis.call('SET', truth, ARGV[2] .. ARGV[3] .. ARGV[4])
+  redis.call('SET', truth, text)
 end
 
-for i = 9, #ARGV do
+for i = 10, #ARGV do
   redis.pcall('ZREMRANGEBYSCORE', KEYS[2], ARGV[i], ARGV[i])
 end
 local answer = { string.format('%.0f', time[1] * 1000000 + time[2]), memory }

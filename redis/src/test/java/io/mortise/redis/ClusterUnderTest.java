@@ -3,6 +3,7 @@ package io.mortise.redis;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
+import io.mortise.spi.SessionId;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.RedisAccess;
 import io.mortise.testkit.server.RedisCluster;
@@ -25,11 +26,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClusterUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
+  /** The one that is tested, where it is one. */
+  private static final int PART = 5;
+
   private static final Map<Servers, Shared> SHARED = new EnumMap<>(Servers.class);
 
   private String namespace = "";
   private final Servers version;
   private final boolean onePart;
+  private final Inboxes inboxes = new Inboxes();
   private @Nullable LockStore whole;
 
   /**
@@ -83,14 +89,32 @@ final class ClusterUnderTest implements StoreUnderTest {
   @Override
   public LockStore open() {
     namespace = "contract" + NAMESPACES.incrementAndGet();
-    LockStore opened = RedisStore.open(shared(version).url() + "buckets=16&namespace=" + namespace);
+    LockStore opened = connect();
     whole = opened;
-    return onePart ? ((PartitionedStore) opened).partition(5) : opened;
+    return onePart ? inboxes.of(((PartitionedStore) opened).partition(PART)) : opened;
+  }
+
+  private LockStore connect() {
+    return RedisStore.open(shared(version).url() + "buckets=16&namespace=" + namespace);
+  }
+
+  @Override
+  public LockStore another() {
+    return inboxes.of(new PartOfAnother((PartitionedStore) connect(), PART));
+  }
+
+  @Override
+  public void awaitConnection(SessionId session, boolean there) {
+    RedisCluster cluster = shared(version).cluster();
+    String inbox = "m:%s:{b%02d}:i:%s".formatted(namespace, PART, session.value());
+    inboxes.awaitInShard(cluster.masterOf(cluster.slotOf(inbox)), inbox, there);
   }
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.allOf(Capability.class);
+    return version == Servers.REDIS_6
+        ? EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED))
+        : EnumSet.allOf(Capability.class);
   }
 
   @Override

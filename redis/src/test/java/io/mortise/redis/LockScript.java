@@ -36,7 +36,10 @@ final class LockScript implements AutoCloseable {
         elseif command == 'PTTL' and string.sub(key, 1, #P + 2) == P .. 's:' then
           local life = real.pcall('GET', key)
           if type(life) == 'table' then return life end
-          return tonumber(life or -2)
+          return tonumber(life and string.sub(life, 1, 32) or -2)
+        elseif command == 'PUBSUB' then
+          asked[#asked] = 'PUBSUB ' .. key
+          return { (...), real.call('EXISTS', 'unheard:' .. ...) == 0 and 1 or 0 }
         elseif command == 'PUBLISH' or command == 'SPUBLISH' then
           told[#told + 1] = (command == 'SPUBLISH' and 'slot ' or '') .. string.sub(key, #P + 1) .. ' ' .. ...
           return 0
@@ -226,12 +229,20 @@ final class LockScript implements AutoCloseable {
 
   /** A session has so many milliseconds yet; 0 if it has ended. */
   void lives(String prefix, char session, long millis) {
+    client.call("DEL", "unheard:" + prefix + "i:" + session(session));
     String key = prefix + "s:" + session(session);
     if (millis == 0) {
       client.call("DEL", key);
     } else {
       client.call("SET", key, Long.toString(millis));
     }
+  }
+
+  /** A session that lives so many milliseconds yet has said that it listens, and nobody does. */
+  void disconnect(String prefix, char session, long life) {
+    String key = prefix + "s:" + session(session);
+    client.call("SET", key, digits(life, 32) + "1");
+    client.call("SET", "unheard:" + prefix + "i:" + session(session), "");
   }
 
   /** Operations in one call; each word may begin with another lock's name and a colon. */

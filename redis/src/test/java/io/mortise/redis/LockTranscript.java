@@ -25,10 +25,11 @@ import java.util.regex.Pattern;
  * </pre>
  *
  * Others set the scene: {@code time +5}, {@code deadline +5}, {@code session A 60000} (or {@code
- * gone}, {@code unknown}), {@code full}, {@code room}, {@code refuse SET}, {@code allow}, {@code
- * cluster}, {@code old}, and {@code redis} with any command. {@code quietly B1-70 acquires} has
- * seventy do so, of which nothing is written down. Times are µs, {@code +5} one since the run
- * began; the id of news is told as {@code #10}, of such that somebody lost his lock as {@code !10}.
+ * gone}, {@code unknown}; {@code disconnected}, or {@code mute} if it never listened), {@code
+ * full}, {@code room}, {@code refuse SET}, {@code allow}, {@code cluster}, {@code old}, and {@code
+ * redis} with any command. {@code quietly B1-70 acquires} has seventy do so, of which nothing is
+ * written down. Times are µs, {@code +5} one since the run began; the id of news is told as {@code
+ * #10}, of such that somebody lost his lock as {@code !10}.
  *
  * <p>For one thread.
  */
@@ -43,10 +44,13 @@ final class LockTranscript {
       """
       local real, told, kept = redis, {}, {}
       local clock = tonumber(real.call('GET', 't:clock'))
-      local sessions, slots = {}, real.call('EXISTS', 't:slots') == 1
+      local sessions, inboxes, slots = {}, {}, real.call('EXISTS', 't:slots') == 1
       local refused = real.call('GET', 't:refused')
       local all = real.call('HGETALL', 't:sessions')
       for i = 1, #all, 2 do sessions[all[i]] = all[i + 1] end
+      all = real.call('HGETALL', 't:inboxes')
+      for i = 1, #all, 2 do inboxes[all[i]] = all[i + 1] end
+      local count = KEYS[#KEYS] == 'm::guard' and 'SHARDNUMSUB' or 'NUMSUB'
       local function through(call, command, key, ...)
         local session = type(key) == 'string' and string.match(key, '^m::s:(.*)')
         if command == 'TIME' then
@@ -57,6 +61,14 @@ final class LockTranscript {
         elseif session and command == 'PTTL' then
           local left = sessions[session] or '-2'
           return tonumber(left) or { err = 'ERR of another slot' }
+        elseif session and command == 'GET' then
+          return sessions[session] and string.rep('0', 32) .. (inboxes[session] == 'mute' and '0' or '1') .. 'label'
+        elseif command == 'PUBSUB' and command ~= refused then
+          local inbox = ...
+          if key == 'SHARDNUMSUB' and not slots then
+            return { err = 'ERR unknown subcommand' }
+          end
+          return { inbox, key == count and not inboxes[string.match(inbox, '^m::i:(.*)')] and 1 or 0 }
         elseif command == 'SPUBLISH' and not slots then
           return { err = 'ERR unknown command' }
         elseif command == 'PUBLISH' or command == 'SPUBLISH' then
@@ -183,8 +195,11 @@ final class LockTranscript {
       case "room" -> full = false;
       case "session" -> {
         String session = words[1].repeat(12);
+        client.call("HDEL", "t:inboxes", session);
         if (words[2].equals("gone")) {
           client.call("HDEL", "t:sessions", session);
+        } else if (words[2].equals("disconnected") || words[2].equals("mute")) {
+          client.call("HSET", "t:inboxes", session, words[2]);
         } else {
           client.call("HSET", "t:sessions", session, words[2]);
         }

@@ -2,6 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.SessionId;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
@@ -16,6 +17,7 @@ final class RedisUnderTest implements StoreUnderTest {
   private final Servers version;
   private String namespace = "";
   private final String parameters;
+  private final Inboxes inboxes = new Inboxes();
   private @Nullable LockStore store;
   private @Nullable WrittenKeys keys;
 
@@ -39,14 +41,15 @@ final class RedisUnderTest implements StoreUnderTest {
   }
 
   private LockStore reopen() {
-    return RedisStore.open(server().url() + "?" + parameters + "&namespace=" + namespace);
+    return inboxes.of(
+        RedisStore.open(server().url() + "?" + parameters + "&namespace=" + namespace));
   }
 
   @Override
   public Set<Capability> capabilities() {
     EnumSet<Capability> able = EnumSet.allOf(Capability.class);
     if (parameters.contains("strict-expiry=true")) {
-      able.removeAll(EnumSet.of(Capability.AT_MOST, Capability.AT_LEAST));
+      able.removeAll(EnumSet.of(Capability.AT_MOST, Capability.AT_LEAST, Capability.VARIABLE_TTL));
     }
     return able;
   }
@@ -54,6 +57,16 @@ final class RedisUnderTest implements StoreUnderTest {
   @Override
   public Duration shortTtl() {
     return Duration.ofMillis(400);
+  }
+
+  @Override
+  public LockStore another() {
+    return reopen();
+  }
+
+  @Override
+  public void awaitConnection(SessionId session, boolean there) {
+    inboxes.await(server(), "m:" + namespace + ":i:" + session.value(), there);
   }
 
   @Override

@@ -70,23 +70,40 @@ class SessionScriptsTest {
 
   /** What the server holds of a session with this beat. */
   private static String value(long beat) {
-    return digits(beat) + digits(TTL) + "label";
+    return value(beat, TTL, "0");
+  }
+
+  private static String value(long beat, long ttl, String listens) {
+    return digits(beat) + digits(ttl) + listens + "label";
   }
 
   private static List<?> renew(
       long previous, long next, String deadline, long before, String memory, String strict) {
+    return renew(previous, next, TTL, "0", deadline, before, memory, strict);
+  }
+
+  private static List<?> renew(
+      long previous,
+      long next,
+      long ttl,
+      String listens,
+      String deadline,
+      long before,
+      String memory,
+      String strict) {
     return (List<?>)
         run(
             "renew.lua",
             List.of(SESSION, NEWS),
             digits(previous),
             digits(next),
-            digits(TTL),
+            digits(ttl),
             "label",
             deadline,
             digits(before),
             memory,
-            strict);
+            strict,
+            listens);
   }
 
   private static List<?> renew(long previous, long next) {
@@ -125,6 +142,28 @@ class SessionScriptsTest {
     assertThat(answer.get(1)).isEqualTo(server.info("master_replid")).isNotEqualTo("");
     assertThat(client.call("GET", SESSION)).isEqualTo(value(1));
     assertLivesForItsTtl();
+  }
+
+  @Test
+  void givenRenewalForAShorterTime_thenTheSessionLivesForThatOnly_andTheNextMayBeForMore() {
+    renew(0, 1);
+    renew(1, 2, 60_000, "1", NOW_AND_LATER, 0, "", "");
+    assertThat(client.call("GET", SESSION)).isEqualTo(value(2, 60_000, "1"));
+    assertThat(left(SESSION)).isBetween(1L, 60_000L);
+    assertThat(run("judge.lua", List.of(SESSION), "whole")).isEqualTo(digits(2) + digits(60_000));
+    renew(2, 3);
+    assertThat(client.call("GET", SESSION)).isEqualTo(value(3));
+    assertLivesForItsTtl();
+  }
+
+  @Test
+  void givenProcessThatListens_whenRenewed_thenItsSessionSaysSo_andItsBeatToo() {
+    for (long beat = 1; beat < 3; beat++) {
+      String listens = Long.toString(beat % 2);
+      renew(beat - 1, beat, TTL, listens, NOW_AND_LATER, 0, "", BEAT);
+      assertThat(client.call("GET", SESSION)).isEqualTo(value(beat, TTL, listens));
+      assertThat(client.call("GET", BEAT)).isEqualTo(value(beat, TTL, listens));
+    }
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.mortise.redis;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
+import io.mortise.spi.SessionId;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -14,19 +15,34 @@ import org.jspecify.annotations.Nullable;
 final class ShardedUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
+  private final Inboxes inboxes = new Inboxes();
+  private String namespace = "";
   private @Nullable LockStore whole;
 
   @Override
   public LockStore open() {
-    LockStore opened =
-        RedisStore.open(
-            "redis-sharded://127.0.0.1:%d,127.0.0.1:%d?ids=a,b&namespace=shard%d"
-                .formatted(
-                    Servers.REDIS_6.shared().port(),
-                    Servers.REDIS_7.shared().port(),
-                    NAMESPACES.incrementAndGet()));
+    namespace = "shard" + NAMESPACES.incrementAndGet();
+    PartitionedStore opened = connect();
     whole = opened;
-    return ((PartitionedStore) opened).partition(1);
+    return inboxes.of(opened.partition(1));
+  }
+
+  private PartitionedStore connect() {
+    return (PartitionedStore)
+        RedisStore.open(
+            "redis-sharded://127.0.0.1:%d,127.0.0.1:%d?ids=a,b&namespace=%s"
+                .formatted(
+                    Servers.REDIS_6.shared().port(), Servers.REDIS_7.shared().port(), namespace));
+  }
+
+  @Override
+  public LockStore another() {
+    return inboxes.of(new PartOfAnother(connect(), 1));
+  }
+
+  @Override
+  public void awaitConnection(SessionId session, boolean there) {
+    inboxes.await(Servers.REDIS_7.shared(), "m:" + namespace + ":i:" + session.value(), there);
   }
 
   @Override

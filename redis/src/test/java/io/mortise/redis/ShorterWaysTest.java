@@ -114,7 +114,7 @@ class ShorterWaysTest extends LockScriptCase {
    * Each with another mixture.
    *
    * @param attempts of each session; with many the queue grows long
-   * @param dying how often a session ends or comes back, in percent
+   * @param dying how often a session ends, comes back or loses its connection, in percent
    */
   @ParameterizedTest
   @CsvSource({"1, 0", "1, 10", "2, 0", "2, 10", "5, 0", "5, 5", "12, 2"})
@@ -129,7 +129,12 @@ class ShorterWaysTest extends LockScriptCase {
         script.grace = random.nextInt(40) > 0 ? 1_000_000_000 : random.nextInt(3) - 1;
         if (random.nextInt(100) < dying) {
           char session = SESSIONS.charAt(random.nextInt(SESSIONS.length()));
-          lives(session, random.nextBoolean() ? 0 : LIVES[random.nextInt(LIVES.length)]);
+          long life = random.nextBoolean() ? 0 : LIVES[random.nextInt(LIVES.length)];
+          if (random.nextBoolean()) {
+            lives(session, life);
+          } else {
+            both((prefix, any) -> script.disconnect(prefix, session, life + 1_000));
+          }
         }
         runBoth(
             switch (random.nextInt(6)) {
@@ -340,7 +345,8 @@ class ShorterWaysTest extends LockScriptCase {
     runBoth(acquire(A));
     String first = "GET PTTL PTTL TIME HSET ZADD SET ZADD PEXPIRE 660000 PUBLISH";
     String second = "GET PTTL PTTL TIME ZRANGE PTTL HSET ZADD";
-    String handing = "GET ZRANGE PTTL PTTL HGET TIME SET ZREM HDEL %s ZADD PEXPIRE 660000 PUBLISH";
+    String handing =
+        "GET ZRANGE PTTL PTTL PUBSUB NUMSUB HGET TIME SET ZREM HDEL %s ZADD PEXPIRE 660000 PUBLISH";
     assertAsked(first, acquire(B));
     assertAsked(second, acquire(C));
     script.now += passing;

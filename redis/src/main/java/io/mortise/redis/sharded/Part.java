@@ -285,10 +285,15 @@ final class Part implements LockStore {
 
     @Override
     public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+      return renew(previous, next, seen, spec.ttl());
+    }
+
+    @Override
+    public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
       StoreSession session = session();
       return session == null
           ? CompletableFuture.completedFuture(new Renewal.Unknown(unavailable(state.failure())))
-          : session.renew(previous, next, seen);
+          : session.renew(previous, next, seen, ttl);
     }
 
     @Override

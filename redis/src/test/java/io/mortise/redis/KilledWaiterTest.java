@@ -1,0 +1,125 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Processes of their own that wait for a lock, and die. */
+@Timeout(300)
+class KilledWaiterTest {
+  private static final Duration TTL = Duration.ofSeconds(15);
+  private static final Duration AT_ONCE = Waits.scaled(Duration.ofSeconds(1));
+  private static final String LOCK = "k";
+
+  private static LockClient client(String url) {
+    return LockClient.builder().url(url).ttl(TTL).build();
+  }
+
+  private static void awaitWaiters(RedisServer server, int count) {
+    await()
+        .atMost(Waits.ANSWER)
+        .until(() -> server.ask("ZRANGE", "m::q:" + LOCK, "0", "-1").size() == count);
+  }
+
+  /** The inbox of the first in the queue, which has said by a renewal that it listens. */
+  private static String inboxOfHead(RedisServer server) {
+    String attempt = server.ask("ZRANGE", "m::q:" + LOCK, "0", "0").get(0);
+    String session = attempt.substring(0, 12);
+    await()
+        .atMost(Waits.ANSWER)
+        .until(() -> server.ask("GETRANGE", "m::s:" + session, "32", "32").equals(List.of("1")));
+    return "m::i:" + session;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"direct", "lettuce"})
+  void givenHeadOfTheQueueThatWasKilled_whenTheLockIsReleased_thenTheNextLiveWaiterHoldsAtOnce(
+      String wire) throws Exception {
+    try (RedisServer server = Servers.any()) {
+      String url = server.url() + "?wire=" + wire;
+      try (LockClient holding = client(url);
+          LockClient waiting = client(url);
+          WaitingProcess head = new WaitingProcess(url, LOCK, TTL)) {
+        Lease held = holding.lock(LOCK).acquire();
+        awaitWaiters(server, 1);
+        CompletableFuture<Lease> next = waiting.lock(LOCK).acquireAsync();
+        awaitWaiters(server, 2);
+        String inbox = inboxOfHead(server);
+        head.kill();
+        new Inboxes().await(server, inbox, false);
+
+        held.close();
+
+        next.get(AT_ONCE.toMillis(), TimeUnit.MILLISECONDS).close();
+      }
+    }
+  }
+
+  @Test
+  void givenOnlyWaiterWasKilled_whenTheLockIsReleased_thenANewcomerHoldsAtOnce() throws Exception {
+    try (RedisServer server = Servers.any();
+        LockClient holding = client(server.url());
+        LockClient coming = client(server.url());
+        WaitingProcess head = new WaitingProcess(server.url(), LOCK, TTL)) {
+      Lease held = holding.lock(LOCK).acquire();
+      awaitWaiters(server, 1);
+      String inbox = inboxOfHead(server);
+      head.kill();
+      new Inboxes().await(server, inbox, false);
+      held.close();
+
+      long began = System.nanoTime();
+      coming.lock(LOCK).acquire().close();
+
+      assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(AT_ONCE);
+    }
+  }
+
+  @Test
+  void givenUserThatMayNotSubscribe_thenItIsHandedTheLockAllTheSame() throws Exception {
+    try (RedisServer server = Servers.any()) {
+      server.ask(
+          "ACL", "SETUSER", "deaf", "on", ">secret", "~*", "resetchannels", "+@all", "-subscribe");
+      String url = server.url().replace("://", "://deaf:secret@");
+      try (LockClient holding = client(server.url());
+          LockClient waiting = client(url)) {
+        Lease held = holding.lock(LOCK).acquire();
+        CompletableFuture<Lease> next = waiting.lock(LOCK).acquireAsync();
+        awaitWaiters(server, 1);
+        held.close();
+        await()
+            .atMost(Waits.ANSWER)
+            .until(() -> server.ask("ZRANGE", "m::q:" + LOCK, "0", "-1").isEmpty());
+        next.get(Waits.ANSWER.toMillis(), TimeUnit.MILLISECONDS).close();
+      }
+    }
+  }
+
+  @Test
+  void givenUserThatMayNotCountListeners_thenItHandsOverAllTheSame() throws Exception {
+    try (RedisServer server = Servers.any()) {
+      server.ask("ACL", "SETUSER", "blind", "on", ">secret", "~*", "&*", "+@all", "-pubsub");
+      String url = server.url().replace("://", "://blind:secret@");
+      try (LockClient holding = client(url);
+          LockClient waiting = client(server.url())) {
+        Lease held = holding.lock(LOCK).acquire();
+        CompletableFuture<Lease> next = waiting.lock(LOCK).acquireAsync();
+        awaitWaiters(server, 1);
+        held.close();
+        next.get(Waits.ANSWER.toMillis(), TimeUnit.MILLISECONDS).close();
+      }
+    }
+  }
+}

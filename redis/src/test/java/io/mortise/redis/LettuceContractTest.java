@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.LockStoreContract;
+
+/** Over Lettuce, too, the store keeps the contract. */
+@ContractFor({"redis", "rediss"})
+class LettuceContractTest extends LockStoreContract {
+  LettuceContractTest() {
+    super(new RedisUnderTest(Servers.REDIS_7, "wire=lettuce"));
+  }
+}
