@@ -6,6 +6,8 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
 import io.mortise.spi.Verdict;
 import java.util.ArrayList;
 import java.util.List;
@@ -104,6 +106,23 @@ class WaiterLivenessSuite extends StoreSuite {
     a.end(LOCK, held);
     assertThat(holders(LOCK)).containsExactly(live);
     assertThat(waiters(LOCK)).containsExactlyElementsOf(dead);
+  }
+
+  @Test
+  void givenMoreKilledWaitersThanAStepLooksAt_whenTheHolderReleases_thenNothingIsLeftToDo() {
+    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
+    SessionDriver a = session("a");
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    LockStore process = under.another();
+    SessionDriver b = in(process, "b");
+    for (int i = 0; i < 70; i++) {
+      b.queued(LOCK, EX);
+    }
+    kill(process, b);
+    Reply ended = a.ask(new Request.Abandon(LOCK, held));
+    assertThat(ended)
+        .as("who is told to come back would do so as long as they live")
+        .isInstanceOfSatisfying(Reply.Ended.class, e -> assertThat(e.more()).isFalse());
   }
 
   @Test

@@ -427,7 +427,7 @@ public final class LockTable {
   private enum Served {
     /** Nobody, or only waiters that were passed over: a newcomer is next. */
     ALL,
-    /** The lock is closed, or a waiter does not fit yet: a newcomer stands behind it. */
+    /** The lock is closed, or a waiter is not served yet: a newcomer stands behind it. */
     BLOCKED,
     /** Not known: the bound was met before the end. */
     MORE
@@ -447,6 +447,7 @@ public final class LockTable {
   private Served serveQueue(LockRecord lock, @Nullable AttemptId asking, long now) {
     List<Waiter> served = new ArrayList<>();
     Served left = Served.ALL;
+    boolean moved = false;
     Iterator<Waiter> queue = lock.waiters.values().iterator();
     for (int step = 0; queue.hasNext(); step++) {
       if (lock.closedUntil > now) {
@@ -454,13 +455,15 @@ public final class LockTable {
         break;
       }
       if (proofs && step == rules.steps()) {
-        left = Served.MORE;
+        // To come back for those that were passed over alone would never end.
+        left = moved ? Served.MORE : Served.BLOCKED;
         break;
       }
       Waiter next = queue.next();
       AttemptId attempt = next.request().attempt();
       if (rules.skipsDeadWaiters() && !sessions.isLive(attempt.session(), now)) {
         queue.remove();
+        moved = true;
       } else if (!rules.skipsDisconnected()
           || attempt.equals(asking)
           || sessions.isConnected(attempt.session())) {
@@ -469,6 +472,7 @@ public final class LockTable {
           break;
         }
         queue.remove();
+        moved = true;
         grant(lock, next.request(), now);
         if (proofs) {
           tellServed(lock, next, now);
