@@ -9,6 +9,7 @@ import io.mortise.redis.cluster.Slots;
 import io.mortise.redis.wire.Endpoint;
 import io.mortise.redis.wire.ErrorReplyException;
 import io.mortise.redis.wire.RedisWire;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
@@ -115,6 +116,14 @@ final class RedisClusterStore implements PartitionedStore {
                   "Settings are those of one node; the others should have the same.",
                   "");
               one.findings().forEach(report::add);
+              if (!profile().can(Capability.SKIPS_DISCONNECTED)) {
+                report.note(
+                    "sharded pub/sub",
+                    "no",
+                    "A waiter that was killed at the head of a queue is handed the lock all the same, and delays the next until its session ends.",
+                    "Use Redis 7.0 or later.",
+                    "client-crash");
+              }
               return report.build();
             });
   }

@@ -42,7 +42,9 @@ final class ServerExam {
               read(String.valueOf(answer));
               return server.call("CONFIG", "GET", "appendfsync").handle(ServerExam::valueOrRefusal);
             })
-        .thenApply(this::report);
+        .thenCombine(
+            // Whatever channel: it is about whether this user may ask.
+            server.call("PUBSUB", "NUMSUB", "m").handle(ServerExam::valueOrRefusal), this::report);
   }
 
   private void read(String answer) {
@@ -72,13 +74,14 @@ final class ServerExam {
         : new Setting("", "the server does not tell");
   }
 
-  private StoreReport report(Setting appendfsync) {
+  private StoreReport report(Setting appendfsync, Setting listeners) {
     StoreReport.Builder report = StoreReport.about("redis/forgets");
     report.fine("redis_version", text("redis_version"), "Supported from 6.2.");
     persistence(report, appendfsync);
     memory(report);
     replicas(report);
     clients(report);
+    waiters(report, listeners);
     if (sentinel) {
       report.mode("redis-sentinel");
     }
@@ -189,6 +192,17 @@ final class ServerExam {
           "maxclients",
           most > 0 ? now + " of " + most : Long.toString(now),
           "Each process needs two connections.");
+    }
+  }
+
+  private static void waiters(StoreReport.Builder report, Setting listeners) {
+    if (!listeners.refusal().isEmpty()) {
+      report.note(
+          "pubsub",
+          "refused",
+          "A waiter that was killed at the head of a queue is handed the lock all the same, and delays the next until its session ends.",
+          "Allow PUBSUB to this user (ACL: +@pubsub).",
+          "client-crash");
     }
   }
 

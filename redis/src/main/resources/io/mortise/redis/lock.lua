@@ -687,7 +687,7 @@ local function machine()
       save(lock, true)
       return 'D' .. how
     end
-    local first = false
+    local first
     if not hold then
       first = serve(lock, attempt)
       hold = hold_of(lock, attempt)

@@ -87,6 +87,21 @@ class ServerExamTest {
 
   @ParameterizedTest
   @EnumSource(Servers.class)
+  void givenUserWhoMayNotAskWhoListens_whenExamined_thenItSaysSo(Servers version) {
+    try (RedisServer server = version.start();
+        Admin admin = new Admin(server)) {
+      admin.acl("ACL SETUSER mortise on >s3cret ~m:* resetchannels &m:* +@all -pubsub");
+      assertThat(examine(server.url()).findings()).extracting(Finding::id).doesNotContain("pubsub");
+      Finding pubsub =
+          finding(examine(server.url().replace("://", "://mortise:s3cret@")), "pubsub");
+      assertThat(pubsub.grade()).isEqualTo(Grade.NOTE);
+      assertThat(pubsub.remedy()).contains("+@pubsub");
+      assertThat(pubsub.faults()).containsExactly("client-crash");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Servers.class)
   void givenMemoryLimit_whenExamined_thenEvictionIsToldApartFromRefusal(Servers version) {
     try (RedisServer server = version.start("--maxmemory", "100mb");
         Admin admin = new Admin(server)) {

@@ -178,6 +178,30 @@ class SessionScriptsTest {
   }
 
   @Test
+  void givenNewsThatWasSeen_whenRenewed_thenItIsForgotten() {
+    renew(0, 1);
+    client.call("ZADD", NEWS, "1", "one", "2", "two", "3", "three");
+    List<?> answer =
+        (List<?>)
+            run(
+                "renew.lua",
+                List.of(SESSION, NEWS),
+                digits(1),
+                digits(2),
+                digits(TTL),
+                "label",
+                NOW_AND_LATER,
+                digits(0),
+                "",
+                "",
+                "0",
+                "1",
+                "3");
+    assertThat(answer).hasSize(3);
+    assertThat(answer.get(2)).isEqualTo("+0000000000000002two");
+  }
+
+  @Test
   void givenMuchNews_whenRenewed_thenOneMoreIsToldThanAStepMayTell() {
     for (int i = 0; i < 70; i++) {
       client.call("ZADD", NEWS, Integer.toString(i), "news" + i);
