@@ -50,9 +50,9 @@
 --       h t   weight 7, token 16, tokens 4, since 16, free at 16, shut until 16, evicted 0|1, note 16, label   (x only)
 --             t: told that it is wanted; note: id of the news that it was granted, 0s if it was told by an answer
 -- Keys of a session: s:<session> string <beat 16><ttl ms 16><listens 0|1><label>, n:<session> sorted set of news by id;
--- inbox channel i:<session>. News: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>, X<attempt><end><name>; its id
--- is twice a time (µs); one more for W after G of the same hold; for X less 2^53, so that X comes first. What ends a hold
--- takes its G and W away: O(log n).
+-- inbox channel i:<session>. News: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>,
+-- X<attempt><end><name>; its id is twice a time (µs); one more for W after G of the same hold; for X less 2^53, so that X
+-- comes first. What ends a hold takes its G and W away: O(log n).
 
 local PREFIX, DEADLINE, RETENTION = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 -- At so many of those who wait ahead is looked, for when their sessions end: who joins a long queue pays no more.

@@ -1,0 +1,30 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.LockStoreContract;
+import io.mortise.testkit.server.RedisSentinels;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The master that Sentinels name keeps the contract. */
+@ContractFor({"redis-sentinel", "rediss-sentinel"})
+class SentinelContractTest extends LockStoreContract {
+  private static RedisSentinels set;
+
+  SentinelContractTest() {
+    super(new SentinelUnderTest(() -> set));
+  }
+
+  @BeforeAll
+  static void start() {
+    set = RedisSentinels.start(Servers.REDIS_7.binary(), Duration.ofSeconds(20));
+  }
+
+  @AfterAll
+  static void stop() {
+    if (set != null) {
+      set.close();
+    }
+  }
+}
