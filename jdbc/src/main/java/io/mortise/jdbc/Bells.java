@@ -2,47 +2,82 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.SessionId;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.ClosedDirectoryStreamException;
 import java.nio.file.ClosedWatchServiceException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystems;
-import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.StandardWatchEventKinds;
 import java.nio.file.WatchKey;
 import java.nio.file.WatchService;
-import java.nio.file.attribute.PosixFileAttributeView;
-import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.BasicFileAttributeView;
 import java.time.Duration;
-import java.util.HashSet;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Bells by which processes wake each other: one file per session, in a directory beside the
- * database. Who leaves news for a session writes a byte into its file; its process watches the
- * directory of that file alone, so that a bell wakes nobody else. A bell is a hint; a missed one is
- * made up for by the backstop of {@link NewsWatch}.
+ * Bells by which processes wake each other: a folder per session, beside the database.
+ *
+ * <p>A process that leaves news for a session makes the file {@code ring} in its folder; the
+ * session's process watches that folder alone, so that a bell wakes nobody else. It removes the
+ * file and then reads the news: a ring that finds the file already there is served by that reading.
+ * A bell is a hint; a missed one is made up for by the backstop of {@link NewsWatch}.
+ *
+ * <p>The file {@code alive} is locked by the session's process for as long as it runs. The kernel
+ * gives the lock up with the process, however that ends, so that others can tell.
  */
 final class Bells implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Bells.class);
-  private static final String FILE = "bell";
 
-  private final Path database;
-  private final Path directory;
+  private static final Path RING = Path.of("ring");
+  private static final Path ALIVE = Path.of("alive");
+
+  /** What {@link #ALIVE} is called until it is locked. */
+  private static final Path UNLOCKED = Path.of("alive.new");
+
+  /**
+   * The sessions whose lock this JVM has. Such a lock belongs to the process, which loses it by
+   * closing any other channel to the file: nobody here may open it.
+   */
+  private static final Set<SessionId> HERE = ConcurrentHashMap.newKeySet();
+
+  private final BellFolder folder;
   private final @Nullable WatchService watch;
+  private final Map<SessionId, Listening> listening = new ConcurrentHashMap<>();
+  private final AtomicBoolean isWarned = new AtomicBoolean();
 
+  /** What a session keeps open until it is forgotten. */
+  private record Listening(SecureDirectoryStream<Path> folder, FileChannel alive)
+      implements AutoCloseable {
+    @Override
+    public void close() throws IOException {
+      try (folder) {
+        alive.close();
+      }
+    }
+  }
+
+  /**
+   * @param database its real path
+   */
   Bells(Path database) {
-    this.database = database;
-    this.directory = database.resolveSibling(database.getFileName() + ".bells");
+    this.folder = new BellFolder(database);
     this.watch = watchService();
   }
 
@@ -61,17 +96,14 @@ final class Bells implements AutoCloseable {
 
   /** Wakes the process of a session, if it listens. Never throws. */
   void ring(SessionId session) {
-    try (FileChannel bell = FileChannel.open(bell(directory, session), StandardOpenOption.WRITE)) {
-      bell.write(ByteBuffer.wrap(new byte[] {1}), 0);
-    } catch (NoSuchFileException e) {
-      // It does not listen.
+    try (SecureDirectoryStream<Path> own = folder.open(session)) {
+      own.newByteChannel(RING, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE))
+          .close();
+    } catch (NoSuchFileException | FileAlreadyExistsException e) {
+      // It does not listen, or has yet to answer an earlier ring and will read all news then.
     } catch (IOException e) {
       LOG.debug("Cannot ring {}", session, e);
     }
-  }
-
-  private static Path bell(Path directory, SessionId session) {
-    return directory.resolve(session.value()).resolve(FILE);
   }
 
   /** Gets ready to be woken for a session. */
@@ -80,74 +112,114 @@ final class Bells implements AutoCloseable {
       return;
     }
     try {
-      Path own = directory.resolve(session.value());
-      makeDirectory(directory);
-      makeDirectory(own);
-      Path bell = bell(directory, session);
-      if (!Files.exists(bell)) {
-        Files.createFile(bell);
-        copyRights(database, bell, false);
-      }
-      own.register(watch, StandardWatchEventKinds.ENTRY_MODIFY);
+      listening.put(session, lock(session));
+      folder.path(session).register(watch, StandardWatchEventKinds.ENTRY_CREATE);
+      // One that was made before that is not told any more.
+      silence(session);
     } catch (IOException e) {
-      LOG.warn("No bell for session {}; its waiters are woken by polling", session, e);
+      if (isWarned.compareAndSet(false, true)) {
+        LOG.warn("No bell for session {}; its waiters are woken by polling", session, e);
+      }
+      forget(session);
     }
   }
 
-  private void makeDirectory(Path made) throws IOException {
-    if (!Files.isDirectory(made)) {
-      Files.createDirectories(made);
-      copyRights(database, made, true);
-    }
-  }
-
-  /** Who may use the database may ring. */
-  private static void copyRights(Path from, Path to, boolean directory) throws IOException {
-    if (Files.getFileAttributeView(from, PosixFileAttributeView.class) == null) {
-      return;
-    }
-    Set<PosixFilePermission> rights = new HashSet<>(Files.getPosixFilePermissions(from));
-    if (directory) {
-      add(rights, PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_EXECUTE);
-      add(rights, PosixFilePermission.GROUP_READ, PosixFilePermission.GROUP_EXECUTE);
-      add(rights, PosixFilePermission.OTHERS_READ, PosixFilePermission.OTHERS_EXECUTE);
-    }
-    Files.setPosixFilePermissions(to, rights);
-  }
-
-  private static void add(
-      Set<PosixFilePermission> rights, PosixFilePermission reads, PosixFilePermission enters) {
-    if (rights.contains(reads)) {
-      rights.add(enters);
-    }
-  }
-
-  /** Undoes {@link #listen}. */
-  void forget(SessionId session) {
+  /** Others see the file only when it is locked. */
+  private Listening lock(SessionId session) throws IOException {
+    SecureDirectoryStream<Path> own = folder.make(session);
     try {
-      Files.deleteIfExists(bell(directory, session));
-      Files.deleteIfExists(directory.resolve(session.value()));
+      FileChannel alive = folder.makeFile(own, UNLOCKED);
+      try {
+        HERE.add(session);
+        if (alive.tryLock() == null) {
+          throw new IOException("A new file is locked by somebody else.");
+        }
+        own.move(UNLOCKED, own, ALIVE);
+        return new Listening(own, alive);
+      } catch (IOException | RuntimeException e) {
+        HERE.remove(session);
+        alive.close();
+        throw e;
+      }
+    } catch (IOException | RuntimeException e) {
+      own.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Whether the process of a session has ended. False also if nobody knows: it never listened, or
+   * belongs to this JVM.
+   */
+  boolean isGone(SessionId session) {
+    if (HERE.contains(session)) {
+      return false;
+    }
+    try (SecureDirectoryStream<Path> own = folder.open(session)) {
+      // Asked first, since opening a pipe would wait for its other end.
+      boolean isFile =
+          own.getFileAttributeView(ALIVE, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+              .readAttributes()
+              .isRegularFile();
+      return isFile && isUnlocked(own);
+    } catch (IOException | OverlappingFileLockException e) {
+      LOG.trace("Nobody knows whether the process of {} runs", session, e);
+      return false;
+    }
+  }
+
+  private static boolean isUnlocked(SecureDirectoryStream<Path> own) throws IOException {
+    try (FileChannel alive =
+            (FileChannel)
+                own.newByteChannel(
+                    ALIVE, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+        FileLock lock = alive.tryLock(0, Long.MAX_VALUE, true)) {
+      return lock != null;
+    }
+  }
+
+  private static void remove(SecureDirectoryStream<Path> own, Path file) throws IOException {
+    try {
+      own.deleteFile(file);
+    } catch (NoSuchFileException e) {
+      // As it should be.
+    }
+  }
+
+  /** Undoes {@link #listen}, of this process or of one that has ended. */
+  void forget(SessionId session) {
+    try (Listening ours = listening.remove(session);
+        SecureDirectoryStream<Path> bells = folder.open();
+        SecureDirectoryStream<Path> own = folder.open(session)) {
+      for (Path file : own) {
+        remove(own, Objects.requireNonNull(file.getFileName()));
+      }
+      bells.deleteDirectory(Path.of(session.value()));
+    } catch (NoSuchFileException e) {
+      LOG.trace("There is no bell of {}", session, e);
     } catch (IOException e) {
       LOG.debug("Cannot remove the bell of {}", session, e);
+    } finally {
+      HERE.remove(session);
     }
   }
 
   /** Some of the sessions that have a bell. */
   List<SessionId> listening() {
-    if (!Files.isDirectory(directory)) {
-      return List.of();
-    }
-    try (Stream<Path> bells = Files.list(directory)) {
-      return bells
-          .map(path -> String.valueOf(path.getFileName()))
-          .filter(name -> name.length() == SessionId.LENGTH)
-          .limit(LockSteps.STEPS)
-          .map(SessionId::new)
-          .toList();
+    List<SessionId> found = new ArrayList<>();
+    try (SecureDirectoryStream<Path> bells = folder.open()) {
+      for (Path entry : bells) {
+        String name = String.valueOf(entry.getFileName());
+        if (name.length() == SessionId.LENGTH && found.size() < LockSteps.STEPS) {
+          found.add(new SessionId(name));
+        }
+      }
+    } catch (NoSuchFileException e) {
+      LOG.trace("Nobody has listened yet", e);
     } catch (IOException | RuntimeException e) {
-      LOG.debug("Cannot list {}", directory, e);
-      return List.of();
+      LOG.debug("Cannot list the bells", e);
     }
+    return found;
   }
 
   /** Whether a bell can wake this process. */
@@ -155,7 +227,7 @@ final class Bells implements AutoCloseable {
     return watch != null;
   }
 
-  /** Sleeps so long at most; true if a bell rang. */
+  /** Sleeps so long at most; true if a bell rang. Who is woken reads the news after this. */
   boolean await(Duration longest) throws InterruptedException {
     try {
       WatchKey key = Objects.requireNonNull(watch).poll(longest.toNanos(), TimeUnit.NANOSECONDS);
@@ -164,9 +236,21 @@ final class Bells implements AutoCloseable {
       }
       key.pollEvents();
       key.reset();
+      silence(new SessionId(String.valueOf(((Path) key.watchable()).getFileName())));
       return true;
     } catch (ClosedWatchServiceException e) {
       return false;
+    }
+  }
+
+  private void silence(SessionId session) {
+    Listening rung = listening.get(session);
+    if (rung != null) {
+      try {
+        remove(rung.folder(), RING);
+      } catch (IOException | ClosedDirectoryStreamException e) {
+        LOG.debug("Cannot silence the bell of {}", session, e);
+      }
     }
   }
 
@@ -176,7 +260,7 @@ final class Bells implements AutoCloseable {
       try {
         watch.close();
       } catch (IOException e) {
-        LOG.debug("Cannot close the watch of {}", directory, e);
+        LOG.debug("Cannot close the watch of the bells", e);
       }
     }
   }

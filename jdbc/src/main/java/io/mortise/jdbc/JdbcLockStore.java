@@ -80,7 +80,7 @@ final class JdbcLockStore implements LockStore {
 
   /** A store in a file that one process writes at a time, with bells beside it. */
   static JdbcLockStore over(SqliteFile file) {
-    return new JdbcLockStore(file, new Bells(file.file()), true, Duration.ofMillis(10));
+    return new JdbcLockStore(file, new Bells(file.realPath()), true, Duration.ofMillis(10));
   }
 
   /**

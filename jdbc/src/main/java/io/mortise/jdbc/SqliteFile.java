@@ -64,13 +64,15 @@ final class SqliteFile implements Database {
           "virtiofs");
 
   private final Path file;
+  private final Path real;
   private final SqlText text;
   private final String namespace;
   private final StoreProfile profile;
   private final HostClock clock;
 
-  private SqliteFile(Path file, SqlText text, String namespace, boolean create) {
+  private SqliteFile(Path file, Path real, SqlText text, String namespace, boolean create) {
     this.file = file;
+    this.real = real;
     this.text = text;
     this.namespace = namespace;
     this.profile =
@@ -102,15 +104,16 @@ final class SqliteFile implements Database {
       throw new IllegalArgumentException(
           "Store URL '" + url + "' names no file: " + e.getMessage(), e);
     }
-    makeFile(file, create);
-    return new SqliteFile(file, text, namespace, create);
+    return new SqliteFile(file, makeFile(file, create), text, namespace, create);
   }
 
-  Path file() {
-    return file;
+  /** The path without links, which is the same whatever name it was opened by. */
+  Path realPath() {
+    return real;
   }
 
-  private static void makeFile(Path file, boolean create) {
+  /** Returns its real path. */
+  private static Path makeFile(Path file, boolean create) {
     Path directory = file.getParent();
     if (directory == null || Files.isDirectory(file)) {
       throw new StoreUnfitException("'" + file + "' is a directory. Name a file in it.");
@@ -141,6 +144,7 @@ final class SqliteFile implements Database {
                 + file
                 + "' or its directory is read-only for this process. A lock needs to write both.");
       }
+      return file.toRealPath();
     } catch (IOException e) {
       throw new StoreUnfitException(
           "Lock file '" + file + "' cannot be made or reached: " + e + ".", e);

@@ -1,0 +1,264 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+@EnabledOnOs(OS.LINUX)
+class BellsTest {
+  private static final Duration TTL = Duration.ofSeconds(30);
+  private static final SessionId SESSION = SessionId.random(new Random());
+  private static final String PRECIOUS = "precious";
+
+  private Path directory;
+  private Path precious;
+
+  @BeforeEach
+  void makeFiles() throws IOException {
+    directory = TempTree.create();
+    precious = directory.resolve("precious.txt");
+    Files.writeString(precious, PRECIOUS);
+    Files.createFile(database(), PosixFilePermissions.asFileAttribute(rights("rw-------")));
+  }
+
+  @AfterEach
+  void removeFiles() {
+    TempTree.delete(directory);
+  }
+
+  private Path database() {
+    return directory.resolve("locks.db");
+  }
+
+  private Path bells() {
+    return directory.resolve("locks.db.bells");
+  }
+
+  private static Set<PosixFilePermission> rights(String rights) {
+    return PosixFilePermissions.fromString(rights);
+  }
+
+  private Path own(SessionId session) {
+    return bells().resolve(session.value());
+  }
+
+  private static List<Path> filesIn(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.toList();
+    }
+  }
+
+  private static boolean rings(Bells bells) throws InterruptedException {
+    return bells.await(Duration.ofSeconds(20));
+  }
+
+  @Test
+  void givenListener_whenRungAgainAndAgain_thenItIsWokenEachTime() throws Exception {
+    try (Bells listener = new Bells(database());
+        Bells other = new Bells(database())) {
+      listener.listen(SESSION);
+      for (int i = 0; i < 5; i++) {
+        other.ring(SESSION);
+        other.ring(SESSION);
+        assertThat(rings(listener)).isTrue();
+      }
+      listener.forget(SESSION);
+      assertThat(own(SESSION)).doesNotExist();
+    }
+  }
+
+  @Test
+  void givenLinksInPlaceOfFiles_whenRung_thenWhatTheyLeadToIsUntouched() throws Exception {
+    try (Bells listener = new Bells(database());
+        Bells other = new Bells(database())) {
+      listener.listen(SESSION);
+      for (Path file : filesIn(own(SESSION))) {
+        Files.delete(file);
+        Files.createSymbolicLink(file, precious);
+      }
+      for (String name : List.of("ring", "bell", "alive")) {
+        if (Files.notExists(own(SESSION).resolve(name), LinkOption.NOFOLLOW_LINKS)) {
+          Files.createSymbolicLink(own(SESSION).resolve(name), precious);
+        }
+      }
+
+      other.ring(SESSION);
+      assertThat(other.isGone(SESSION)).isFalse();
+      listener.await(Duration.ofMillis(10));
+      listener.forget(SESSION);
+
+      assertThat(precious).hasContent(PRECIOUS);
+    }
+  }
+
+  @Test
+  void givenLinkInPlaceOfTheFolderOfASession_whenRung_thenNothingIsMadeBehindIt() throws Exception {
+    Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
+    Files.copy(precious, elsewhere.resolve("bell"));
+    try (Bells listener = new Bells(database());
+        Bells other = new Bells(database())) {
+      listener.listen(SESSION);
+      Files.move(own(SESSION), bells().resolve("moved"));
+      Files.createSymbolicLink(own(SESSION), elsewhere);
+
+      other.ring(SESSION);
+      listener.forget(SESSION);
+
+      assertThat(filesIn(elsewhere)).containsExactly(elsewhere.resolve("bell"));
+      assertThat(elsewhere.resolve("bell")).hasContent(PRECIOUS);
+    }
+  }
+
+  @Test
+  void givenLinkInPlaceOfTheFolderOfAll_whenUsed_thenNothingIsMadeBehindIt_andWaitersAreServed()
+      throws Exception {
+    Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
+    Files.createSymbolicLink(bells(), elsewhere);
+
+    assertThatHandOverWorks();
+
+    assertThat(filesIn(elsewhere)).isEmpty();
+  }
+
+  @Test
+  void givenFolderOfAnotherUser_whenUsed_thenNothingIsMadeInIt_andWaitersAreServed()
+      throws Exception {
+    Files.createDirectory(bells());
+    Files.setOwner(bells(), nobody());
+
+    assertThatHandOverWorks();
+
+    assertThat(filesIn(bells())).isEmpty();
+  }
+
+  @Test
+  void givenFolderOfOneWhoSharesTheDatabase_whenUsed_thenItIsGoodEnough() throws Exception {
+    Files.setPosixFilePermissions(database(), rights("rw-rw----"));
+    Files.createDirectory(bells());
+    Files.setOwner(bells(), nobody());
+    try (Bells listener = new Bells(database());
+        Bells other = new Bells(database())) {
+      listener.listen(SESSION);
+      other.ring(SESSION);
+      assertThat(rings(listener)).isTrue();
+    }
+  }
+
+  @Test
+  void givenAnotherUserWhoMayWriteThere_whenHePutsLinks_thenAPrivateFileKeepsItsContent()
+      throws Exception {
+    UserPrincipal nobody = nobody();
+    Files.setPosixFilePermissions(directory, rights("rwxr-xr-x"));
+    Files.setPosixFilePermissions(precious, rights("rw-------"));
+    Files.setPosixFilePermissions(database(), rights("rw-rw-rw-"));
+    Files.createDirectory(bells());
+    Files.setOwner(bells(), nobody);
+    try (LockStore one = JdbcStore.open("jdbc:sqlite:" + database());
+        LockStore two = JdbcStore.open("jdbc:sqlite:" + database())) {
+      TestSession holder = new TestSession(one, TTL);
+      TestSession waiter = new TestSession(two, TTL);
+      AttemptId held = holder.attempt();
+      holder.granted("a", held);
+      assertThat(waiter.acquire("a", waiter.attempt())).isInstanceOf(Reply.Queued.class);
+
+      asNobody(
+          "cd "
+              + bells()
+              + " && for d in *; do mv $d was-$d && mkdir $d && for f in bell ring alive; do ln -s "
+              + precious
+              + " $d/$f; done; done");
+      holder.abandon("a", held);
+
+      assertThat(waiter.hints.poll(20, TimeUnit.SECONDS)).isInstanceOf(News.Granted.class);
+    }
+    assertThat(precious).hasContent(PRECIOUS);
+  }
+
+  @Test
+  void givenRunningProcess_whenItIsKilled_thenOthersCanTell() throws Exception {
+    String url = "jdbc:sqlite:" + database();
+    try (Bells bells = new Bells(database());
+        LockChild child = LockChild.start("hold", url, TTL)) {
+      child.line();
+      SessionId session = bells.listening().get(0);
+      assertThat(bells.isGone(session)).isFalse();
+
+      child.kill();
+
+      assertThat(bells.isGone(session)).isTrue();
+      bells.forget(session);
+      assertThat(bells.isGone(session)).as("when nobody knows").isFalse();
+    }
+  }
+
+  @Test
+  void givenSessionOfThisProcess_whenAskedAboutByAnother_thenItsLockStays() throws Exception {
+    try (Bells listener = new Bells(database());
+        Bells other = new Bells(database())) {
+      listener.listen(SESSION);
+      assertThat(other.isGone(SESSION)).isFalse();
+      assertThat(isLocked(own(SESSION).resolve("alive"))).isTrue();
+    }
+  }
+
+  private void assertThatHandOverWorks() throws Exception {
+    String url = "jdbc:sqlite:" + database();
+    try (LockClient one = LockClient.connect(url);
+        LockClient two = LockClient.connect(url)) {
+      Lease held = one.lock("a").acquireWithin(TTL);
+      var waits = two.lock("a").acquireAsync();
+      held.close();
+      waits.get(20, TimeUnit.SECONDS).close();
+    }
+  }
+
+  /** Another user, whom only root can play. */
+  private UserPrincipal nobody() throws IOException {
+    Assumptions.assumeTrue(Disks.mayMount(), "SKIPPED: acting as another user needs root.");
+    return directory
+        .getFileSystem()
+        .getUserPrincipalLookupService()
+        .lookupPrincipalByName("nobody");
+  }
+
+  private static void asNobody(String script) throws Exception {
+    assertThat(runs("setpriv", "--reuid=nobody", "--clear-groups", "sh", "-ec", script)).isTrue();
+  }
+
+  /** Asked of the kernel: this JVM would give the lock up by looking. */
+  private static boolean isLocked(Path file) throws IOException {
+    String node = ":" + Files.getAttribute(file, "unix:ino") + " ";
+    return Files.readString(Path.of("/proc/locks")).contains(node);
+  }
+
+  private static boolean runs(String... command) throws Exception {
+    Process running = new ProcessBuilder(command).inheritIO().start();
+    assertThat(running.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    return running.exitValue() == 0;
+  }
+}
