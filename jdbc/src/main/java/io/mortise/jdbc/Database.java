@@ -17,6 +17,14 @@ interface Database extends AutoCloseable {
   /** A new connection, set up; blocks. */
   Link connect() throws SQLException;
 
+  /**
+   * Whether new connections would lead to another database than those that are open: a file that
+   * was moved, replaced or removed. Asked before each transaction.
+   */
+  default boolean isReplaced() {
+    return false;
+  }
+
   /** Reads the settings that change what its locks guarantee. */
   StoreReport examine(Connection connection) throws SQLException;
 

@@ -126,6 +126,11 @@ final class JdbcLockStore implements LockStore {
     return strict;
   }
 
+  /** See {@link Database#isReplaced}. */
+  boolean isReplaced() {
+    return database.isReplaced();
+  }
+
   /** The locks that have been asked for here. */
   KnownNames names() {
     return names;

@@ -106,6 +106,11 @@ final class JdbcSession implements StoreSession {
     if (closed) {
       return CompletableFuture.completedFuture(new Renewal.Lost("the session has been closed"));
     }
+    if (previous != 0 && store.isReplaced()) {
+      // Others may hold already what this session believes to hold.
+      return CompletableFuture.completedFuture(
+          new Renewal.Lost("the file of the store was moved, replaced or removed"));
+    }
     List<Long> known = List.copyOf(seen);
     return store
         .renewal(

@@ -18,10 +18,7 @@ final class SqliteExam {
   static StoreReport of(Connection connection, Path file, boolean monotonic) throws SQLException {
     StoreReport.Builder report = StoreReport.about(monotonic ? "sqlite" : "sqlite/elsewhere");
     report.fine("version", connection.getMetaData().getDatabaseProductVersion(), "SQLite itself.");
-    report.fine(
-        "reach",
-        "this host",
-        "Processes of this host see these locks, those of other hosts do not.");
+    reach(report, file);
     if (monotonic) {
       report.fine(
           "clock",
@@ -58,5 +55,27 @@ final class SqliteExam {
       throw new StoreUnfitException("Lock file '" + file + "' cannot be looked at: " + e + ".", e);
     }
     return report.build();
+  }
+
+  /** One that had a second name when it was opened was refused; it may have got one since. */
+  private static void reach(StoreReport.Builder report, Path file) {
+    String second;
+    try {
+      second = SecondName.of(file);
+    } catch (IOException e) {
+      second = "cannot be looked at: " + e;
+    }
+    if (second != null) {
+      report.weak(
+          "reach",
+          "The file " + second,
+          "Processes that opened it by different names do not see each other's locks.",
+          SqliteFile.ONE_NAME);
+    } else {
+      report.fine(
+          "reach",
+          "this host",
+          "Processes of this host see these locks, those of other hosts do not.");
+    }
   }
 }

@@ -13,6 +13,7 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
@@ -45,6 +47,12 @@ final class SqliteFile implements Database {
 
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
   private static final String VERSION = "1";
+
+  /** Why a file must not have a second name, and what to do. */
+  static final String ONE_NAME =
+      "Processes that open it by different names do not see each other's locks. Use one name for "
+          + "all; into a container, mount the folder and not the file.";
+
   private static final Set<String> NETWORK =
       Set.of(
           "9p",
@@ -65,6 +73,10 @@ final class SqliteFile implements Database {
 
   private final Path file;
   private final Path real;
+
+  /** Which file it is, whatever its name; null if the file system does not tell. */
+  private final @Nullable Object key;
+
   private final SqlText text;
   private final String namespace;
   private final StoreProfile profile;
@@ -83,6 +95,17 @@ final class SqliteFile implements Database {
             Duration.ofMillis(100),
             Duration.ofMillis(10));
     this.clock = prepare(create);
+    this.key = keyOnceOpen();
+  }
+
+  private @Nullable Object keyOnceOpen() {
+    try {
+      // Once more: a link that was made before the file was opened is seen by now.
+      refuseSecondName(real);
+      return keyOf(real);
+    } catch (IOException e) {
+      throw new StoreUnfitException("Lock file '" + file + "' cannot be looked at: " + e + ".", e);
+    }
   }
 
   /** Checks the place, makes the file and the tables if they are missing. Blocks. */
@@ -144,7 +167,9 @@ final class SqliteFile implements Database {
                 + file
                 + "' or its directory is read-only for this process. A lock needs to write both.");
       }
-      return file.toRealPath();
+      Path real = file.toRealPath();
+      refuseSecondName(real);
+      return real;
     } catch (IOException e) {
       throw new StoreUnfitException(
           "Lock file '" + file + "' cannot be made or reached: " + e + ".", e);
@@ -180,6 +205,13 @@ final class SqliteFile implements Database {
               + store.type()
               + "), where SQLite's locks do not hold between machines. Use a local disk, or a store "
               + "that is a server.");
+    }
+  }
+
+  private static void refuseSecondName(Path real) throws IOException {
+    String second = SecondName.of(real);
+    if (second != null) {
+      throw new StoreUnfitException("Lock file '" + real + "' " + second + ". " + ONE_NAME);
     }
   }
 
@@ -303,6 +335,19 @@ final class SqliteFile implements Database {
     return DriverManager.getConnection(SCHEME + ":" + file, settings);
   }
 
+  private static @Nullable Object keyOf(Path file) throws IOException {
+    return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+  }
+
+  @Override
+  public boolean isReplaced() {
+    try {
+      return !Objects.equals(key, keyOf(real));
+    } catch (IOException e) {
+      return Files.notExists(real);
+    }
+  }
+
   @Override
   public Link connect() throws SQLException {
     Connection connection = connection();
@@ -350,7 +395,7 @@ final class SqliteFile implements Database {
 
   @Override
   public StoreReport examine(Connection connection) throws SQLException {
-    return SqliteExam.of(connection, file, clock.isMonotonic());
+    return SqliteExam.of(connection, real, clock.isMonotonic());
   }
 
   @Override

@@ -89,6 +89,9 @@ final class Transactor {
         link = current;
       }
       connected = true;
+      if (database.isReplaced()) {
+        throw replaced();
+      }
       doing.on(current);
       return null;
     } catch (SQLException e) {
@@ -106,6 +109,14 @@ final class Transactor {
   private RuntimeException notConnected() {
     return new StoreUnavailableException(
         "Store '" + database.profile().display() + "' is not connected.");
+  }
+
+  private StoreUnfitException replaced() {
+    return new StoreUnfitException(
+        "The file of store '"
+            + database.profile().display()
+            + "' was moved, replaced or removed while it was in use. Who opens it now does not see "
+            + "the locks of this process. End all processes that use it, and start them again.");
   }
 
   private boolean isStale() {
