@@ -188,8 +188,7 @@ final class Bells implements AutoCloseable {
 
   /** Undoes {@link #listen}, of this process or of one that has ended. */
   void forget(SessionId session) {
-    try (Listening ours = listening.remove(session);
-        SecureDirectoryStream<Path> bells = folder.open();
+    try (SecureDirectoryStream<Path> bells = folder.open();
         SecureDirectoryStream<Path> own = folder.open(session)) {
       for (Path file : own) {
         remove(own, Objects.requireNonNull(file.getFileName()));
@@ -199,7 +198,14 @@ final class Bells implements AutoCloseable {
       LOG.trace("There is no bell of {}", session, e);
     } catch (IOException e) {
       LOG.debug("Cannot remove the bell of {}", session, e);
-    } finally {
+    }
+    Listening ours = listening.remove(session);
+    if (ours != null) {
+      try {
+        ours.close();
+      } catch (IOException e) {
+        LOG.debug("Cannot close the bell of {}", session, e);
+      }
       HERE.remove(session);
     }
   }

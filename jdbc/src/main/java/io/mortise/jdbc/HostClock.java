@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The clock that all processes of one host share, for a store that is a file.
@@ -49,6 +50,19 @@ final class HostClock {
     return agree(rows, display, boot());
   }
 
+  /** The same, as long as nothing has to be written or refused for it; else null. */
+  static @Nullable HostClock agreed(Map<String, String> facts) {
+    String boot = boot();
+    return (boot.isEmpty() ? WALL : MONOTONIC).equals(facts.get("clock"))
+            && boot.equals(facts.get("boot"))
+        ? known(facts, boot)
+        : null;
+  }
+
+  private static HostClock known(Map<String, String> facts, String boot) {
+    return new HostClock(!boot.isEmpty(), Long.parseLong(facts.getOrDefault("offset_us", "0")));
+  }
+
   static HostClock agree(SessionRows rows, String display, String boot) throws SQLException {
     String kind = boot.isEmpty() ? WALL : MONOTONIC;
     Map<String, String> facts = rows.facts();
@@ -70,7 +84,7 @@ final class HostClock {
     }
     String before = facts.getOrDefault("boot", "");
     if (before.equals(boot)) {
-      return new HostClock(!boot.isEmpty(), Long.parseLong(facts.getOrDefault("offset_us", "0")));
+      return known(facts, boot);
     }
     if (before
         .substring(0, before.indexOf(' ') + 1)

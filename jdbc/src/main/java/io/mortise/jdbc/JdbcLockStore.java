@@ -102,7 +102,13 @@ final class JdbcLockStore implements LockStore {
    */
   LockStore expiring(boolean strictly) {
     try {
-      boolean agreed = call(requests, link -> link.sessions.isStrict(strictly)).join();
+      boolean agreed =
+          submit(
+                  requests,
+                  new Work.Call<Boolean>(
+                      link -> link.sessions.isKnownStrict(strictly),
+                      link -> link.sessions.isStrict(strictly)))
+              .join();
       if (agreed && !strictly) {
         throw new StoreUnfitException(
             "The tables are used with strict expiry (store="

@@ -7,9 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -26,9 +24,9 @@ import org.slf4j.LoggerFactory;
  * waits for its answer anyway ({@link #help}, {@link Rounds}); one that an interrupt would break by
  * the former only.
  *
- * <p><b>Failures.</b> A transaction that lost against another is tried again, with short jittered
- * pauses, until the work is older than {@link io.mortise.spi.StoreProfile#maxInFlight}; then it is
- * reported as not run. Before the commit is sent, every failure means "not run".
+ * <p><b>Failures.</b> A transaction that lost against another is tried again, with jittered pauses
+ * ({@link BackOff}), until the work is older than {@link io.mortise.spi.StoreProfile#maxInFlight};
+ * then it is reported as not run. Before the commit is sent, every failure means "not run".
  */
 final class Lane implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
@@ -216,7 +214,7 @@ final class Lane implements AutoCloseable {
         if (caller && now - began > CALLER_PATIENCE) {
           return false;
         }
-        pause(tries);
+        BackOff.pause(tries);
         continue;
       }
       List<Work> failed = batch;
@@ -237,15 +235,6 @@ final class Lane implements AutoCloseable {
       } else {
         answers.failed(work, own);
       }
-    }
-  }
-
-  private static void pause(int tries) {
-    if (tries < 3) {
-      Thread.onSpinWait();
-    } else {
-      long most = Math.min(2_000_000, 50_000L << Math.min(tries, 6) >> 2);
-      LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(20_000, most + 20_001));
     }
   }
 

@@ -134,7 +134,20 @@ final class SessionSteps {
     return found != null;
   }
 
-  /** Whether these tables are used with strict expiry; from now on if that is wanted. */
+  /**
+   * Whether these tables are used with strict expiry.
+   *
+   * @return null if it has to be written first, by {@link #isStrict}
+   */
+  @Nullable Boolean isKnownStrict(boolean wanted) throws SQLException {
+    boolean strict = "strict".equals(rows.facts().get(EXPIRY));
+    if (wanted && !strict) {
+      return null;
+    }
+    return strict;
+  }
+
+  /** The same; from now on if that is wanted. */
   boolean isStrict(boolean wanted) throws SQLException {
     boolean strict = "strict".equals(rows.facts().get(EXPIRY));
     if (wanted && !strict) {

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,6 +23,7 @@ final class SqlText {
 
   private static final String SHARED = "shared";
   private static final Pattern COMMENT = Pattern.compile("(?m)^\\s*--.*$");
+  private static final Pattern MADE = Pattern.compile("(?:TABLE|INDEX) IF NOT EXISTS (\\w+)");
   private static final Pattern PARAMETER = Pattern.compile(":([a-z_]+)(\\.\\.\\.)?");
 
   /**
@@ -116,6 +118,16 @@ final class SqlText {
       }
     }
     return ddl;
+  }
+
+  /** The tables and indexes that these make. */
+  Set<String> schemaNames() {
+    Set<String> names = new HashSet<>();
+    Matcher made = MADE.matcher(read("/" + schemaResource()));
+    while (made.find()) {
+      names.add(made.group(1));
+    }
+    return names;
   }
 
   private Statement load(Key key) {

@@ -24,15 +24,16 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A SQLite database file that keeps the locks of one host.
@@ -45,7 +46,16 @@ import org.jspecify.annotations.Nullable;
 final class SqliteFile implements Database {
   static final String SCHEME = "jdbc:sqlite";
 
+  private static final Logger LOG = LoggerFactory.getLogger(SqliteFile.class);
+
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
+
+  /**
+   * How long to wait for another process that makes the tables. With fifty others that begin on two
+   * processors it needs some seconds.
+   */
+  private static final Duration OPENING = Duration.ofSeconds(30);
+
   private static final String VERSION = "1";
 
   /** Why a file must not have a second name, and what to do. */
@@ -149,6 +159,11 @@ final class SqliteFile implements Database {
               "Directory '" + directory + "' for the lock file does not exist. Make it first.");
         }
         createIfMissing(() -> Files.createDirectory(directory, rights(directory, "rwx------")));
+        LOG.warn(
+            "Made directory '{}' for lock file '{}'. If a disk should have been mounted there, end this "
+                + "process and mount it: others would use another file",
+            directory,
+            file);
       }
       refuseNetwork(Files.getFileStore(directory), file);
       if (!Files.exists(file)) {
@@ -222,41 +237,88 @@ final class SqliteFile implements Database {
     return kind.startsWith("nfs") || kind.startsWith("smb") || NETWORK.contains(kind);
   }
 
+  /**
+   * On one connection, however often it has to try: many processes may begin at one time, and each
+   * new connection would be one more that is in the way of the others.
+   */
   private HostClock prepare(boolean create) {
-    long limit = System.nanoTime() + MAX_IN_FLIGHT.toNanos();
-    while (true) {
-      try (Connection connection = connection();
-          Statement statement = connection.createStatement()) {
-        return prepare(connection, statement, create);
-      } catch (SQLException e) {
-        if (trouble(e) == Trouble.BUSY && System.nanoTime() < limit) {
-          LockSupport.parkNanos(
-              TimeUnit.MICROSECONDS.toNanos(ThreadLocalRandom.current().nextInt(500, 3000)));
-          continue;
+    long limit = System.nanoTime() + OPENING.toNanos();
+    Connection connection = null;
+    try {
+      for (int tries = 0; ; tries++) {
+        try {
+          if (connection == null) {
+            connection = connection();
+          }
+          HostClock agreed = prepare(connection, create);
+          connection.close();
+          return agreed;
+        } catch (SQLException e) {
+          if (trouble(e) != Trouble.BUSY || System.nanoTime() > limit) {
+            throw refusal(e);
+          }
+          BackOff.pause(tries);
         }
-        throw refusal(e);
       }
+    } catch (RuntimeException e) {
+      try {
+        if (connection != null) {
+          connection.close();
+        }
+      } catch (SQLException second) {
+        e.addSuppressed(second);
+      }
+      throw e;
     }
   }
 
-  private HostClock prepare(Connection connection, Statement statement, boolean create)
-      throws SQLException {
+  private HostClock prepare(Connection connection, boolean create) throws SQLException {
+    Rows rows = new Rows(connection, text, namespace);
+    try (Statement statement = connection.createStatement()) {
+      // Mostly all is there, and then nothing is written, so that nobody has to wait for anybody.
+      HostClock agreed = isMade(statement) ? agreed(rows) : null;
+      return agreed != null ? agreed : make(statement, rows, create);
+    }
+  }
+
+  private boolean isMade(Statement statement) throws SQLException {
+    Set<String> names = new HashSet<>();
+    try (ResultSet row = statement.executeQuery("SELECT name FROM sqlite_master")) {
+      while (row.next()) {
+        names.add(row.getString(1));
+      }
+    }
+    if (!names.containsAll(text.schemaNames())) {
+      return false;
+    }
+    try (ResultSet mode = statement.executeQuery("PRAGMA journal_mode")) {
+      return mode.next() && mode.getString(1).equalsIgnoreCase("wal");
+    }
+  }
+
+  /** Null if something has to be written first. */
+  private @Nullable HostClock agreed(Rows rows) throws SQLException {
+    Map<String, String> facts = rows.facts();
+    return VERSION.equals(facts.get("schema")) ? HostClock.agreed(facts) : null;
+  }
+
+  private HostClock make(Statement statement, Rows rows, boolean create) throws SQLException {
     try (ResultSet mode = statement.executeQuery("PRAGMA journal_mode=WAL")) {
       if (!mode.next() || !mode.getString(1).equalsIgnoreCase("wal")) {
         throw new StoreUnfitException(
             "Lock file '" + file + "' cannot use a write-ahead log here. Use a local disk.");
       }
     }
+    List<String> schema = text.schema();
     statement.execute("BEGIN IMMEDIATE");
     try {
       if (create) {
-        for (String ddl : text.schema()) {
+        for (String ddl : schema) {
           statement.execute(ddl);
         }
       } else {
         requireTable(statement);
       }
-      Rows rows = new Rows(connection, text, namespace);
       String version = rows.facts().get("schema");
       if (version == null) {
         rows.putFact("schema", VERSION, true);
@@ -315,9 +377,10 @@ final class SqliteFile implements Database {
           new StoreUnavailableException(
               "Lock file '"
                   + file
-                  + "' was locked by another process for "
-                  + MAX_IN_FLIGHT.toSeconds()
-                  + " s. Look for one that was stopped or has a transaction open.",
+                  + "' was locked by other processes for "
+                  + OPENING.toSeconds()
+                  + " s. Look for one that was stopped or has a transaction open, or for very many "
+                  + "that begin at one time.",
               e);
       default ->
           e.getMessage() != null && e.getMessage().contains("No suitable driver")

@@ -140,9 +140,9 @@ class BellsTest {
     Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
     Files.createSymbolicLink(bells(), elsewhere);
 
-    assertThatHandOverWorks();
-
+    listens();
     assertThat(filesIn(elsewhere)).isEmpty();
+    assertThatHandOverWorks();
   }
 
   @Test
@@ -151,9 +151,16 @@ class BellsTest {
     Files.createDirectory(bells());
     Files.setOwner(bells(), nobody());
 
-    assertThatHandOverWorks();
-
+    listens();
     assertThat(filesIn(bells())).isEmpty();
+    assertThatHandOverWorks();
+  }
+
+  /** Leaves what it makes. */
+  private void listens() {
+    try (Bells listener = new Bells(database())) {
+      listener.listen(SESSION);
+    }
   }
 
   @Test

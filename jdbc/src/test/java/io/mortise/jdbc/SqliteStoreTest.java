@@ -3,6 +3,8 @@ package io.mortise.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.Lease;
+import io.mortise.LockClient;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
@@ -20,7 +22,14 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -265,6 +274,53 @@ class SqliteStoreTest {
             java.util.stream.Stream.of("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p", "ext4")
                 .filter(SqliteFile::isNetwork))
         .containsExactly("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p");
+  }
+
+  @Test
+  void givenFileThatIsBeingWritten_whenOpenedByAnother_thenItNeedNotWaitForThat() throws Exception {
+    open().close();
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
+        Statement statement = connection.createStatement()) {
+      statement.execute("BEGIN IMMEDIATE");
+      open().close();
+      statement.execute("ROLLBACK");
+    }
+  }
+
+  @Test
+  void givenNewFile_whenManyOpenItAtOneTime_thenEachGetsTheLock() throws Exception {
+    int many = 40;
+    ExecutorService threads = Executors.newFixedThreadPool(many);
+    try {
+      CountDownLatch ready = new CountDownLatch(many);
+      List<Future<Long>> tokens = new ArrayList<>();
+      for (int i = 0; i < many; i++) {
+        tokens.add(
+            threads.submit(
+                () -> {
+                  ready.countDown();
+                  ready.await();
+                  try (LockClient locks = LockClient.connect("jdbc:sqlite:" + file());
+                      Lease lease = locks.lock("job").acquireWithin(Duration.ofSeconds(60))) {
+                    return lease.token();
+                  }
+                }));
+      }
+      Set<Long> distinct = new HashSet<>();
+      for (Future<Long> token : tokens) {
+        distinct.add(token.get(90, TimeUnit.SECONDS));
+      }
+      assertThat(distinct).hasSize(many);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void givenTriesInVain_thenThePausesGrowToATenthOfASecond() {
+    assertThat(BackOff.longest(3)).isLessThan(1_000_000);
+    assertThat(BackOff.longest(15)).isLessThan(BackOff.longest(16));
+    assertThat(BackOff.longest(1_000)).isEqualTo(100_000_000);
   }
 
   @Test
