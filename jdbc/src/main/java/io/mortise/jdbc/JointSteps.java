@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.sql.SQLException;
@@ -152,13 +153,17 @@ final class JointSteps {
       this.partly = partly;
     }
 
-    /** Whether one of them needs no more, since it is told that nobody knows. */
+    /**
+     * Whether one of them needs no more, since it is told that nobody knows. One that only has to
+     * wait for a connection is tried again.
+     */
     boolean isOver(Work work) {
-      work.mayHaveRun |= partly;
-      if (failure.mayHaveRun()) {
+      work.mayHaveRun |= partly || failure.mayHaveRun();
+      boolean over = failure.mayHaveRun() && failure.trouble() != Trouble.BUSY;
+      if (over) {
         answers.failed(work, failure);
       }
-      return failure.mayHaveRun();
+      return over;
     }
   }
 }

@@ -170,6 +170,7 @@ final class Rounds {
     if (failure.trouble() == Trouble.BUSY
         && !closed.getAsBoolean()
         && System.nanoTime() - work.since < database.patience().toNanos()) {
+      work.mayHaveRun |= failure.mayHaveRun();
       aside.add(work);
     } else {
       answers.failed(work, failure);

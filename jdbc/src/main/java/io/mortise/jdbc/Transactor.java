@@ -66,11 +66,34 @@ final class Transactor {
   }
 
   /**
-   * Does something once.
+   * Does something once; once more on a new connection if the one that was there turned out to be
+   * of no use at once, as after a restart of the server or a silence that a firewall has ended.
+   *
+   * <p>The first try may have been executed before the connection broke. Doing it twice changes
+   * nothing: a request carries the id of its attempt, by which the store gives the same answer
+   * again, and a renewal that has been made before is answered as made.
    *
    * @param sent whether what was sent may be committed, as long as nothing else is known
    */
   @Nullable Failure attempt(Doing doing, boolean[] sent) {
+    boolean sentAtFirst = sent[0];
+    Link before = link;
+    long began = System.nanoTime();
+    Failure first = attemptOnce(doing, sent);
+    if (first == null
+        || first.trouble() != Trouble.BROKEN
+        || before == null
+        || database.callerRuns()
+        || System.nanoTime() - began > database.patience().dividedBy(2).toNanos()) {
+      return first;
+    }
+    LOG.debug("Once more on a new connection to {}", database.profile().display());
+    sent[0] = sentAtFirst;
+    Failure second = attemptOnce(doing, sent);
+    return second == null || !first.mayHaveRun() ? second : second.inDoubt();
+  }
+
+  private @Nullable Failure attemptOnce(Doing doing, boolean[] sent) {
     boolean connected = false;
     turn.lock();
     try {
