@@ -62,7 +62,8 @@ public final class JdbcStore {
   /**
    * Opens a store in the database of a data source: any of those that have a URL here, except
    * SQLite. Takes up to three connections and keeps them until the store is closed; they come back
-   * with other timeouts than they had. Blocks.
+   * with the auto-commit mode, the isolation and the network timeout that they had, and with the
+   * server's own settings where the store has set others. Blocks.
    *
    * @param parameters as behind the question mark of a URL: {@code namespace}, {@code prefix},
    *     {@code create}, {@code strict-expiry}, {@code maxInFlight}, {@code pooler}; may be empty
@@ -148,11 +149,18 @@ public final class JdbcStore {
         properties.setProperty(name, value);
       }
     }
+    Passwords passwords = new Passwords(properties);
     return server(
         dialect,
         url,
         target.display(),
-        () -> DriverManager.getConnection(target.url(), properties),
+        () -> {
+          try {
+            return DriverManager.getConnection(target.url(), properties);
+          } catch (SQLException e) {
+            throw passwords.hide(e);
+          }
+        },
         false);
   }
 
