@@ -5,6 +5,7 @@ import io.mortise.spi.StoreReport;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Optional;
 
 /** What one kind of database does in its own way, beside its SQL files. Thread-safe. */
 interface Database extends AutoCloseable {
@@ -30,6 +31,11 @@ interface Database extends AutoCloseable {
 
   /** What an error means for those who wait for the answer. */
   Trouble trouble(SQLException error);
+
+  /** What to change where an error shows that the store is used in a wrong way. */
+  default Optional<String> advice(SQLException error) {
+    return Optional.empty();
+  }
 
   /** How long a request may be tried again. */
   default Duration patience() {

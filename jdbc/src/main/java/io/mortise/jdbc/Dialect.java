@@ -4,12 +4,15 @@ import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
+import java.security.cert.CertPathValidatorException;
+import java.security.cert.CertificateException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -72,9 +75,11 @@ interface Dialect {
    * Bounds what a request may take, on a new connection in auto-commit mode.
    *
    * @param store how to call it in a message
+   * @return what of its settings puts locks at risk, to be told once
    * @throws io.mortise.StoreUnfitException if the server must not be used as it is now
    */
-  void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException;
+  Optional<String> setUp(Connection connection, String store, Duration maxInFlight)
+      throws SQLException;
 
   /**
    * Makes a connection ready for use.
@@ -129,6 +134,16 @@ interface Dialect {
   /** What an error at the first connection means. */
   Reason reason(SQLException error);
 
+  /** Whether it failed since a certificate is not trusted. */
+  static boolean isUntrusted(Throwable error) {
+    for (Throwable each = error; each != null; each = each.getCause()) {
+      if (each instanceof CertificateException || each instanceof CertPathValidatorException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Where to connect, how, and what to show of it: without a secret. */
   record Target(String url, Properties properties, String display) {}
 
@@ -139,6 +154,8 @@ interface Dialect {
     /** The user may not do what is needed. */
     NO_RIGHT,
     NO_DATABASE,
+    /** The server has none, or a certificate that is not trusted. */
+    NO_TLS,
     READ_ONLY,
     /** Another process has it for itself. */
     IN_USE,

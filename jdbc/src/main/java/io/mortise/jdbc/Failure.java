@@ -50,6 +50,7 @@ record Failure(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {
           case UNFIT -> store + " refused a statement: " + e.getMessage();
           case BROKEN -> store + " did not answer: " + e.getMessage();
         };
+    message = database.advice(e).orElse(message);
     RuntimeException cause =
         trouble == Trouble.UNFIT
             ? new StoreUnfitException(message, e)

@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -81,7 +82,8 @@ final class H2Dialect implements Dialect {
   }
 
   @Override
-  public void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException {
+  public Optional<String> setUp(Connection connection, String store, Duration maxInFlight)
+      throws SQLException {
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     // Half of what a request may take, so that the last try ends in time.
     long half = maxInFlight.toMillis() / 2;
@@ -91,6 +93,7 @@ final class H2Dialect implements Dialect {
           .update();
     }
     sessions.end(connection);
+    return Optional.empty();
   }
 
   @Override

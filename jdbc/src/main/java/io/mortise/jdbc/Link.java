@@ -13,6 +13,7 @@ final class Link implements AutoCloseable {
   private final Connection connection;
   private final Transactions transactions;
   private List<News> told = new ArrayList<>();
+  private @Nullable ConnectionState before;
 
   final Rows rows;
   final FastSteps fast;
@@ -94,9 +95,17 @@ final class Link implements AutoCloseable {
     return taken;
   }
 
+  /** It is a pool's, and was in this state there. */
+  void borrowed(ConnectionState state) {
+    before = state;
+  }
+
   /** Gives the connection back as it was, where that matters; before {@link #close}. */
   void leave() throws SQLException {
     transactions.leave();
+    if (before != null) {
+      before.restore(connection);
+    }
   }
 
   @Override

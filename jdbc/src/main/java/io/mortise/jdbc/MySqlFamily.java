@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -45,6 +46,9 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
   private static final Duration ROW_WAIT = Duration.ofSeconds(1);
 
   private static final Pattern URL = Pattern.compile("jdbc:[a-z]+://[^/?]+/[^/?]+");
+  private static final Pattern NO_TLS =
+      Pattern.compile(
+          "(?i)ssl not enabled in the server|SSL Connection required, but not provided");
   private static final Pattern USER_INFO = Pattern.compile("//[^/]*@");
   private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)(?:\\.(\\d+))?.*");
 
@@ -95,6 +99,13 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
               + scheme()
               + "://host:3306/database?user=…");
     }
+    if (USER_INFO.matcher(url.base()).find()) {
+      throw new IllegalArgumentException(
+          "Store URL '"
+              + url
+              + "' has a user in front of the host. Write ?user=…&password=…: not every driver knows "
+              + "it there, and one quotes the password in its messages.");
+    }
     Properties properties = new Properties();
     String bound = Long.toString(maxInFlight.toMillis());
     properties.setProperty("connectTimeout", bound);
@@ -104,7 +115,11 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
     properties.setProperty("useServerPrepStmts", "true");
     // The texts are ours, and values in them are the driver's to quote.
     properties.setProperty("allowMultiQueries", "true");
-    return new Target(url.base(), properties, USER_INFO.matcher(url.base()).replaceFirst("//"));
+    // A server that is not the right one could ask for any file that this process may read. The
+    // first is MariaDB's name of it, the second MySQL's.
+    properties.setProperty("allowLocalInfile", "false");
+    properties.setProperty("allowLoadLocalInfile", "false");
+    return new Target(url.base(), properties, url.base());
   }
 
   /** The rest is done by {@link #setUp}, each time: a name may lead to another server by now. */
@@ -182,7 +197,8 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
   }
 
   @Override
-  public void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException {
+  public Optional<String> setUp(Connection connection, String store, Duration maxInFlight)
+      throws SQLException {
     Map<String, String> variables = variables(connection);
     checkVersion(variables.getOrDefault("version", ""), store);
     checkWrites(variables, store);
@@ -196,6 +212,7 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
           .set("idle_s", Math.max(IDLE.toSeconds(), maxInFlight.toSeconds()))
           .update();
     }
+    return Optional.empty();
   }
 
   @Override
@@ -266,7 +283,12 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
       case 1046, 1049 -> Reason.NO_DATABASE;
       case 1290, 1792, 1836 -> Reason.READ_ONLY;
       case 1040, 1203, 1226 -> Reason.TOO_MANY_CONNECTIONS;
-      default -> Reason.OTHER;
+      default -> hasNoTls(error) ? Reason.NO_TLS : Reason.OTHER;
     };
+  }
+
+  /** Neither driver has a code for it. */
+  private static boolean hasNoTls(SQLException error) {
+    return Dialect.isUntrusted(error) || NO_TLS.matcher(String.valueOf(error.getMessage())).find();
   }
 }

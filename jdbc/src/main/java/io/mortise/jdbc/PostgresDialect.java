@@ -11,6 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -126,7 +127,8 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public void setUp(Connection connection, String store, Duration maxInFlight) throws SQLException {
+  public Optional<String> setUp(Connection connection, String store, Duration maxInFlight)
+      throws SQLException {
     Sql sql = new Sql(connection, TEXT.statement(pooled == null ? "setup" : "setup_pooled"));
     try (sql;
         ResultSet row = Bounds.within(maxInFlight).set(sql).query()) {
@@ -141,15 +143,14 @@ final class PostgresDialect implements Dialect {
             store
                 + " is read-only for this user (default_transaction_read_only). A lock needs to write.");
       }
-      if (row.getBoolean(3)) {
-        LOG.warn(
-            "{} runs with fsync=off: a crash of its host may forget or break all locks", store);
-      }
       if (pooled != null && row.getBoolean(4)) {
         throw new StoreUnfitException(
             store
                 + " has another default_transaction_isolation than 'read committed', which cannot be changed behind a pooler.");
       }
+      return row.getBoolean(3)
+          ? Optional.of("runs with fsync=off: a crash of its host may forget or break all locks")
+          : Optional.empty();
     }
   }
 
@@ -245,9 +246,17 @@ final class PostgresDialect implements Dialect {
       case "42501" -> Reason.NO_RIGHT;
       case "3D000" -> Reason.NO_DATABASE;
       case "25006" -> Reason.READ_ONLY;
+      // The driver's own: no password was given for a user that needs one, or the server has no
+      // TLS.
+      case "08004" -> saysTls(error) ? Reason.NO_TLS : Reason.NO_ENTRY;
       case "53300" -> Reason.TOO_MANY_CONNECTIONS;
       case "42P05", "26000" -> Reason.POOLED;
-      default -> Reason.OTHER;
+      default -> Dialect.isUntrusted(error) ? Reason.NO_TLS : Reason.OTHER;
     };
+  }
+
+  private static boolean saysTls(SQLException error) {
+    String message = String.valueOf(error.getMessage());
+    return message.contains("SSL") || message.contains("TLS");
   }
 }

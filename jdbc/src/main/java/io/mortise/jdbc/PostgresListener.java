@@ -58,6 +58,10 @@ final class PostgresListener implements Push {
 
   // Belong to the thread.
   private volatile @Nullable Connection connection;
+
+  /** Whether the connection came in auto-commit mode. */
+  private boolean autoCommitted = true;
+
   private final Set<SessionId> listening = new HashSet<>();
   private String expected = "";
   private long sentAt;
@@ -159,7 +163,8 @@ final class PostgresListener implements Push {
     if (connection == null) {
       Connection made = source.connect();
       connection = made;
-      // A pool may give them without: LISTEN would wait for a commit.
+      // A pool may give them without, and gets them back so: LISTEN would wait for a commit.
+      autoCommitted = made.getAutoCommit();
       made.setAutoCommit(true);
       lastHeard = System.nanoTime();
     }
@@ -267,8 +272,9 @@ final class PostgresListener implements Push {
     Connection current = connection;
     connection = null;
     if (current != null) {
-      try {
-        current.close();
+      // A connection that broke cannot be set back, but is closed all the same.
+      try (Connection closing = current) {
+        closing.setAutoCommit(autoCommitted);
       } catch (SQLException e) {
         LOG.debug("Closing the connection that listens to {} failed", display, e);
       }

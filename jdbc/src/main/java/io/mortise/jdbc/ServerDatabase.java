@@ -6,16 +6,21 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
+import java.net.UnknownHostException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A database that serves many connections, of any product that has a {@link Dialect}.
@@ -25,7 +30,15 @@ import org.jspecify.annotations.Nullable;
  * ours only.
  */
 final class ServerDatabase implements Database {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerDatabase.class);
+
   private static final String VERSION = "1";
+  private static final List<String> TABLES =
+      List.of("meta", "session", "lock", "hold", "wait", "news");
+
+  private static final String POOLED =
+      "seems to be behind a pooler that gives out server connections per transaction. "
+          + "Add pooler=true to the URL, or connect to the server itself.";
 
   /** Several processes may make the tables at one time; all but one fail half-way and try again. */
   private static final int TRIES = 10;
@@ -43,7 +56,17 @@ final class ServerDatabase implements Database {
    * The connection of the checks, which the first lane takes over: a database in memory lives as
    * long as one is open.
    */
-  private final AtomicReference<@Nullable Connection> spare = new AtomicReference<>();
+  private final AtomicReference<@Nullable Taken> spare = new AtomicReference<>();
+
+  /** The last thing that was said of the server's settings, which is told once. */
+  private final AtomicReference<String> warning = new AtomicReference<>("");
+
+  /**
+   * A connection that was set up.
+   *
+   * @param before how a pool's was; null if it is ours
+   */
+  private record Taken(Connection connection, @Nullable ConnectionState before) {}
 
   /** Gives connections. */
   @FunctionalInterface
@@ -81,19 +104,19 @@ final class ServerDatabase implements Database {
 
   /** Checks the database, and makes the tables if they are missing. Blocks. */
   ServerDatabase prepare(boolean create) {
-    Connection connection = null;
+    Taken taken = null;
     try {
-      connection = connection();
-      dialect.check(connection, store);
-      checkTables(connection, create);
-      spare.set(connection);
+      taken = take();
+      dialect.check(taken.connection(), store);
+      checkTables(taken.connection(), create);
+      spare.set(taken);
       return this;
     } catch (SQLException | RuntimeException e) {
       RuntimeException refusal =
           e instanceof SQLException sql ? refusal(sql) : (RuntimeException) e;
-      if (connection != null) {
+      if (taken != null) {
         try {
-          giveBack(connection);
+          giveBack(taken);
         } catch (SQLException second) {
           refusal.addSuppressed(second);
         }
@@ -124,6 +147,15 @@ final class ServerDatabase implements Database {
       }
     }
     checkVersion(String.valueOf(rows.facts().get("schema")));
+  }
+
+  private boolean areAllThere(Connection connection) throws SQLException {
+    for (String table : TABLES) {
+      if (!isThere(connection, table)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private boolean isThere(Connection connection, String table) throws SQLException {
@@ -157,6 +189,11 @@ final class ServerDatabase implements Database {
       try (Statement statement = connection.createStatement()) {
         for (String ddl : text.schema()) {
           statement.execute(ddl);
+        }
+      } catch (SQLException e) {
+        // Somebody else has made them from the file, and lets this user do no more than use them.
+        if (dialect.reason(e) != Dialect.Reason.NO_RIGHT || !areAllThere(connection)) {
+          throw e;
         }
       }
     }
@@ -221,12 +258,14 @@ final class ServerDatabase implements Database {
                   + " has no connection left. Mortise needs up to three per process: raise the limit, "
                   + "or make a pool smaller.",
               e);
-      case POOLED ->
+      case NO_TLS ->
           new StoreUnfitException(
               store
-                  + " seems to be behind a pooler that gives out server connections per transaction. "
-                  + "Add pooler=true to the URL, or connect to the server itself.",
+                  + " cannot be reached with the TLS that the URL asks for: "
+                  + e.getMessage()
+                  + ". Turn TLS on at the server, or have the URL ask for what it has.",
               e);
+      case POOLED -> new StoreUnfitException(store + " " + POOLED, e);
       case OTHER ->
           e.getMessage() != null && e.getMessage().contains("No suitable driver")
               ? new StoreUnfitException(
@@ -236,32 +275,56 @@ final class ServerDatabase implements Database {
                       + dialect.driver()
                       + ".",
                   e)
-              : new StoreUnavailableException(store + " cannot be used: " + e.getMessage(), e);
+              : new StoreUnavailableException(unreached(e), e);
     };
   }
 
-  private Connection connection() throws SQLException {
+  private String unreached(SQLException e) {
+    // Drivers say that they cannot connect; the host is what has to be looked at.
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof UnknownHostException) {
+        return store + " has an unknown host: " + cause.getMessage() + ". Check its name.";
+      }
+    }
+    return store + " cannot be used: " + e.getMessage();
+  }
+
+  private Taken take() throws SQLException {
     Connection connection = source.connect();
+    ConnectionState before = null;
     try {
+      before = borrows ? ConnectionState.of(connection) : null;
       connection.setAutoCommit(true);
-      dialect.setUp(connection, store, profile.maxInFlight());
-      return connection;
+      dialect.setUp(connection, store, profile.maxInFlight()).ifPresent(this::warn);
+      return new Taken(connection, before);
     } catch (SQLException | RuntimeException e) {
-      connection.close();
+      try (connection) {
+        if (before != null) {
+          before.restore(connection);
+        }
+      } catch (SQLException second) {
+        e.addSuppressed(second);
+      }
       throw e;
+    }
+  }
+
+  private void warn(String text) {
+    if (!text.equals(warning.getAndSet(text))) {
+      LOG.warn("{} {}", store, text);
     }
   }
 
   @Override
   public Link connect() throws SQLException {
-    Connection checked = spare.getAndSet(null);
-    return link(checked != null ? checked : connection());
+    Taken checked = spare.getAndSet(null);
+    return link(checked != null ? checked : take());
   }
 
   /** A pool gets it as it was. */
-  private void giveBack(Connection unused) throws SQLException {
+  private void giveBack(Taken unused) throws SQLException {
     if (!borrows) {
-      unused.close();
+      unused.connection().close();
       return;
     }
     try (Link link = link(unused)) {
@@ -274,18 +337,22 @@ final class ServerDatabase implements Database {
     return borrows;
   }
 
-  private Link link(Connection connection) throws SQLException {
+  private Link link(Taken taken) throws SQLException {
     try {
-      return dialect.link(connection, text, namespace, id -> isLocal.test(id));
+      Link link = dialect.link(taken.connection(), text, namespace, id -> isLocal.test(id));
+      if (taken.before() != null) {
+        link.borrowed(taken.before());
+      }
+      return link;
     } catch (SQLException | RuntimeException e) {
-      connection.close();
+      taken.connection().close();
       throw e;
     }
   }
 
   @Override
   public void close() {
-    Connection unused = spare.getAndSet(null);
+    Taken unused = spare.getAndSet(null);
     if (unused != null) {
       try {
         giveBack(unused);
@@ -303,6 +370,13 @@ final class ServerDatabase implements Database {
   @Override
   public Trouble trouble(SQLException error) {
     return dialect.trouble(error);
+  }
+
+  @Override
+  public Optional<String> advice(SQLException error) {
+    return dialect.reason(error) == Dialect.Reason.POOLED
+        ? Optional.of(store + " " + POOLED)
+        : Optional.empty();
   }
 
   @Override

@@ -54,6 +54,23 @@ class H2FileTest {
     }
   }
 
+  @Test
+  void givenAutoServer_whenTheProcessThatServesIsKilled_thenAnotherServes_andTheNextTokenIsGreater()
+      throws Exception {
+    String url = url(directory) + ";AUTO_SERVER=TRUE";
+    try (LockChild child = LockChild.start("hold", url, TTL)) {
+      long token = Long.parseLong(child.line());
+      try (LockClient next = LockClient.connect(url)) {
+        assertThat(next.lock("held").tryAcquire()).isEmpty();
+        child.kill();
+        try (Lease lease = next.lock("held").acquireWithin(LONG)) {
+          assertThat(lease.token()).isGreaterThan(token);
+          lease.ensureValid();
+        }
+      }
+    }
+  }
+
   private static void checkAlone(String url) {
     assertThatThrownBy(() -> LockClient.connect(url))
         .isInstanceOf(StoreUnavailableException.class)

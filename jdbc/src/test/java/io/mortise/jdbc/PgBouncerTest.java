@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
@@ -81,6 +82,31 @@ class PgBouncerTest {
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("pooler=true");
     }
+  }
+
+  @Test
+  void givenTransactionMode_whenItIsNotSaid_thenARequestThatCollidesSaysWhatToDo()
+      throws Exception {
+    String url = pooler.url() + "&prefix=unsaid_";
+    List<LockClient> clients = new ArrayList<>();
+    Throwable failure = null;
+    try {
+      for (int i = 0; i < 4 && failure == null; i++) {
+        failure =
+            catchThrowable(
+                () -> {
+                  clients.add(LockClient.connect(url));
+                  for (int round = 0; round < 20; round++) {
+                    for (LockClient client : clients) {
+                      client.lock("own-" + client.hashCode()).tryAcquire().ifPresent(Lease::close);
+                    }
+                  }
+                });
+      }
+    } finally {
+      clients.forEach(client -> catchThrowable(client::close));
+    }
+    assertThat(failure).isNotNull().hasMessageContaining("pooler=true");
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.mortise.spi.Reply;
 import io.mortise.testkit.server.PostgresServer;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -73,6 +74,46 @@ class PostgresCheckTest {
         .hasMessageContaining(message)
         .hasMessageNotContaining(PostgresServer.PASSWORD)
         .hasMessageNotContaining("secret");
+  }
+
+  @Test
+  void givenNoPassword_whenOpened_thenItIsUnfit() {
+    refuses(StoreUnfitException.class, server.address() + "?user=postgres", "user and password");
+  }
+
+  @Test
+  void givenServerWithoutTls_whenTlsIsRequired_thenItIsUnfit() {
+    refuses(StoreUnfitException.class, server.url() + "&sslmode=require", "TLS");
+  }
+
+  @Test
+  void givenUnknownHost_whenOpened_thenItIsNamed() {
+    refuses(
+        StoreUnavailableException.class,
+        "jdbc:postgresql://no-such-host.invalid/app?user=postgres",
+        "unknown host: no-such-host.invalid");
+  }
+
+  @Test
+  void givenTablesMadeBySomebodyElse_whenOpenedByOneWhoMayOnlyUseThem_thenTheyAreGoodEnough()
+      throws Exception {
+    sql(
+        "CREATE SCHEMA made",
+        "CREATE USER clerk PASSWORD 'secret'",
+        "GRANT USAGE ON SCHEMA made TO clerk");
+    String ddl;
+    try (var in = ClassLoader.getSystemResourceAsStream("META-INF/mortise/postgresql/schema.sql")) {
+      ddl = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+    sql(
+        "SET search_path = made; " + ddl,
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA made TO clerk");
+
+    opens(as("clerk") + "&currentSchema=made");
+    opens(as("clerk") + "&currentSchema=made&create=false");
+
+    sql("DROP TABLE made.mortise_wait", "DELETE FROM made.mortise_meta");
+    refuses(StoreUnfitException.class, as("clerk") + "&currentSchema=made", "schema.sql");
   }
 
   @Test
