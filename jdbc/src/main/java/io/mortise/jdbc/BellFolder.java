@@ -59,9 +59,9 @@ final class BellFolder {
    * @throws IOException if it is a link, or belongs to a user who has no part in the database
    */
   SecureDirectoryStream<Path> open() throws IOException {
-    try (SecureDirectoryStream<Path> above =
-        secure(Files.newDirectoryStream(Objects.requireNonNull(path.getParent())))) {
-      SecureDirectoryStream<Path> folder = open(above, fileName(path));
+    try (DirectoryStream<Path> above =
+        Files.newDirectoryStream(Objects.requireNonNull(path.getParent()))) {
+      SecureDirectoryStream<Path> folder = open(secure(above), fileName(path));
       try {
         refuseForeign(folder);
         return folder;
@@ -146,7 +146,7 @@ final class BellFolder {
     if (!found.isDirectory()) {
       throw new NotDirectoryException(name + (found.isSymbolicLink() ? " is a link" : ""));
     }
-    return secure(above.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS));
+    return above.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS);
   }
 
   private static SecureDirectoryStream<Path> secure(DirectoryStream<Path> opened)
@@ -154,7 +154,6 @@ final class BellFolder {
     if (opened instanceof SecureDirectoryStream<Path> secure) {
       return secure;
     }
-    opened.close();
     throw new IOException("This file system cannot open a file from within an open directory.");
   }
 
