@@ -188,9 +188,9 @@ class SecondNameTest {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() throws IOException {
       lifeline.getOutputStream().close();
-      assertThat(lifeline.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(lifeline.onExit().orTimeout(20, TimeUnit.SECONDS).join().exitValue()).isZero();
     }
   }
 }
