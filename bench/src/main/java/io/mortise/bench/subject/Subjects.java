@@ -84,6 +84,12 @@ public enum Subjects {
   MORTISE_ZOOKEEPER_ASYNC(Place.ZOOKEEPER, ours(Place.ZOOKEEPER, Mortise.ASYNC), OWN, PAIRS),
   MORTISE_ZOOKEEPER_FAIR(
       Place.ZOOKEEPER, ours(Place.ZOOKEEPER, Mortise.FAIR), OWN, WAITS, ACROSS, CROWDS),
+  MORTISE_CURATOR(
+      Place.ZOOKEEPER,
+      stores -> new Mortise("zk+curator://" + stores.zooKeeperServers(), LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      ACROSS),
   ZOOKEEPER_NODES(Place.ZOOKEEPER, NodePair::new, PAIRS, WAITS, ACROSS, KEEPS),
   ZOOKEEPER_BATCHES(Place.ZOOKEEPER, NodeBatches::new, PAIRS),
   CURATOR(Place.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS);
