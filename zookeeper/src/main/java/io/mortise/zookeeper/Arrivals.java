@@ -82,7 +82,7 @@ final class Arrivals {
   private @Nullable Attempt before(Turn turn, Attempt attempt) {
     Attempt last = lane.leaving(turn.path);
     return last != null
-            && !last.told
+            && !last.isWanted()
             && turn.waiting.isEmpty()
             && attempt.isExclusive()
             && attempt.capacity() == last.capacity()
@@ -98,7 +98,7 @@ final class Arrivals {
     }
     attempt.seq = last.seq;
     // Word may have come for the one before, meanwhile.
-    turns.grant(turn, attempt, last.czxid(), last.told);
+    turns.grant(turn, attempt, last.czxid(), last.isWanted());
     turns.answer(job, turns.granted(attempt));
     turns.finish(turn);
   }

@@ -8,6 +8,14 @@ import io.mortise.spi.Mode;
  * Guarded by its session.
  */
 final class Attempt {
+  private static final byte NO_DEMAND = 0;
+
+  /** Somebody has left word, and so knows that this attempt holds. */
+  private static final byte WORD = 1;
+
+  /** Somebody stands behind its node, perhaps since before it held. */
+  private static final byte LINE = 2;
+
   final long number;
   final LockName name;
   private final Mode mode;
@@ -15,8 +23,10 @@ final class Attempt {
   /** The state's place among all: a reference would take three bytes more. */
   private byte state;
 
-  /** Whether its owner knows, or will be told, that somebody wants the lock. */
-  boolean told;
+  /**
+   * What is known of others who want the lock; a reference to an enum would take three bytes more.
+   */
+  private byte demand;
 
   /** Whether it is to wait, or only tries. */
   boolean queues;
@@ -63,6 +73,28 @@ final class Attempt {
   @SuppressWarnings("EnumOrdinal") // its place, within this JVM only
   void state(State next) {
     state = (byte) next.ordinal();
+  }
+
+  /** Whether its owner knows, or will be told, that somebody wants the lock. */
+  boolean isWanted() {
+    return demand != NO_DEMAND;
+  }
+
+  /** Somebody who waits has left word. */
+  void wanted() {
+    if (!isWanted()) {
+      demand = WORD;
+    }
+  }
+
+  /** Whether somebody may wait behind its node who does not know that it holds. */
+  boolean hasLine() {
+    return demand == LINE;
+  }
+
+  /** Others stand behind its node. */
+  void stoodBehind() {
+    demand = LINE;
   }
 
   /** It holds. Where its block of tokens starts does not change. */

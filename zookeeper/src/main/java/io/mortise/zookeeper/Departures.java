@@ -55,16 +55,21 @@ final class Departures {
     }
     turn.leaves(attempt);
     leaving.add(job);
-    boolean marked = attempt.wasHeld() && attempt.told && attempt.isExclusive();
+    boolean exclusive = attempt.wasHeld() && attempt.isExclusive();
+    // Somebody who has left word knows that this one holds, and needs no mark.
+    boolean marked = exclusive && attempt.hasLine();
+    boolean wanted = marked || (exclusive && attempt.isWanted());
     Work.Ended then =
         (code, followed) -> {
           leaving.remove(job);
           left(turn, job, attempt, code, followed);
         };
-    if (job.later && !marked && attempt.state() == State.HELD && attempt.isExclusive()) {
+    if (wanted) {
+      lane.handOver(turn.node(attempt), marked, code -> then.accept(code, false));
+    } else if (job.later && attempt.state() == State.HELD && attempt.isExclusive()) {
       lane.release(turn.path, turn.node(attempt), attempt, then);
     } else {
-      lane.delete(turn.node(attempt), marked, job.later, code -> then.accept(code, false));
+      lane.delete(turn.node(attempt), job.later, code -> then.accept(code, false));
     }
   }
 
@@ -97,7 +102,6 @@ final class Departures {
     attempt.leaving = true;
     lane.delete(
         turn.node(attempt),
-        false,
         false,
         code -> {
           if (code == Code.OK || code == Code.NONODE) {

@@ -76,23 +76,32 @@ final class Lane {
   /**
    * Removes a node.
    *
-   * @param marked whether somebody waits behind it who is to know that it held
    * @param later whether it may wait a little for what comes next
    */
-  void delete(String path, boolean marked, boolean later, Consumer<Code> then) {
+  void delete(String path, boolean later, Consumer<Code> then) {
+    add(new Work.Delete(path, false, then));
+    if (later) {
+      linger();
+    } else {
+      pump();
+    }
+  }
+
+  /**
+   * Removes the node of a hold that somebody waits for.
+   *
+   * @param marked whether somebody waits behind it who is to know that it held
+   */
+  void handOver(String path, boolean marked, Consumer<Code> then) {
     Work.Delete work = new Work.Delete(path, marked, then);
-    if (marked && !over && handOvers < HAND_OVERS) {
+    if (!over && handOvers < HAND_OVERS) {
       // Whoever waits behind it should not wait for what others of this process ask, nor for
       // company. It may go before all that, for it takes nothing from anybody.
       handOvers++;
       single(work, 0, () -> handOvers--);
-      return;
-    }
-    add(work);
-    if (!later || marked) {
-      pump();
     } else {
-      linger();
+      add(work);
+      pump();
     }
   }
 

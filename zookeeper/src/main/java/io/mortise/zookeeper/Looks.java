@@ -32,7 +32,9 @@ import org.jspecify.annotations.Nullable;
  * waiter that left, a session that ended) lists once, and watches the next one before it.
  *
  * <p><b>Nothing is believed</b> before the own node was read: it must be there, and be owned by
- * this very session. Guarded by the session.
+ * this very session. The first who waits knows that the one before it holds. It reads its own node
+ * at once, and watches it too, so that it holds as soon as it hears that the holder has gone: it
+ * would have heard before if its own node had. Guarded by the session.
  */
 final class Looks {
   /** Up to so many children are listed by whoever arrives. */
@@ -79,6 +81,9 @@ final class Looks {
       return;
     }
     int before = attempt.seq - 1;
+    if (second) {
+      watchOwn(turn, attempt, before, false);
+    }
     watch(
         turn,
         List.of(attempt),
@@ -144,13 +149,74 @@ final class Looks {
             null);
   }
 
+  /**
+   * The first who waits hears if its own node goes, or if somebody comes behind it. So when it
+   * hears that the holder's node has gone, it holds, and knows whether the lock is wanted: over one
+   * connection, what is watched is told in the order in which it happened.
+   *
+   * @param others whether somebody is known to stand behind it
+   */
+  private void watchOwn(Turn turn, Attempt attempt, int holder, boolean others) {
+    long connection = core.handle().connection();
+    client()
+        .getData(
+            turn.node(attempt),
+            core.handle(),
+            (rc, path, context, data, stat) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (isSame(connection)
+                              && rc == 0
+                              && core.isOurs(new Node(data, stat), attempt)) {
+                            turn.next(attempt, holder, stat.getCzxid());
+                            if (others) {
+                              turn.nextIsWanted(attempt, true);
+                            }
+                          }
+                        }),
+            null);
+    if (others) {
+      return;
+    }
+    client()
+        .getChildren(
+            turn.path,
+            core.handle(),
+            (int rc, String path, Object context, @Nullable List<String> children) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (isSame(connection) && children != null) {
+                            turn.nextIsWanted(attempt, children.size() > 2);
+                          }
+                        }),
+            null);
+  }
+
+  /** Whether nothing that is watched since then can have gone untold. */
+  private boolean isSame(long connection) {
+    return !core.isOver() && core.handle().isUp() && core.handle().connection() == connection;
+  }
+
   /** The node with this number was removed, or marked. */
   void changed(Turn turn, EventType type, int seq) {
+    Turn.Next next = turn.nextAfter(seq);
+    turn.happened(seq);
     List<Attempt> concerned = turn.called(seq);
     if (concerned.isEmpty()) {
       return;
     }
     Attempt only = concerned.get(0);
+    if (type == EventType.NodeDeleted
+        && next != null
+        && next.wanted() != null
+        && concerned.equals(List.of(next.attempt()))
+        && !only.leaving) {
+      turns.grant(turn, only, next.czxid(), next.wanted());
+      announce(turn, only);
+      return;
+    }
     boolean marked = type == EventType.NodeDataChanged;
     if (marked && concerned.size() == 1 && only.isExclusive() && !turn.looking) {
       confirm(turn, only, Line.node(Mode.SHARERS, seq));
@@ -282,6 +348,9 @@ final class Looks {
         view.waits |= index == line.holding();
         int before = line.watched(index, attempt.isShared());
         if (!turn.watches(attempt, line.place(before).seq())) {
+          if (index == 1 && attempt.isExclusive()) {
+            watchOwn(turn, attempt, line.place(before).seq(), line.size() > 2);
+          }
           behind.computeIfAbsent(before, unused -> new ArrayList<>()).add(attempt);
         }
       }

@@ -86,7 +86,6 @@ final class Recovery {
         .delete(
             turn.node(attempt),
             false,
-            false,
             code -> {
               if (code == Code.OK || code == Code.NONODE) {
                 turns.ended(

@@ -47,6 +47,9 @@ final class Turn {
   /** Those who watch a node, by its number; some of them may watch another one by now. */
   private final Map<Integer, List<Attempt>> watchers = new HashMap<>();
 
+  /** The first who waits, while it hears of all that its turn depends on. */
+  private @Nullable Next next;
+
   boolean looking;
   boolean lookAgain;
 
@@ -56,6 +59,15 @@ final class Turn {
   boolean watchesAll;
 
   boolean recovering;
+
+  /**
+   * A waiter whose node stands right behind that of a holder.
+   *
+   * @param holder the number of the holder's node
+   * @param czxid of its own node
+   * @param wanted whether others wait behind it; null if that is not told yet
+   */
+  record Next(Attempt attempt, int holder, long czxid, @Nullable Boolean wanted) {}
 
   Turn(LockName name, String path) {
     this.name = name;
@@ -89,6 +101,44 @@ final class Turn {
     return node != null && node == seq;
   }
 
+  /** From now on it hears of its own node, and of the holder's if it has not left. */
+  void next(Attempt attempt, int holder, long czxid) {
+    if (watches(attempt, holder)) {
+      next = new Next(attempt, holder, czxid, null);
+    }
+  }
+
+  /** Whether others wait behind the next one; if not, it hears when the first of them comes. */
+  void nextIsWanted(Attempt attempt, boolean wanted) {
+    if (next != null && next.attempt() == attempt) {
+      next = new Next(attempt, next.holder(), next.czxid(), wanted);
+    }
+  }
+
+  /** Somebody came, or left: nobody but the next one's own node and the holder's were there. */
+  void lineChanged() {
+    if (next != null && next.wanted() != null) {
+      nextIsWanted(next.attempt(), true);
+    }
+  }
+
+  /** The first who waits, if it is to be called when that holder's node goes. */
+  @Nullable Next nextAfter(int holder) {
+    return next != null && next.holder() == holder && watches(next.attempt(), holder) ? next : null;
+  }
+
+  /** Something happened to the node with this number. */
+  void happened(int seq) {
+    if (next != null && (next.attempt().seq == seq || next.holder() == seq)) {
+      next = null;
+    }
+  }
+
+  /** Events may be missed, or come in another order. */
+  void forgetNext() {
+    next = null;
+  }
+
   void watchesNothing(Attempt attempt) {
     watched.remove(attempt);
   }
@@ -97,6 +147,9 @@ final class Turn {
   void leaves(Attempt attempt) {
     waiting.remove(attempt.number);
     watched.remove(attempt);
+    if (next != null && next.attempt() == attempt) {
+      next = null;
+    }
   }
 
   /** Those who have waited for that node to go; they do so no more. */

@@ -224,12 +224,14 @@ final class Turns {
   void grant(Turn turn, Attempt attempt, long czxid, boolean wanted) {
     turn.leaves(attempt);
     attempt.granted(czxid);
-    attempt.told |= wanted;
+    if (wanted) {
+      attempt.stoodBehind();
+    }
   }
 
   Reply.Granted granted(Attempt attempt) {
     return new Reply.Granted(
-        core.attempt(attempt.number), attempt.token(), attempt.tokens, attempt.told, null);
+        core.attempt(attempt.number), attempt.token(), attempt.tokens, attempt.isWanted(), null);
   }
 
   /** As the queue's turn came: nobody asked just now. */
@@ -240,7 +242,7 @@ final class Turns {
             core.attempt(attempt.number),
             attempt.token(),
             attempt.tokens,
-            attempt.told,
+            attempt.isWanted(),
             false));
   }
 
@@ -259,8 +261,8 @@ final class Turns {
   /** Somebody who waits has left word for a holder. */
   void wanted(AttemptId id) {
     Attempt attempt = isOurs(id) ? attempts.get(id.number()) : null;
-    if (attempt != null && !attempt.told) {
-      attempt.told = true;
+    if (attempt != null && !attempt.isWanted()) {
+      attempt.wanted();
       if (attempt.state() == State.HELD && !attempt.leaving) {
         core.tell(new News.Wanted(attempt.name, id));
       }
@@ -299,8 +301,11 @@ final class Turns {
     regulars.changed(type, path);
     Turn whole = turns.get(path);
     if (whole != null) {
-      if (type == EventType.NodeChildrenChanged && whole.watchesAll) {
-        looks.look(whole);
+      if (type == EventType.NodeChildrenChanged) {
+        whole.lineChanged();
+        if (whole.watchesAll) {
+          looks.look(whole);
+        }
       }
       return;
     }
@@ -310,9 +315,10 @@ final class Turns {
     }
   }
 
-  /** What happens meanwhile is not told. */
+  /** What happens meanwhile is not told, or in another order. */
   void disconnected() {
     regulars.forget();
+    turns.values().forEach(Turn::forgetNext);
   }
 
   /** What was in doubt is looked up, and what may have been missed. */

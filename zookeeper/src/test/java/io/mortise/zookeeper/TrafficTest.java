@@ -118,7 +118,8 @@ class TrafficTest {
   }
 
   @Test
-  void givenManyWaiters_thenEachNodeIsWatchedByTheNextOnly() throws Exception {
+  void givenManyWaiters_thenEachNodeIsWatchedByTheNextOnly_andTheFirstWaitersByItself()
+      throws Exception {
     String directory = new Layout("/herd").lock(LockName.of("x"));
     int waiters = 90;
     List<LockClient> clients = new ArrayList<>();
@@ -136,7 +137,8 @@ class TrafficTest {
               .acquireAsync(Duration.ofMinutes(5)));
     }
     Waits.until(LONG, "all watch", () -> watchers(directory).size() == waiters);
-    assertThat(watchers(directory)).allMatch(sessions -> sessions == 1);
+    assertThat(watchers(directory)).filteredOn(sessions -> sessions == 2).hasSizeLessThan(2);
+    assertThat(watchers(directory)).allMatch(sessions -> sessions <= 2);
     lease.close();
     for (int i = 0; i < waiters; i++) {
       CompletableFuture.anyOf(waiting.toArray(CompletableFuture[]::new)).get();

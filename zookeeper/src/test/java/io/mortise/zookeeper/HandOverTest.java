@@ -1,0 +1,151 @@
+package io.mortise.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.spi.LockName;
+import io.mortise.spi.Mode;
+import io.mortise.testkit.Waits;
+import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.Relay.Weather;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The first who waits holds when it hears that the holder's node has gone, and not otherwise. */
+@SuppressWarnings("try") // closing may be interrupted
+@Timeout(120)
+class HandOverTest {
+  private static final Duration LONG = TestServer.LONG;
+
+  private final ZooKeeperServer server = ZooKeeperUnderTest.server();
+  private final Layout layout = new Layout("/hand-over-" + System.nanoTime());
+  private final String lock = layout.lock(LockName.of("x"));
+  private final Relay line = Relay.to(server.port());
+
+  private ZooKeeper looking;
+  private LockClient holder;
+  private LockClient waiter;
+  private LockClient third;
+  private Lease held;
+  private CompletableFuture<Lease> waiting;
+
+  /** The holder has been told, so the waiter has looked at the line and at its own node. */
+  @BeforeEach
+  void waitInLine() throws Exception {
+    looking = TestServer.connect(server.address(), Duration.ofMinutes(2));
+    holder = client(server.address());
+    third = client(server.address());
+    waiter = client("127.0.0.1:" + line.port());
+    held = holder.lock("x").acquireWithin(LONG);
+    waiting = waiter.lock("x").acquireAsync(LONG);
+    Waits.until(LONG, "the holder has read its note", this::isNoteRead);
+  }
+
+  @AfterEach
+  void closeAll() throws Exception {
+    line.weather(Weather.FAIR);
+    waiter.close();
+    third.close();
+    holder.close();
+    line.close();
+    looking.close();
+  }
+
+  private LockClient client(String servers) {
+    return LockClient.builder()
+        .url(Scheme.ZK.url(servers, layout.root()))
+        // No renewal falls into a test.
+        .ttl(Duration.ofMinutes(20))
+        .build();
+  }
+
+  private boolean isNoteRead() {
+    try {
+      for (String session : looking.getChildren(layout.allNotes(), false)) {
+        // One was made, and none is left.
+        if (looking.exists(layout.allNotes() + "/" + session, false).getCversion() == 2) {
+          return true;
+        }
+      }
+      return false;
+    } catch (KeeperException e) {
+      return false;
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private CompletableFuture<Lease> waitAsThird() {
+    CompletableFuture<Lease> next = third.lock("x").acquireAsync(LONG);
+    Waits.until(LONG, "three stand in the line", () -> count() == 3);
+    return next;
+  }
+
+  private int count() {
+    try {
+      return looking.getChildren(lock, false).size();
+    } catch (KeeperException | InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private void removeTheWaitersNode() throws Exception {
+    looking.delete(lock + "/" + Line.node(Mode.SHARERS, 1), -1);
+  }
+
+  private static Lease get(CompletableFuture<Lease> lease) throws Exception {
+    return lease.get(LONG.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  @Test
+  void givenFirstWaiter_whenTheHolderGivesBack_thenItHoldsWithoutAskingTheServer()
+      throws Exception {
+    line.weather(Weather.REQUESTS_HELD);
+
+    held.close();
+
+    assertThat(get(waiting).token()).isGreaterThan(held.token());
+    line.weather(Weather.FAIR);
+    get(waiting).close();
+  }
+
+  @Test
+  void givenFirstWaiterWhoseNodeWasRemoved_whenTheHolderGivesBack_thenTheOneBehindHolds()
+      throws Exception {
+    CompletableFuture<Lease> next = waitAsThird();
+    removeTheWaitersNode();
+
+    held.close();
+
+    Lease behind = get(next);
+    behind.close();
+    // It came again, with a node of its own behind all that were there.
+    assertThat(get(waiting).token()).isGreaterThan(behind.token());
+    get(waiting).close();
+  }
+
+  @Test
+  void givenFirstWaiterThatHeardNothing_whileItsNodeAndTheHoldersWent_thenTheOneBehindHolds()
+      throws Exception {
+    CompletableFuture<Lease> next = waitAsThird();
+    line.weather(Weather.MUTE);
+    removeTheWaitersNode();
+    held.close();
+    Lease behind = get(next);
+
+    line.weather(Weather.FAIR);
+
+    behind.close();
+    assertThat(get(waiting).token()).isGreaterThan(behind.token());
+    get(waiting).close();
+  }
+}
