@@ -98,7 +98,7 @@ final class Arrivals {
     }
     attempt.seq = last.seq;
     // Word may have come for the one before, meanwhile.
-    turns.grant(turn, attempt, last.czxid(), last.isWanted());
+    turns.grant(turn, attempt, last.czxid(), last.isWanted() ? 1 : 0);
     turns.answer(job, turns.granted(attempt));
     turns.finish(turn);
   }
@@ -123,7 +123,7 @@ final class Arrivals {
       departures.withdraw(
           turn, attempt, () -> differs(turn, job, attempt.capacity(), made.capacity()));
     } else if (made.children() == 1) {
-      turns.grant(turn, attempt, made.czxid(), false);
+      turns.grant(turn, attempt, made.czxid(), 0);
       turns.answer(job, turns.granted(attempt));
       turns.finish(turn);
     } else {
@@ -141,10 +141,10 @@ final class Arrivals {
       return;
     }
     if (made.czxid() != 0) {
-      turns.grant(turn, attempt, made.czxid(), false);
+      turns.grant(turn, attempt, made.czxid(), 0);
     } else {
       attempt.startAt(last.next());
-      turns.grant(turn, attempt, last.czxid(), false);
+      turns.grant(turn, attempt, last.czxid(), 0);
     }
     turns.answer(job, turns.granted(attempt));
     turns.finish(turn);

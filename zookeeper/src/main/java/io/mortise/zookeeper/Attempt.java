@@ -10,11 +10,10 @@ import io.mortise.spi.Mode;
 final class Attempt {
   private static final byte NO_DEMAND = 0;
 
-  /** Somebody has left word, and so knows that this attempt holds. */
-  private static final byte WORD = 1;
+  private static final byte WANTED = 1;
 
-  /** Somebody stands behind its node, perhaps since before it held. */
-  private static final byte LINE = 2;
+  /** So many wait that none of them should list them all. */
+  private static final byte LONG_LINE = 2;
 
   final long number;
   final LockName name;
@@ -80,21 +79,21 @@ final class Attempt {
     return demand != NO_DEMAND;
   }
 
-  /** Somebody who waits has left word. */
+  /** Somebody waits. */
   void wanted() {
     if (!isWanted()) {
-      demand = WORD;
+      demand = WANTED;
     }
   }
 
-  /** Whether somebody may wait behind its node who does not know that it holds. */
-  boolean hasLine() {
-    return demand == LINE;
+  /** Whether many stood behind its node when it was granted. */
+  boolean hasLongLine() {
+    return demand == LONG_LINE;
   }
 
-  /** Others stand behind its node. */
-  void stoodBehind() {
-    demand = LINE;
+  /** Many stand behind its node. */
+  void wantedByMany() {
+    demand = LONG_LINE;
   }
 
   /** It holds. Where its block of tokens starts does not change. */

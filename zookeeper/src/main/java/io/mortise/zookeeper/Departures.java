@@ -56,9 +56,10 @@ final class Departures {
     turn.leaves(attempt);
     leaving.add(job);
     boolean exclusive = attempt.wasHeld() && attempt.isExclusive();
-    // Somebody who has left word knows that this one holds, and needs no mark.
-    boolean marked = exclusive && attempt.hasLine();
-    boolean wanted = marked || (exclusive && attempt.isWanted());
+    boolean wanted = exclusive && attempt.isWanted();
+    // Whoever comes next knows that this one held, or lists a few nodes to see that it is the
+    // first.
+    boolean marked = exclusive && attempt.hasLongLine();
     Work.Ended then =
         (code, followed) -> {
           leaving.remove(job);

@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>In a long line</b> nobody lists. Sequence numbers have no gaps when they are given, so a
  * newcomer watches the number before its own; if that one is gone already, it lists once. A holder
- * that knows that somebody waits marks its node in the same transaction that removes it: whoever
- * watches it hears of the mark instead of the removal, and knows that it is the first. So a
- * hand-over costs one small read, however many wait. Who hears of a removal without a mark (a
- * waiter that left, a session that ended) lists once, and watches the next one before it.
+ * that knows that many wait marks its node in the same transaction that removes it: whoever watches
+ * it hears of the mark instead of the removal, and knows that it is the first. So a hand-over costs
+ * one small read, however many wait. Who hears of a removal without a mark (in a short line, of a
+ * waiter that left, of a session that ended) lists once, and watches the next one before it.
  *
  * <p><b>Nothing is believed</b> before the own node was read: it must be there, and be owned by
  * this very session. The first who waits knows that the one before it holds. It reads its own node
@@ -82,7 +82,7 @@ final class Looks {
     }
     int before = attempt.seq - 1;
     if (second) {
-      watchOwn(turn, attempt, before, false);
+      watchOwn(turn, attempt, before, 0);
     }
     watch(
         turn,
@@ -154,9 +154,9 @@ final class Looks {
    * hears that the holder's node has gone, it holds, and knows whether the lock is wanted: over one
    * connection, what is watched is told in the order in which it happened.
    *
-   * @param others whether somebody is known to stand behind it
+   * @param behind how many are known to stand behind it
    */
-  private void watchOwn(Turn turn, Attempt attempt, int holder, boolean others) {
+  private void watchOwn(Turn turn, Attempt attempt, int holder, int behind) {
     long connection = core.handle().connection();
     client()
         .getData(
@@ -170,13 +170,13 @@ final class Looks {
                               && rc == 0
                               && core.isOurs(new Node(data, stat), attempt)) {
                             turn.next(attempt, holder, stat.getCzxid());
-                            if (others) {
-                              turn.nextIsWanted(attempt, true);
+                            if (behind > 0) {
+                              turn.behindNext(attempt, behind);
                             }
                           }
                         }),
             null);
-    if (others) {
+    if (behind > 0) {
       return;
     }
     client()
@@ -188,7 +188,7 @@ final class Looks {
                     .run(
                         () -> {
                           if (isSame(connection) && children != null) {
-                            turn.nextIsWanted(attempt, children.size() > 2);
+                            turn.behindNext(attempt, Math.max(0, children.size() - 2));
                           }
                         }),
             null);
@@ -210,18 +210,58 @@ final class Looks {
     Attempt only = concerned.get(0);
     if (type == EventType.NodeDeleted
         && next != null
-        && next.wanted() != null
+        && next.behind() != Turn.Next.UNKNOWN
         && concerned.equals(List.of(next.attempt()))
         && !only.leaving) {
-      turns.grant(turn, only, next.czxid(), next.wanted());
+      turns.grant(turn, only, next.czxid(), next.behind());
       announce(turn, only);
       return;
     }
-    boolean marked = type == EventType.NodeDataChanged;
-    if (marked && concerned.size() == 1 && only.isExclusive() && !turn.looking) {
+    boolean alone = concerned.size() == 1 && only.isExclusive() && !turn.looking;
+    if (alone && type == EventType.NodeDataChanged) {
       confirm(turn, only, Line.node(Mode.SHARERS, seq));
+    } else if (alone && turn.asker == null) {
+      succeed(turn, only);
     } else {
       look(turn);
+    }
+  }
+
+  /** What it watched has gone, and may have held: if it is the first by now, it holds. */
+  private void succeed(Turn turn, Attempt attempt) {
+    turn.looking = true;
+    underWay++;
+    View view = new View(null, false);
+    Reads.line(
+        client(),
+        turn.path,
+        turn.node(attempt),
+        (children, own) ->
+            core.guard()
+                .run(
+                    () -> {
+                      if (!core.isOver()) {
+                        succeeded(turn, view, attempt, children, own);
+                      }
+                    }));
+  }
+
+  private void succeeded(
+      Turn turn, View view, Attempt attempt, @Nullable List<String> children, Node own) {
+    Stat stat = own.stat();
+    if (children == null) {
+      turn.lookAgain = true;
+      looked(turn);
+      return;
+    }
+    Line line = Line.of(children, attempt.capacity());
+    boolean waits = turn.waiting.containsKey(attempt.number) && !attempt.leaving;
+    if (waits && stat != null && line.indexOf(attempt.seq) == 0 && core.isOurs(own, attempt)) {
+      turns.grant(turn, attempt, stat.getCzxid(), line.size() - 1);
+      announce(turn, attempt);
+      looked(turn);
+    } else {
+      listed(turn, view, Code.OK, children);
     }
   }
 
@@ -247,7 +287,7 @@ final class Looks {
                         if (own == null || !core.isOurs(nodes.get(0), attempt)) {
                           turns.vanished(turn, attempt);
                         } else {
-                          turns.grant(turn, attempt, own.getCzxid(), line.getNumChildren() > 1);
+                          turns.grant(turn, attempt, own.getCzxid(), line.getNumChildren() - 1);
                           announce(turn, attempt);
                         }
                       }
@@ -349,7 +389,7 @@ final class Looks {
         int before = line.watched(index, attempt.isShared());
         if (!turn.watches(attempt, line.place(before).seq())) {
           if (index == 1 && attempt.isExclusive()) {
-            watchOwn(turn, attempt, line.place(before).seq(), line.size() > 2);
+            watchOwn(turn, attempt, line.place(before).seq(), line.size() - 2);
           }
           behind.computeIfAbsent(before, unused -> new ArrayList<>()).add(attempt);
         }
@@ -404,7 +444,7 @@ final class Looks {
         turns.vanished(turn, attempt);
       }
     }
-    boolean othersWait = view.line.size() > view.line.holding();
+    int othersWait = view.line.size() - view.line.holding();
     int at = view.heads;
     for (Attempt attempt : view.holding) {
       Node node = nodes.get(at++);

@@ -2,6 +2,7 @@ package io.mortise.zookeeper;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -46,6 +47,30 @@ final class Reads {
    */
   static void nodes(ZooKeeper client, List<String> paths, Consumer<@Nullable List<Node>> then) {
     nodes(client, paths, new ArrayList<>(), then);
+  }
+
+  /**
+   * Reads which nodes stand in a line, and one of them.
+   *
+   * @param then called on the event thread, or given null if there was no answer or is no line
+   */
+  static void line(
+      ZooKeeper client, String line, String node, BiConsumer<@Nullable List<String>, Node> then) {
+    client.multi(
+        List.of(Op.getChildren(line), Op.getData(node)),
+        (rc, path, context, results) -> {
+          boolean answered = results != null && results.size() == 2;
+          if (answered && results.get(0) instanceof OpResult.GetChildrenResult listed) {
+            then.accept(
+                listed.getChildren(),
+                results.get(1) instanceof OpResult.GetDataResult read
+                    ? new Node(read.getData(), read.getStat())
+                    : Node.NONE);
+          } else {
+            then.accept(null, Node.NONE);
+          }
+        },
+        null);
   }
 
   private static void nodes(

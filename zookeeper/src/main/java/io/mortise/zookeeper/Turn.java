@@ -65,9 +65,11 @@ final class Turn {
    *
    * @param holder the number of the holder's node
    * @param czxid of its own node
-   * @param wanted whether others wait behind it; null if that is not told yet
+   * @param behind how many stand behind it, as far as is known
    */
-  record Next(Attempt attempt, int holder, long czxid, @Nullable Boolean wanted) {}
+  record Next(Attempt attempt, int holder, long czxid, int behind) {
+    static final int UNKNOWN = -1;
+  }
 
   Turn(LockName name, String path) {
     this.name = name;
@@ -104,21 +106,21 @@ final class Turn {
   /** From now on it hears of its own node, and of the holder's if it has not left. */
   void next(Attempt attempt, int holder, long czxid) {
     if (watches(attempt, holder)) {
-      next = new Next(attempt, holder, czxid, null);
+      next = new Next(attempt, holder, czxid, Next.UNKNOWN);
     }
   }
 
-  /** Whether others wait behind the next one; if not, it hears when the first of them comes. */
-  void nextIsWanted(Attempt attempt, boolean wanted) {
+  /** How many stand behind the next one; if nobody does, it hears when the first of them comes. */
+  void behindNext(Attempt attempt, int behind) {
     if (next != null && next.attempt() == attempt) {
-      next = new Next(attempt, next.holder(), next.czxid(), wanted);
+      next = new Next(attempt, next.holder(), next.czxid(), behind);
     }
   }
 
   /** Somebody came, or left: nobody but the next one's own node and the holder's were there. */
   void lineChanged() {
-    if (next != null && next.wanted() != null) {
-      nextIsWanted(next.attempt(), true);
+    if (next != null && next.behind() == 0) {
+      behindNext(next.attempt(), 1);
     }
   }
 

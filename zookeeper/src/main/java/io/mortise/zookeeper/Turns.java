@@ -221,11 +221,13 @@ final class Turns {
   }
 
   /** The attempt holds from now on; who hears of it is the caller's business. */
-  void grant(Turn turn, Attempt attempt, long czxid, boolean wanted) {
+  void grant(Turn turn, Attempt attempt, long czxid, int waiters) {
     turn.leaves(attempt);
     attempt.granted(czxid);
-    if (wanted) {
-      attempt.stoodBehind();
+    if (waiters > Looks.SHORT) {
+      attempt.wantedByMany();
+    } else if (waiters > 0) {
+      attempt.wanted();
     }
   }
 

@@ -31,6 +31,7 @@ class HandOverTest {
   private final String lock = layout.lock(LockName.of("x"));
   private final Relay line = Relay.to(server.port());
 
+  private Tap tap;
   private ZooKeeper looking;
   private LockClient holder;
   private LockClient waiter;
@@ -43,7 +44,8 @@ class HandOverTest {
   void waitInLine() throws Exception {
     looking = TestServer.connect(server.address(), Duration.ofMinutes(2));
     holder = client(server.address());
-    third = client(server.address());
+    tap = new Tap(server.port());
+    third = client("127.0.0.1:" + tap.port());
     waiter = client("127.0.0.1:" + line.port());
     held = holder.lock("x").acquireWithin(LONG);
     waiting = waiter.lock("x").acquireAsync(LONG);
@@ -56,6 +58,7 @@ class HandOverTest {
     waiter.close();
     third.close();
     holder.close();
+    tap.close();
     line.close();
     looking.close();
   }
@@ -98,8 +101,22 @@ class HandOverTest {
     }
   }
 
+  private String waitersNode() {
+    return lock + "/" + Line.node(Mode.SHARERS, 1);
+  }
+
   private void removeTheWaitersNode() throws Exception {
-    looking.delete(lock + "/" + Line.node(Mode.SHARERS, 1), -1);
+    looking.delete(waitersNode(), -1);
+  }
+
+  private long watchersOfTheWaiter() {
+    return server
+        .ask("wchp")
+        .lines()
+        .dropWhile(line -> !line.equals(waitersNode()))
+        .skip(1)
+        .takeWhile(line -> line.startsWith("\t"))
+        .count();
   }
 
   private static Lease get(CompletableFuture<Lease> lease) throws Exception {
@@ -131,6 +148,23 @@ class HandOverTest {
     // It came again, with a node of its own behind all that were there.
     assertThat(get(waiting).token()).isGreaterThan(behind.token());
     get(waiting).close();
+  }
+
+  @Test
+  void givenWaiterOfAShortLine_whenTheOneBeforeItIsGone_thenItAsksOnceAndHolds() throws Exception {
+    CompletableFuture<Lease> next = waitAsThird();
+    Waits.until(LONG, "the third watches the second", () -> watchersOfTheWaiter() == 2);
+    held.close();
+    get(waiting);
+    // Its answer comes after those to all that was asked before.
+    third.lock("y").acquireWithin(LONG).close();
+    int before = tap.asked();
+
+    removeTheWaitersNode();
+
+    assertThat(get(next).token()).isGreaterThan(get(waiting).token());
+    assertThat(tap.asked()).isEqualTo(before + 1);
+    get(next).close();
   }
 
   @Test
