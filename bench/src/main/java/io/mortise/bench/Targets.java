@@ -8,6 +8,7 @@ import static io.mortise.bench.subject.Subjects.MARIADB_GET_LOCK;
 import static io.mortise.bench.subject.Subjects.MARIADB_ROWS;
 import static io.mortise.bench.subject.Subjects.MARIADB_SHEDLOCK;
 import static io.mortise.bench.subject.Subjects.MARIADB_SPRING;
+import static io.mortise.bench.subject.Subjects.MORTISE_CURATOR;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_FAIR;
@@ -259,6 +260,22 @@ final class Targets {
         "ZooKeeper, 4 processes: switches ÷ Curator",
         ratio(Workload.PROCESSES, MORTISE_ZOOKEEPER, CURATOR, "switches/s"),
         1.3);
+    atLeast(
+        "ZooKeeper, 4 processes: process switches ÷ Curator",
+        ratio(Workload.PROCESSES, MORTISE_ZOOKEEPER, CURATOR, "process switches/s"),
+        1);
+    atLeast(
+        "ZooKeeper, 4 processes, fair: switches ÷ Curator",
+        ratio(Workload.PROCESSES, MORTISE_ZOOKEEPER_FAIR, CURATOR, "switches/s"),
+        1);
+    atMost(
+        "ZooKeeper, hand-off between processes ÷ Curator",
+        ratio(Workload.SIGNAL, MORTISE_ZOOKEEPER, CURATOR, "p50 µs"),
+        1);
+    atLeast(
+        "Curator's layout, 64 threads apart: answered ÷ Curator",
+        ratio(Workload.APART_64, MORTISE_CURATOR, CURATOR, "pairs/s"),
+        1);
     atMost(
         "ZooKeeper hand-off: with 5,000 waiters ÷ with 10",
         figures.median(Workload.CROWD_5000, MORTISE_ZOOKEEPER_FAIR, "hand-off µs")
