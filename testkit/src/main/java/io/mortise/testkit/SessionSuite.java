@@ -11,6 +11,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -112,6 +113,26 @@ class SessionSuite extends StoreSuite {
     renewed(a.renew(0, 7, List.of()));
     renewed(a.renew(0, 7, List.of()));
     renewed(a.renew(7, 8, List.of()));
+  }
+
+  /** A try that takes long is followed by another, so that several may be answered late. */
+  @Test
+  void givenTwoTriesOfARenewalUnderWay_whenTheNextFollowsTheFirstAnswer_thenNoneIsLost() {
+    SessionDriver a = SessionDriver.prepare(store(), LONG, "a");
+    long beat = 0;
+    for (int i = 0; i < 20; i++) {
+      CompletableFuture<Renewal> first = started(a, beat, beat + 5);
+      CompletableFuture<Renewal> second = started(a, beat, beat + 5);
+      renewed(Waits.join(first));
+      CompletableFuture<Renewal> next = started(a, beat + 5, beat + 6);
+      renewed(Waits.join(next));
+      renewed(Waits.join(second));
+      beat += 6;
+    }
+  }
+
+  private static CompletableFuture<Renewal> started(SessionDriver a, long previous, long next) {
+    return a.session().renew(previous, next, List.of()).toCompletableFuture();
   }
 
   @Test
