@@ -94,11 +94,20 @@ final class Bond implements Handle.Listener {
   }
 
   private void begin(long previous, long next, List<Long> seen, CompletableFuture<Renewal> answer) {
-    lastAsked = System.nanoTime();
     if (over || (!connecting && previous != 0)) {
       session.after(() -> answer.complete(new Renewal.Lost("the session is over")));
-    } else if (connected.isDone() && handle != null) {
-      touch(handle, previous, next, seen, answer);
+      return;
+    }
+    // Here, and not when it is proven: tries of one renewal may be proven after the next one.
+    if (connecting && beat != previous && beat != next) {
+      session.after(
+          () -> answer.complete(new Renewal.Lost("another process renews the same session")));
+      return;
+    }
+    beat = next;
+    lastAsked = System.nanoTime();
+    if (connected.isDone() && handle != null) {
+      touch(handle, seen, answer);
     } else {
       if (!connecting) {
         connecting = true;
@@ -106,7 +115,7 @@ final class Bond implements Handle.Listener {
         watchEngine(spec.ttl().toNanos());
         session.after(() -> store.worker().execute(this::connect));
       }
-      var unused = connected.thenAccept(code -> opened(code, previous, next, seen, answer));
+      var unused = connected.thenAccept(code -> opened(code, seen, answer));
     }
   }
 
@@ -172,11 +181,10 @@ final class Bond implements Handle.Listener {
     // Stands watch by themselves.
   }
 
-  private void opened(
-      Code code, long previous, long next, List<Long> seen, CompletableFuture<Renewal> answer) {
+  private void opened(Code code, List<Long> seen, CompletableFuture<Renewal> answer) {
     Handle present = handle;
     if (code != Code.OK || present == null) {
-      renewed(code, previous, next, seen, answer);
+      renewed(code, seen, answer);
       return;
     }
     int timeout = present.client().getSessionTimeout();
@@ -189,18 +197,13 @@ final class Bond implements Handle.Listener {
     } else if (present.isOwn()) {
       // The ZooKeeper session is younger than the request.
       session.step(() -> pulse.born(firstAsked));
-      renewed(code, previous, next, seen, answer);
+      renewed(code, seen, answer);
     } else {
-      session.step(() -> touch(present, previous, next, seen, answer));
+      session.step(() -> touch(present, seen, answer));
     }
   }
 
-  private void touch(
-      Handle present,
-      long previous,
-      long next,
-      List<Long> seen,
-      CompletableFuture<Renewal> answer) {
+  private void touch(Handle present, List<Long> seen, CompletableFuture<Renewal> answer) {
     long sentAt = System.nanoTime();
     long connection = present.connection();
     wire()
@@ -210,7 +213,7 @@ final class Bond implements Handle.Listener {
                 session.step(
                     () -> {
                       if (code != Code.OK) {
-                        renewed(code, previous, next, seen, answer);
+                        renewed(code, seen, answer);
                         return;
                       }
                       pulse.confirm(
@@ -222,16 +225,11 @@ final class Bond implements Handle.Listener {
                               session.whenLooked(
                                   () ->
                                       renewed(
-                                          proven ? Code.OK : Code.CONNECTIONLOSS,
-                                          previous,
-                                          next,
-                                          seen,
-                                          answer)));
+                                          proven ? Code.OK : Code.CONNECTIONLOSS, seen, answer)));
                     }));
   }
 
-  private void renewed(
-      Code code, long previous, long next, List<Long> seen, CompletableFuture<Renewal> answer) {
+  private void renewed(Code code, List<Long> seen, CompletableFuture<Renewal> answer) {
     session.step(
         () -> {
           Renewal renewal;
@@ -243,10 +241,7 @@ final class Bond implements Handle.Listener {
                     new StoreUnavailableException(
                         "ZooKeeper answered " + code + " (store=" + session.storeName() + ").",
                         KeeperException.create(code)));
-          } else if (beat != previous && beat != next) {
-            renewal = new Renewal.Lost("another process renews the same session");
           } else {
-            beat = next;
             news.seen(seen);
             Inbox.Told told = news.tell();
             renewal = new Renewal.Renewed(0, told.items(), told.more());

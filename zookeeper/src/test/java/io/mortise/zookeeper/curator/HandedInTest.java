@@ -8,6 +8,8 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.Renewal;
+import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.Relay;
 import io.mortise.testkit.server.Relay.Weather;
@@ -56,14 +58,18 @@ class HandedInTest {
 
   /** In the layout of Curator, where its own client would have it, or in ours. */
   private LockStore store(String layout) {
+    return store(layout, TICK);
+  }
+
+  private LockStore store(String layout, Duration tick) {
     if (theirs.getState() == org.apache.curator.framework.imps.CuratorFrameworkState.LATENT) {
       theirs.start();
     }
     return layout.equals("curator")
-        ? CuratorStore.over(theirs, CuratorStore.Options.DEFAULT.withBase("/locks").withTick(TICK))
+        ? CuratorStore.over(theirs, CuratorStore.Options.DEFAULT.withBase("/locks").withTick(tick))
         : ZooKeeperStore.over(
             () -> theirs.getZookeeperClient().getZooKeeper(),
-            ZooKeeperStore.Options.DEFAULT.withRoot(fleet.path("ours")).withTick(TICK));
+            ZooKeeperStore.Options.DEFAULT.withRoot(fleet.path("ours")).withTick(tick));
   }
 
   private LockClient client(LockStore store) {
@@ -277,6 +283,51 @@ class HandedInTest {
     assertThat(session().getSessionId()).isNotEqualTo(first);
     next.close();
     store.close();
+  }
+
+  /** The tick of a client that is handed in is taken for 2 s: a sixth of these TTLs is shorter. */
+  @ParameterizedTest
+  @ValueSource(ints = {5, 8, 11})
+  void givenSessionLongerThanTheTtl_whenRenewalsAreRepeatedBeforeTheyAreProven_thenTheLeaseStands(
+      int seconds) throws Exception {
+    theirs.start();
+    Duration ttl = Duration.ofSeconds(seconds);
+    LockStore store =
+        fleet.closedLater(
+            CuratorStore.over(theirs, CuratorStore.Options.DEFAULT.withBase("/locks")));
+    LockClient locks = fleet.closedLater(LockClient.builder().store(store).ttl(ttl).build());
+    Lease lease = locks.lock("a").acquireWithin(Fleet.LONG);
+    long granted = System.nanoTime();
+
+    Waits.until(
+        Fleet.LONG,
+        "the lease was lost, or renewed more than once",
+        () ->
+            lease.state() == Lease.State.LOST
+                || System.nanoTime() + lease.remaining().toNanos() - granted
+                    > ttl.multipliedBy(3).dividedBy(2).toNanos());
+
+    assertThat(lease.state()).isEqualTo(Lease.State.HELD);
+    lease.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"curator", "ours"})
+  void givenTwoTriesOfARenewal_whenTheNextIsProvenBeforeTheSecondOfThem_thenNoneIsLost(
+      String layout) {
+    SessionDriver a = SessionDriver.prepare(store(layout, Duration.ofSeconds(2)), TTL, "a");
+    CompletableFuture<Renewal> first = renew(a, 0, 7);
+    Waits.pass(Duration.ofMillis(200));
+    CompletableFuture<Renewal> second = renew(a, 0, 7);
+    assertThat(Waits.join(first)).isInstanceOf(Renewal.Renewed.class);
+    assertThat(Waits.join(renew(a, 7, 8))).isInstanceOf(Renewal.Renewed.class);
+    assertThat(Waits.join(second)).isInstanceOf(Renewal.Renewed.class);
+    assertThat(Waits.join(renew(a, 8, 9))).isInstanceOf(Renewal.Renewed.class);
+    a.close();
+  }
+
+  private static CompletableFuture<Renewal> renew(SessionDriver session, long from, long to) {
+    return session.session().renew(from, to, List.of()).toCompletableFuture();
   }
 
   @Test
