@@ -21,6 +21,7 @@ import io.mortise.spi.Verdict;
 import io.mortise.zookeeper.internal.Connector;
 import io.mortise.zookeeper.internal.Lookout;
 import io.mortise.zookeeper.internal.Servers;
+import io.mortise.zookeeper.internal.SessionLimits;
 import io.mortise.zookeeper.internal.Timer;
 import io.mortise.zookeeper.internal.Workers;
 import java.time.Duration;
@@ -62,7 +63,7 @@ final class ZooKeeperLockStore implements LockStore {
   private final Connector connector;
   private final ZooKeeperStore.Options options;
   private final Layout layout;
-  private final Duration relay;
+  private final SessionLimits limits;
   private final StoreProfile profile;
   private final Timer timer = new Timer("mortise-zookeeper-timer");
   private final ExecutorService executor;
@@ -78,7 +79,7 @@ final class ZooKeeperLockStore implements LockStore {
     Lookout lookout = new Lookout(connector, display, options.timeout());
     this.observer = new Observer(this, lookout, display);
     try {
-      this.relay = lookout.tick(options.tick());
+      this.limits = lookout.limits(options.tick());
       this.profile =
           new StoreProfile(
               display,
@@ -86,7 +87,7 @@ final class ZooKeeperLockStore implements LockStore {
               options.timeout(),
               MIN_TTL,
               // Sessions of few ticks outlive their TTL, and all end at a tick.
-              relay.multipliedBy(4));
+              limits.tick().multipliedBy(4));
       lookout.prepare(options.root(), options.acl(), CreateMode.CONTAINER);
     } catch (RuntimeException e) {
       shutDown();
@@ -129,7 +130,7 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   Duration relay() {
-    return relay;
+    return limits.tick();
   }
 
   Timer timer() {
@@ -173,6 +174,12 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   @Override
+  public void checkTtl(Duration ttl) {
+    LockStore.super.checkTtl(ttl);
+    limits.check(ttl, profile.display());
+  }
+
+  @Override
   public StoreSession open(SessionSpec spec, Consumer<News> hints) {
     SessionCore core = sessions.computeIfAbsent(spec.id(), unknown -> new SessionCore(this, spec));
     core.listen(hints);
@@ -204,7 +211,7 @@ final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public CompletionStage<StoreReport> examine() {
-    return Servers.report("zk");
+    return CompletableFuture.completedFuture(limits.report("zk"));
   }
 
   @Override

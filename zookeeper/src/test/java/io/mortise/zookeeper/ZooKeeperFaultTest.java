@@ -6,12 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockClientBuilder;
 import io.mortise.StoreUnavailableException;
-import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.zookeeper.curator.CuratorStore;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -37,6 +38,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(120)
 class ZooKeeperFaultTest {
   private static final Duration LONG = Duration.ofSeconds(40);
+  private static final Duration TICK = Duration.ofMillis(100);
+  private static final Duration TWO_SECONDS = Duration.ofSeconds(2);
   private static ZooKeeperServer server;
 
   private final List<AutoCloseable> open = new ArrayList<>();
@@ -289,17 +292,36 @@ class ZooKeeperFaultTest {
         });
   }
 
-  @Test
-  void givenTtlThatTheServersDoNotGrant_thenItIsSaid() {
+  @ParameterizedTest
+  @EnumSource
+  void givenTtlThatTheServersDoNotGrant_thenTheClientIsRefused(Scheme scheme) {
     ZooKeeperServer strict =
         ZooKeeperServer.start(TestServer.setup().with("maxSessionTimeout", "900"));
     open.add(strict);
-    LockClient locks =
-        LockClient.builder().url(strict.url() + "?tick=100ms").ttl(Duration.ofSeconds(2)).build();
-    open.add(locks);
-    assertThatThrownBy(() -> locks.lock("x").tryAcquire())
-        .isInstanceOf(StoreUnavailableException.class)
-        .hasRootCauseInstanceOf(StoreUnfitException.class)
-        .hasMessageContaining("maxSessionTimeout");
+    LockClientBuilder locks =
+        LockClient.builder().url(scheme.url(strict.address(), "/strict")).ttl(TWO_SECONDS);
+    assertThatThrownBy(locks::build)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("2000 ms")
+        .hasMessageContaining("maxSessionTimeout")
+        .hasMessageContaining("at most 900 ms");
+    open.add(locks.ttl(Duration.ofMillis(900)).build());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenClientHandedIn_whoseSessionIsShorterThanTheTtl_thenTheClientIsRefused(Scheme scheme)
+      throws Exception {
+    ZooKeeper theirs = TestServer.connect(TestServer.shared().address(), Duration.ofSeconds(1));
+    open.add(theirs);
+    LockStore store =
+        scheme == Scheme.ZK
+            ? ZooKeeperStore.over(theirs, ZooKeeperStore.Options.DEFAULT.withTick(TICK))
+            : CuratorStore.over(() -> theirs, CuratorStore.Options.DEFAULT.withTick(TICK));
+    open.add(store);
+    assertThatThrownBy(() -> LockClient.builder().store(store).ttl(TWO_SECONDS).build())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("session timeout")
+        .hasMessageContaining("at most 1000 ms");
   }
 }

@@ -20,7 +20,7 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.Verdict;
 import io.mortise.zookeeper.internal.Connector;
 import io.mortise.zookeeper.internal.Lookout;
-import io.mortise.zookeeper.internal.Servers;
+import io.mortise.zookeeper.internal.SessionLimits;
 import io.mortise.zookeeper.internal.Timer;
 import io.mortise.zookeeper.internal.Workers;
 import java.time.Duration;
@@ -51,7 +51,7 @@ final class CuratorLockStore implements LockStore {
   private final CuratorStore.Options options;
   private final Recipe recipe;
   private final LockPaths paths;
-  private final Duration tick;
+  private final SessionLimits limits;
   private final StoreProfile profile;
   private final Lookout lookout;
   private final LockLook look;
@@ -71,7 +71,7 @@ final class CuratorLockStore implements LockStore {
     this.lookout = new Lookout(connector, display, options.timeout());
     this.look = new LockLook(lookout, paths, display);
     try {
-      this.tick = lookout.tick(options.tick());
+      this.limits = lookout.limits(options.tick());
       this.profile = profile(display);
       lookout.awaitConnected();
     } catch (RuntimeException e) {
@@ -97,9 +97,9 @@ final class CuratorLockStore implements LockStore {
         display,
         capabilities,
         twice.compareTo(MAX_IN_FLIGHT) > 0 ? twice : MAX_IN_FLIGHT,
-        tick.multipliedBy(2),
+        tick().multipliedBy(2),
         // Sessions of few ticks outlive their TTL, and all end at a tick.
-        tick.multipliedBy(4));
+        tick().multipliedBy(4));
   }
 
   Timer timer() {
@@ -116,7 +116,7 @@ final class CuratorLockStore implements LockStore {
   }
 
   Duration tick() {
-    return tick;
+    return limits.tick();
   }
 
   /** After this long a request that got no answer is reported as unanswered. */
@@ -148,6 +148,12 @@ final class CuratorLockStore implements LockStore {
   @Override
   public StoreProfile profile() {
     return profile;
+  }
+
+  @Override
+  public void checkTtl(Duration ttl) {
+    LockStore.super.checkTtl(ttl);
+    limits.check(ttl, profile.display());
   }
 
   @Override
@@ -198,7 +204,7 @@ final class CuratorLockStore implements LockStore {
 
   @Override
   public CompletionStage<StoreReport> examine() {
-    return Servers.report("zk+curator");
+    return CompletableFuture.completedFuture(limits.report("zk+curator"));
   }
 
   @Override

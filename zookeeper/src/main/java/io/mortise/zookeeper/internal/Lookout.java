@@ -28,8 +28,14 @@ public final class Lookout {
   /** Short-lived, for it holds nothing. */
   private static final int SESSION_MILLIS = 10_000;
 
-  /** Shorter than most servers grant; still long enough to connect to each in turn. */
-  private static final int PROBE_MILLIS = 3_000;
+  /** Shorter than most servers grant; mostly long enough to connect. */
+  private static final int SHORT_MILLIS = 1_000;
+
+  /** Long enough to connect to each of several servers in turn. */
+  private static final int SURE_MILLIS = 3_000;
+
+  /** Longer than any TTL needs. */
+  private static final int LONG_MILLIS = 7_200_000;
 
   private static final long PAUSE_NANOS = 20_000_000;
 
@@ -154,23 +160,60 @@ public final class Lookout {
   }
 
   /**
-   * At least a tick of the servers: they grant no session shorter than two, unless somebody has set
-   * that otherwise. Of a client that was handed in it is taken for the default. Blocks.
+   * How long sessions can be here. Of servers that we connect to ourselves this takes two sessions
+   * more, side by side and closed at once: one asks for too short a time and one for too long a
+   * time, and the servers grant the nearest that they allow. Of a client that was handed in the
+   * tick is taken for the default. Blocks.
    *
-   * @param given what somebody has said; zero if nobody has
+   * @param given the tick, if somebody has said it; else zero
+   * @throws StoreUnavailableException if the servers cannot be reached in time
+   * @throws StoreUnfitException if they refuse
    */
-  public Duration tick(Duration given) {
-    if (!given.isZero()) {
-      return given;
-    } else if (!connector.isOwn()) {
-      return DEFAULT_TICK;
+  public SessionLimits limits(Duration given) {
+    if (!connector.isOwn()) {
+      Duration longest = Duration.ofMillis(client().getSessionTimeout());
+      return new SessionLimits(given.isZero() ? DEFAULT_TICK : given, longest, false);
     }
-    Connection probe = open(PROBE_MILLIS);
+    Connection shortest = given.isZero() ? open(SHORT_MILLIS) : null;
+    Connection longest = open(LONG_MILLIS);
     try {
-      return Duration.ofMillis(await(probe).getSessionTimeout() / 2 + 1);
+      int most = await(longest).getSessionTimeout();
+      Duration tick = shortest == null ? given : tick(granted(shortest), most);
+      return new SessionLimits(tick, Duration.ofMillis(most), true);
     } finally {
-      close(probe);
+      close(longest);
+      if (shortest != null) {
+        close(shortest);
+      }
     }
+  }
+
+  /** The servers are there, but so short a session may not be long enough to connect to them. */
+  private int granted(Connection shortest) {
+    try {
+      shortest.up.get(SHORT_MILLIS, TimeUnit.MILLISECONDS);
+      return shortest.client().getSessionTimeout();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException("Interrupted while connecting to '" + display + "'.", e);
+    } catch (TimeoutException | ExecutionException e) {
+      Connection longer = open(SURE_MILLIS);
+      try {
+        return await(longer).getSessionTimeout();
+      } finally {
+        close(longer);
+      }
+    }
+  }
+
+  /**
+   * Servers grant between 2 and 20 ticks, unless somebody has set that otherwise: the lower limit
+   * to less, so that a tick is longer than half of it, or the upper limit to more. If the two do
+   * not agree, the tick is not taken for shorter than what ticks mostly are.
+   */
+  private static Duration tick(int least, int most) {
+    int half = (least + 1) / 2;
+    return Duration.ofMillis(Math.max(half, Math.min(most / 20, SURE_MILLIS / 2)));
   }
 
   /**

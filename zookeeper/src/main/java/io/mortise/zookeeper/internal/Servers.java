@@ -1,7 +1,6 @@
 package io.mortise.zookeeper.internal;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
 import java.net.URLDecoder;
@@ -14,8 +13,6 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.Watcher;
@@ -207,19 +204,6 @@ public record Servers(
     }
     // As a list of ZooKeeper's kind: it asks it whether it contains null, which others refuse.
     return Collections.unmodifiableList(new ArrayList<>(acl));
-  }
-
-  /** What a client can find out of how the servers are set: nothing. */
-  public static CompletionStage<StoreReport> report(String mode) {
-    return CompletableFuture.completedFuture(
-        StoreReport.about(mode)
-            .unknown(
-                "forceSync",
-                "A client cannot read the servers' configuration. Taken for yes, the default.",
-                "Look whether zoo.cfg says forceSync=no: a power loss may then forget locks and"
-                    + " tokens.",
-                "power-loss")
-            .build());
   }
 
   /** The same servers, seen from another root; empty for their own. */

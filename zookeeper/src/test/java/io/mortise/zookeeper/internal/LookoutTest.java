@@ -6,7 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.StoreUrl;
+import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.ZooKeeperServer;
 import io.mortise.zookeeper.TestServer;
 import java.time.Duration;
 import java.util.Set;
@@ -16,6 +18,8 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A store is opened over a connection that breaks once it is there. */
 class LookoutTest {
@@ -31,6 +35,36 @@ class LookoutTest {
     Lookout lookout = new Lookout(Connector.to(servers), "test", timeout);
     lookout.awaitConnected();
     return lookout;
+  }
+
+  /** Limits that a server has by itself are 2 and 20 ticks; others are written as 0. */
+  @ParameterizedTest(name = "ticks of {0} ms, limits {1} and {2} ms: taken for {3} ms, {4} ms")
+  @CsvSource({
+    "500, 0, 0, 500, 10000",
+    "2000, 0, 0, 2000, 40000",
+    // Shorter ticks than the probe can find.
+    "100, 0, 0, 500, 2000",
+    // A lower limit that is no two ticks, and an upper one that is no twenty.
+    "2000, 1000, 0, 1500, 40000",
+    "500, 0, 60000, 1500, 60000",
+    "500, 6000, 60000, 3000, 60000",
+    "500, 0, 4000, 500, 4000",
+  })
+  @Unpaused
+  void givenServers_thenTheirTickAndTheLongestSessionAreFound(
+      int ticks, int least, int most, int tick, int longest) {
+    ZooKeeperServer.Setup setup =
+        TestServer.setup()
+            .with("tickTime", "" + ticks)
+            .with("minSessionTimeout", "" + (least == 0 ? -1 : least))
+            .with("maxSessionTimeout", "" + (most == 0 ? -1 : most));
+    try (ZooKeeperServer server = ZooKeeperServer.start(setup)) {
+      Servers servers = Servers.parse(StoreUrl.parse("zk://" + server.address()), Set.of());
+      Lookout lookout = new Lookout(Connector.to(servers), "test", TestServer.LONG);
+      assertThat(lookout.limits(Duration.ZERO))
+          .isEqualTo(new SessionLimits(Duration.ofMillis(tick), Duration.ofMillis(longest), true));
+      assertThat(lookout.limits(Duration.ofMillis(7)).tick()).isEqualTo(Duration.ofMillis(7));
+    }
   }
 
   private static void prepare(Lookout lookout) {

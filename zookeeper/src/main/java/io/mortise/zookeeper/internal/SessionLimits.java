@@ -1,0 +1,51 @@
+package io.mortise.zookeeper.internal;
+
+import io.mortise.spi.StoreReport;
+import java.time.Duration;
+
+/**
+ * How long ZooKeeper sessions can be here, and what that means for a TTL.
+ *
+ * @param tick at least a tick of the servers
+ * @param longest what the servers grant at most; of a client that was handed in, what it has
+ * @param isOwn whether sessions are our own, so that they can be asked to be longer than the TTL
+ */
+public record SessionLimits(Duration tick, Duration longest, boolean isOwn) {
+  /**
+   * Refuses a TTL for which there is no session.
+   *
+   * @throws IllegalArgumentException with the numbers, and what to do
+   */
+  public void check(Duration ttl, String display) {
+    if (longest.compareTo(ttl) >= 0) {
+      return;
+    }
+    throw new IllegalArgumentException(
+        "A session TTL of %d ms is longer than sessions of store '%s' can be, which is %d ms. %s, or give a TTL of at most %d ms."
+            .formatted(
+                ttl.toMillis(),
+                display,
+                longest.toMillis(),
+                isOwn
+                    ? "Raise maxSessionTimeout in the servers' zoo.cfg"
+                    : "Hand in a client with a longer session timeout",
+                longest.toMillis()));
+  }
+
+  /** What a client can find out of how the servers are set. */
+  public StoreReport report(String mode) {
+    StoreReport.Builder report =
+        StoreReport.about(mode)
+            .unknown(
+                "forceSync",
+                "A client cannot read the servers' configuration. Taken for yes, the default.",
+                "Look whether zoo.cfg says forceSync=no: a power loss may then forget locks and"
+                    + " tokens.",
+                "power-loss");
+    if (isOwn) {
+      report.fine(
+          "maxSessionTimeout", longest.toMillis() + " ms", "Longer TTLs than that are refused.");
+    }
+    return report.build();
+  }
+}
