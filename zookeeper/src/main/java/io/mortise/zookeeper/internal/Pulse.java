@@ -1,22 +1,28 @@
 package io.mortise.zookeeper.internal;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
  * Finds out of a renewal whether it keeps the session alive, by the rule of {@link Touches}: by two
  * requests more, a tick later, which go through the leader and write nothing. Where a tick takes a
- * large part of the TTL the renewal before helps, on the same connection: then it is one more, at
- * once, and the session has to live for longer. Never more than three. Guarded by its session.
+ * large part of the TTL, renewals before help, and the session has to live for longer. Never more
+ * than four requests. Guarded by its session.
  */
 public final class Pulse {
-  /** How many ticks a TTL needs to have renewals prove themselves: a lost one costs no lease. */
-  private static final int PROMPT_TICKS = 6;
+  /** How many ticks a TTL needs to have renewals prove themselves ({@code RenewalsModel}). */
+  private static final int PROMPT_TICKS = 4;
 
   private final Guard guard;
   private final Timer timer;
   private final Touches touches;
+  private final Duration wanted;
   private final long ttl;
+
+  /** What has no answer yet. */
+  private final List<Question> open = new ArrayList<>();
 
   /**
    * Of a session that nothing was sent of yet.
@@ -27,6 +33,7 @@ public final class Pulse {
     this.guard = guard;
     this.timer = timer;
     this.touches = new Touches(relay.toNanos());
+    this.wanted = session(relay, ttl);
     this.ttl = ttl.toNanos();
   }
 
@@ -35,14 +42,39 @@ public final class Pulse {
     return touches.relay();
   }
 
-  /**
-   * What the server is asked to grant: the TTL; or more than it by what lies between two renewals,
-   * if only the next will prove what this one was worth.
-   */
+  /** What the server is asked to grant. */
   public int wantedMillis() {
-    boolean isPrompt = PROMPT_TICKS * touches.relay() <= ttl;
-    long slack = isPrompt ? 0 : Math.max(ttl / 2, ttl / 3 + 2 * touches.relay());
-    return (int) Math.min(Integer.MAX_VALUE, (ttl + slack + 999_999) / 1_000_000);
+    return millis(wanted);
+  }
+
+  /**
+   * How long a session is to be: as long as the TTL, if that has four ticks. Below that a renewal
+   * that proves itself comes too late after a connection that breaks; so the one that was sent a
+   * tick before, or those before that, have to prove it, and the session is longer by as much:
+   *
+   * <ul>
+   *   <li>from two ticks on, by a tick, rounded up to thirds of the TTL, which is how often the
+   *       engine renews;
+   *   <li>below, by two ticks.
+   * </ul>
+   */
+  static int sessionMillis(Duration tick, Duration ttl) {
+    return millis(session(tick, ttl));
+  }
+
+  private static Duration session(Duration tick, Duration ttl) {
+    if (tick.multipliedBy(PROMPT_TICKS).compareTo(ttl) <= 0) {
+      return ttl;
+    } else if (tick.multipliedBy(2).compareTo(ttl) <= 0) {
+      long thirds = -Math.floorDiv(-3 * tick.toNanos(), ttl.toNanos());
+      return ttl.plus(ttl.multipliedBy(thirds).dividedBy(3));
+    } else {
+      return ttl.plus(tick.multipliedBy(2));
+    }
+  }
+
+  private static int millis(Duration time) {
+    return (int) Math.min(Integer.MAX_VALUE, (time.toNanos() + 999_999) / 1_000_000);
   }
 
   /** The ZooKeeper session began after that moment. */
@@ -58,23 +90,56 @@ public final class Pulse {
   public void confirm(Handle handle, long sentAt, long connection, Consumer<Boolean> then) {
     long now = System.nanoTime();
     touches.answered(sentAt, now, connection);
-    Question question = new Question(handle, sentAt + ttl, now, connection, then);
-    decide(
-        question,
-        () -> {
-          if (touches.isNear(question.until(), question.timeout())) {
-            read(question, () -> decide(question, () -> later(question)));
-          } else {
-            later(question);
-          }
-        });
+    Question question = new Question(handle, sentAt, sentAt + ttl, now, connection, then);
+    if (question.timeout() < ttl) {
+      then.accept(false);
+      return;
+    }
+    open.add(question);
+    settle();
+    if (!open.contains(question)) {
+      return;
+    }
+    if (touches.isNear(question.until(), question.timeout())) {
+      read(question, () -> follow(question));
+    } else {
+      later(question);
+    }
   }
 
-  /** What is to be known: whether the session lives until then, a TTL from the renewal. */
-  private record Question(
-      Handle handle, long until, long answeredAt, long connection, Consumer<Boolean> then) {
+  /**
+   * What is to be known: whether the session lives until then, a TTL from the renewal. Compared by
+   * identity.
+   */
+  private static final class Question {
+    private final Handle handle;
+    private final long sentAt;
+    private final long until;
+    private final long answeredAt;
+    private final long connection;
+    private final Consumer<Boolean> then;
+
+    Question(
+        Handle handle,
+        long sentAt,
+        long until,
+        long answeredAt,
+        long connection,
+        Consumer<Boolean> then) {
+      this.handle = handle;
+      this.sentAt = sentAt;
+      this.until = until;
+      this.answeredAt = answeredAt;
+      this.connection = connection;
+      this.then = then;
+    }
+
     boolean isSame() {
       return handle.isUp() && handle.connection() == connection;
+    }
+
+    long until() {
+      return until;
     }
 
     long timeout() {
@@ -82,41 +147,54 @@ public final class Pulse {
     }
   }
 
-  private void decide(Question question, Runnable otherwise) {
-    if (touches.reach(question.until(), question.timeout())) {
-      question.then().accept(true);
-    } else if (question.timeout() < ttl) {
-      question.then().accept(false);
-    } else {
-      otherwise.run();
-    }
-  }
-
-  /** The second request of the three, a tick after the answer to the first, and the third. */
-  private void later(Question question) {
-    long left = touches.relay() - (System.nanoTime() - question.answeredAt());
-    timer.in(
-        Math.max(0, left),
-        () ->
-            guard.run(
-                () ->
-                    read(
-                        question,
-                        () -> decide(question, () -> read(question, () -> conclude(question))))));
+  /** Answers all that is proven by now, whichever request has proven it. */
+  private void settle() {
+    List<Question> proven =
+        open.stream()
+            .filter(question -> touches.reach(question.until(), question.timeout()))
+            .toList();
+    open.removeAll(proven);
+    proven.forEach(question -> question.then.accept(true));
   }
 
   private void conclude(Question question) {
-    decide(question, () -> question.then().accept(false));
+    if (open.remove(question)) {
+      question.then.accept(false);
+    }
+  }
+
+  /** A session that is much longer than the TTL has time for the next renewal to prove this one. */
+  private void follow(Question question) {
+    boolean isLong = question.timeout() - ttl >= ttl / 3 + 2 * touches.relay();
+    if (open.contains(question) || !isLong) {
+      later(question);
+    }
+  }
+
+  /**
+   * The second request of the three, a tick after the answer to the first, and the third. Also if
+   * the question has its answer by then, from a renewal before: the next one needs this one.
+   */
+  private void later(Question question) {
+    long left = touches.relay() - (System.nanoTime() - question.answeredAt);
+    timer.in(
+        Math.max(0, left),
+        () -> guard.run(() -> read(question, () -> read(question, () -> conclude(question)))));
   }
 
   private void read(Question question, Runnable then) {
     if (!question.isSame()) {
-      question.then().accept(false);
+      conclude(question);
+      return;
+    }
+    if (touches.reach(question.sentAt, 0)) {
+      // Others have proven it meanwhile.
+      then.run();
       return;
     }
     long sentAt = System.nanoTime();
     question
-        .handle()
+        .handle
         .client()
         .sync(
             "/",
@@ -124,10 +202,11 @@ public final class Pulse {
                 guard.run(
                     () -> {
                       if (rc == 0 && question.isSame()) {
-                        touches.answered(sentAt, System.nanoTime(), question.connection());
+                        touches.answered(sentAt, System.nanoTime(), question.connection);
+                        settle();
                         then.run();
                       } else {
-                        question.then().accept(false);
+                        conclude(question);
                       }
                     }),
             null);

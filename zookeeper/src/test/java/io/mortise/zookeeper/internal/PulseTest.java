@@ -14,19 +14,19 @@ class PulseTest {
     "PT2S, PT0.1S, 2000",
     "PT0.6S, PT0.1S, 600",
     "PT0.0000001S, PT0S, 1",
-    // A tick is more than a sixth: by half of the TTL longer, or a third and two ticks.
-    "PT0.59S, PT0.1S, 987",
-    "PT6S, PT1.001S, 10002",
-    "PT10S, PT2S, 17334",
-    "PT12S, PT2.001S, 20002",
+    "PT2S, PT0.5S, 2000",
+    "PT8S, PT2S, 8000",
+    // Less than four ticks: by a tick longer, rounded up to thirds of the TTL.
+    "PT7.5S, PT2S, 10000",
+    "PT6S, PT2S, 8000",
+    "PT4.5S, PT2S, 7500",
+    "PT0.399S, PT0.1S, 532",
+    // Less than two: by two ticks.
+    "PT3.999S, PT2S, 7999",
+    "PT2S, PT2S, 6000",
   })
-  void givenTicksOfUpToASixthOfTheTtl_thenASessionLastsAsLongAsThat(
+  void givenTicksOfUpToAQuarterOfTheTtl_thenASessionLastsAsLongAsThat(
       Duration ttl, Duration tick, int millis) {
-    Timer timer = new Timer("test");
-    try {
-      assertThat(new Pulse(new Guard(), timer, tick, ttl).wantedMillis()).isEqualTo(millis);
-    } finally {
-      timer.close();
-    }
+    assertThat(Pulse.sessionMillis(tick, ttl)).isEqualTo(millis);
   }
 }
