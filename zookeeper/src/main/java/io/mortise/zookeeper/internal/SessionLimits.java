@@ -43,8 +43,13 @@ public record SessionLimits(Duration tick, Duration longest, boolean isOwn) {
                     + " tokens.",
                 "power-loss");
     if (isOwn) {
-      report.fine(
-          "maxSessionTimeout", longest.toMillis() + " ms", "Longer TTLs than that are refused.");
+      report
+          .fine("maxSessionTimeout", longest.toMillis() + " ms", "Longer TTLs are refused.")
+          .fine(
+              "tickTime",
+              "taken for " + tick.toMillis() + " ms",
+              "Locks of a process that dies are free after its session: the TTL, from %d ms on (4 ticks); below, up to %d ms more (2 ticks). Give tick= in the store URL if minSessionTimeout in zoo.cfg is below two ticks."
+                  .formatted(4 * tick.toMillis(), 2 * tick.toMillis()));
     }
     return report.build();
   }
