@@ -98,7 +98,7 @@ final class Arrivals {
     }
     attempt.seq = last.seq;
     // Word may have come for the one before, meanwhile.
-    turns.grant(turn, attempt, last.czxid(), last.isWanted() ? 1 : 0);
+    turns.succeed(turn, attempt, last.rank(), last.isWanted() ? 1 : 0);
     turns.answer(job, turns.granted(attempt));
     turns.finish(turn);
   }
@@ -144,7 +144,7 @@ final class Arrivals {
       turns.grant(turn, attempt, made.czxid(), 0);
     } else {
       attempt.startAt(last.next());
-      turns.grant(turn, attempt, last.czxid(), 0);
+      turns.succeed(turn, attempt, last.rank(), 0);
     }
     turns.answer(job, turns.granted(attempt));
     turns.finish(turn);

@@ -37,8 +37,9 @@ final class Attempt {
   int seq;
 
   /**
-   * The first token of the present block: above the lower 16 bits the zxid of the hold's node, 0
-   * until it is granted; in them how far the block is from the hold's first.
+   * The first token of the present block: above the lower 16 bits the zxid of the hold's node and
+   * where tokens begin ({@link TokenEpoch}), 0 until it is granted; in them how far the block is
+   * from the hold's first.
    */
   private long token;
 
@@ -97,19 +98,19 @@ final class Attempt {
   }
 
   /** It holds. Where its block of tokens starts does not change. */
-  void granted(long czxid) {
+  void granted(long rank) {
     state(State.HELD);
     // Below 2^47, for no session opens after too many elections.
-    token = czxid << 16 | offset();
+    token = rank << 16 | offset();
   }
 
   /** Whether it was ever granted. */
   boolean wasHeld() {
-    return czxid() != 0;
+    return rank() != 0;
   }
 
   /** What its tokens are made of; 0 if it was never granted. */
-  long czxid() {
+  long rank() {
     return token >>> 16;
   }
 
@@ -128,7 +129,7 @@ final class Attempt {
 
   /** The present block begins there, counted from the hold's first token. */
   void startAt(int offset) {
-    token = czxid() << 16 | offset;
+    token = rank() << 16 | offset;
   }
 
   int weight() {

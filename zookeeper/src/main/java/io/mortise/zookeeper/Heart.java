@@ -37,6 +37,7 @@ final class Heart {
   private final ArrayDeque<Beat> waiting = new ArrayDeque<>();
   private Phase phase = Phase.NEW;
   private String lostBecause = "";
+  private long tokenBase;
   private @Nullable Beat opening;
   private @Nullable Beat current;
   private long timeout;
@@ -73,6 +74,11 @@ final class Heart {
     this.path = path;
     this.pulse = new Pulse(core.guard(), core.store().timer(), relay, spec.ttl());
     this.ttl = spec.ttl().toNanos();
+  }
+
+  /** What is added to the number of a transaction in tokens. */
+  long tokenBase() {
+    return tokenBase;
   }
 
   boolean isOpen() {
@@ -131,7 +137,7 @@ final class Heart {
       if (timeout < ttl) {
         tooShort();
       } else {
-        makeNode(0);
+        findTokenBase();
       }
     } else if (phase == Phase.OPEN) {
       pump();
@@ -158,6 +164,25 @@ final class Heart {
     core.disconnect();
   }
 
+  private void findTokenBase() {
+    TokenEpoch.find(
+        core.handle().client(),
+        core.layout(),
+        core.acl(),
+        missing -> core.guard().run(() -> core.makeContainers(missing)),
+        (code, base) ->
+            core.guard()
+                .run(
+                    () -> {
+                      if (phase == Phase.OPENING && code == Code.OK) {
+                        tokenBase = base;
+                        makeNode(0);
+                      } else if (phase == Phase.OPENING) {
+                        notMade(code, core.layout().epoch());
+                      }
+                    }));
+  }
+
   private void makeNode(int tries) {
     core.handle()
         .client()
@@ -178,7 +203,7 @@ final class Heart {
     switch (code) {
       case OK -> {
         version = 0;
-        if (stat != null && stat.getCzxid() >>> Integer.SIZE > MOST_ELECTIONS) {
+        if (stat != null && (stat.getCzxid() + tokenBase) >>> Integer.SIZE > MOST_ELECTIONS) {
           failOpening(
               new Renewal.Unknown(
                   new StoreUnfitException(
@@ -197,6 +222,12 @@ final class Heart {
         }
       }
       case NODEEXISTS -> takeNode();
+      default -> notMade(code, path);
+    }
+  }
+
+  private void notMade(Code code, String node) {
+    switch (code) {
       case CONNECTIONLOSS -> {
         // Again when the connection is back.
       }
@@ -206,7 +237,7 @@ final class Heart {
               new Renewal.Unknown(
                   new StoreUnfitException(
                       "Store '%s' does not let us make '%s': %s."
-                          .formatted(core.display(), path, code))));
+                          .formatted(core.display(), node, code))));
     }
   }
 

@@ -8,6 +8,7 @@ import io.mortise.spi.SessionId;
  * What stands where below the root of a store:
  *
  * <pre>
+ * epoch                     persistent: where tokens begin, see {@link TokenEpoch}
  * locks/NAME                container; data: capacity
  * locks/NAME/WEIGHT-SEQ     ephemeral, sequential: an attempt, see {@link Line} and {@link NodeData}
  * sessions/ID               ephemeral: a process; data: beat, TTL, who it is
@@ -28,6 +29,10 @@ final class Layout {
 
   String root() {
     return root;
+  }
+
+  String epoch() {
+    return root + "/epoch";
   }
 
   String locks() {

@@ -107,8 +107,8 @@ final class Looks {
         List.of(holder.attempt()), () -> queued(turn, job, attempt, 1, holder(holder, stat)));
   }
 
-  private static Reply.Holder holder(NodeData.Entry entry, Stat stat) {
-    return new Reply.Holder(entry.attempt(), stat.getCzxid() << 16, entry.ttl());
+  private Reply.Holder holder(NodeData.Entry entry, Stat stat) {
+    return new Reply.Holder(entry.attempt(), core.tokenRank(stat.getCzxid()) << 16, entry.ttl());
   }
 
   /** The next look that begins answers this request. */

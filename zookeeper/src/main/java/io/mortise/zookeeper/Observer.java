@@ -273,9 +273,11 @@ final class Observer {
         }
       }
       List<SessionId> ids = List.copyOf(missing);
+      List<String> paths = new ArrayList<>(ids.stream().map(store.layout()::session).toList());
+      paths.add(store.layout().epoch());
       Reads.nodes(
           client,
-          ids.stream().map(store.layout()::session).toList(),
+          paths,
           found -> {
             if (found == null) {
               answer.completeExceptionally(silent());
@@ -287,12 +289,13 @@ final class Observer {
                 processes.put(ids.get(i), process);
               }
             }
-            view(name, children, nodes);
+            Stat epoch = found.get(ids.size()).stat();
+            view(name, children, nodes, epoch == null ? 0 : TokenEpoch.base(epoch));
             next();
           });
     }
 
-    private void view(LockName name, List<String> children, List<Node> nodes) {
+    private void view(LockName name, List<String> children, List<Node> nodes, long base) {
       int capacity = Math.max(1, NodeData.capacity(nodes.get(0).data()));
       Line line = Line.of(children, capacity);
       List<LockView.Party> holders = new ArrayList<>();
@@ -304,7 +307,7 @@ final class Observer {
         NodeData.Entry entry = NodeData.attempt(node.data());
         if (stat != null && entry != null) {
           boolean holds = i < line.holding();
-          long token = holds ? stat.getCzxid() << 16 : 0;
+          long token = holds ? (base + stat.getCzxid()) << 16 : 0;
           last = Math.max(last, token);
           LockView.Party party = party(entry, line.place(i).weight(), token, stat);
           if (holds) {

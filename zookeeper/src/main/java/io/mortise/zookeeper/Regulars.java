@@ -43,12 +43,12 @@ final class Regulars {
     private boolean left;
     private boolean followed;
     private int seq;
-    private long czxid;
+    private long rank;
     private int next;
 
     /** What its successor's tokens are made of, like its own. */
-    long czxid() {
-      return czxid;
+    long rank() {
+      return rank;
     }
 
     /** Where those begin. */
@@ -114,7 +114,7 @@ final class Regulars {
     } else {
       last.left = true;
       last.seq = attempt.seq;
-      last.czxid = attempt.czxid();
+      last.rank = attempt.rank();
       last.next = attempt.next();
     }
   }

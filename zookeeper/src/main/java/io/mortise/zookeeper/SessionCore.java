@@ -97,6 +97,11 @@ final class SessionCore implements Handle.Listener {
     return spec;
   }
 
+  /** What tokens of a node are made of, above their lower 16 bits. */
+  long tokenRank(long czxid) {
+    return heart.tokenBase() + czxid;
+  }
+
   /** When who waits is to ask again at the latest. */
   Duration askAgain() {
     return spec.ttl().dividedBy(2);
@@ -139,7 +144,15 @@ final class SessionCore implements Handle.Listener {
     int slash = 0;
     do {
       slash = path.indexOf('/', slash + 1);
-      makeContainer(slash < 0 ? path : path.substring(0, slash), new byte[0]);
+      String part = slash < 0 ? path : path.substring(0, slash);
+      if (part.equals(layout().root())) {
+        // Never alone: tokens would fall back to where they began without an epoch.
+        handle()
+            .client()
+            .multi(TokenEpoch.birth(layout(), acl()), (rc, given, context, results) -> {}, null);
+      } else {
+        makeContainer(part, new byte[0]);
+      }
     } while (slash > 0);
   }
 

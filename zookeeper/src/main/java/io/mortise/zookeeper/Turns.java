@@ -222,8 +222,13 @@ final class Turns {
 
   /** The attempt holds from now on; who hears of it is the caller's business. */
   void grant(Turn turn, Attempt attempt, long czxid, int waiters) {
+    succeed(turn, attempt, core.tokenRank(czxid), waiters);
+  }
+
+  /** The same, with the tokens that go on behind those of the hold before. */
+  void succeed(Turn turn, Attempt attempt, long rank, int waiters) {
     turn.leaves(attempt);
-    attempt.granted(czxid);
+    attempt.granted(rank);
     if (waiters > Looks.SHORT) {
       attempt.wantedByMany();
     } else if (waiters > 0) {

@@ -88,7 +88,11 @@ final class ZooKeeperLockStore implements LockStore {
               MIN_TTL,
               // Sessions of few ticks outlive their TTL, and all end at a tick.
               limits.tick().multipliedBy(4));
-      lookout.prepare(options.root(), options.acl(), CreateMode.CONTAINER);
+      lookout.prepare(
+          layout.root(),
+          TokenEpoch.birth(layout, options.acl()),
+          options.acl(),
+          CreateMode.CONTAINER);
     } catch (RuntimeException e) {
       shutDown();
       throw e;

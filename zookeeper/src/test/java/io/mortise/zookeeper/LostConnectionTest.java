@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -130,7 +131,9 @@ class LostConnectionTest {
     List<String> nodes = nodes(scheme, "a");
     assertThat(nodes).hasSize(1);
     long czxid = looking.exists(nodes.get(0), false).getCzxid();
-    assertThat(lease.token()).isEqualTo(czxid << 16);
+    Stat epoch = looking.exists(new Layout(root).epoch(), false);
+    long base = scheme == Scheme.ZK ? TokenEpoch.base(epoch) : 0;
+    assertThat(lease.token()).isEqualTo((base + czxid) << 16);
     lease.close();
     awaitNodes(scheme, "a", 0);
   }

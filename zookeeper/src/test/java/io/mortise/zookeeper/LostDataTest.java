@@ -1,9 +1,12 @@
 package io.mortise.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.StaleTokenException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.LossyDisk;
@@ -15,6 +18,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -24,10 +28,11 @@ class LostDataTest {
   private static final Duration LONG = Duration.ofSeconds(40);
 
   private static LockClient client(ZooKeeperServer server, Scheme scheme) {
-    return LockClient.builder()
-        .url(scheme.url(server.address(), "/lost"))
-        .ttl(Duration.ofMinutes(3))
-        .build();
+    return client(server, scheme, Duration.ofMinutes(3));
+  }
+
+  private static LockClient client(ZooKeeperServer server, Scheme scheme, Duration ttl) {
+    return LockClient.builder().url(scheme.url(server.address(), "/lost")).ttl(ttl).build();
   }
 
   @ParameterizedTest
@@ -89,26 +94,78 @@ class LostDataTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void givenHolder_whenTheServersDataIsRemoved_thenTwoBelieve_andTheNextTokenIsLower(Scheme scheme)
+  /** A file that knows the tokens of before must not refuse those that hold now. */
+  @Test
+  void givenHolder_whenTheServersDataIsRemoved_thenTheNextTokenIsGreater_andItsHolderIsLetIn()
       throws Exception {
     try (ZooKeeperServer server = ZooKeeperServer.start(TestServer.setup());
-        LockClient holder = client(server, scheme)) {
-      try (ZooKeeper admin = TestServer.connect(server.address(), LONG)) {
-        for (int i = 0; i < 200; i++) {
-          admin.create("/past" + i, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-        }
+        ZooKeeper elsewhere = TestServer.connect(TestServer.shared().address(), LONG);
+        LockClient holder = client(server, Scheme.ZK, Duration.ofSeconds(6))) {
+      raiseTransactions(server);
+      ZkFence fence = ZkFence.under(elsewhere, "/fences-lost");
+      Lease lease = holder.lock("x").acquireWithin(LONG);
+      FencingToken before = lease.fencingToken();
+      fence.enter(before);
+
+      server.restartEmpty();
+
+      try (LockClient other = client(server, Scheme.ZK);
+          Lease next = other.lock("x").acquireWithin(LONG)) {
+        assertThat(next.token()).isGreaterThan(before.value());
+        fence.enter(next);
+        assertThatThrownBy(() -> fence.enter(before)).isInstanceOf(StaleTokenException.class);
+        assertThat(other.inspect("x").orElseThrow().holders().get(0).token())
+            .isLessThanOrEqualTo(next.token())
+            .isGreaterThan(before.value());
       }
+      // As the holder from before comes to itself, and goes on in the new beginning.
+      Waits.until(LONG, "its lease was lost", () -> lease.state() == Lease.State.LOST);
+      try (Lease again = holder.lock("x").acquireWithin(LONG)) {
+        fence.enter(again);
+      }
+    }
+  }
+
+  /** In Curator's layout: its own nodes are compared with ours by their numbers as they are. */
+  @Test
+  void givenHolder_whenTheServersDataIsRemoved_thenTwoBelieve_andTheNextTokenIsLower()
+      throws Exception {
+    try (ZooKeeperServer server = ZooKeeperServer.start(TestServer.setup());
+        LockClient holder = client(server, Scheme.CURATOR)) {
+      raiseTransactions(server);
       Lease lease = holder.lock("x").acquireWithin(LONG);
       long token = lease.token();
 
       server.restartEmpty();
 
-      try (LockClient other = client(server, scheme);
+      try (LockClient other = client(server, Scheme.CURATOR);
           Lease next = other.lock("x").acquireWithin(LONG)) {
         assertThat(lease.isValid()).isTrue();
         assertThat(next.token()).isLessThan(token);
+      }
+    }
+  }
+
+  /** A root that was made by a release that gave tokens without a beginning: it has none. */
+  @Test
+  void givenRootOfAnEarlierRelease_thenTokensGoOnWithoutABeginning() throws Exception {
+    ZooKeeperServer server = TestServer.shared();
+    try (ZooKeeper admin = TestServer.connect(server.address(), LONG)) {
+      admin.create("/earlier", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
+      String url = Scheme.ZK.url(server.address(), "/earlier");
+      try (LockClient client = LockClient.builder().url(url).ttl(LONG).build();
+          Lease lease = client.lock("x").acquireWithin(LONG)) {
+        String node = Scheme.ZK.nodes(admin, "/earlier", "x").get(0);
+        assertThat(lease.token() >> 16).isEqualTo(admin.exists(node, false).getCzxid());
+        assertThat(admin.exists("/earlier/epoch", false)).isNull();
+      }
+    }
+  }
+
+  private static void raiseTransactions(ZooKeeperServer server) throws Exception {
+    try (ZooKeeper admin = TestServer.connect(server.address(), LONG)) {
+      for (int i = 0; i < 200; i++) {
+        admin.create("/past" + i, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
       }
     }
   }

@@ -224,8 +224,18 @@ public final class Lookout {
    * @throws StoreUnfitException if we may not
    */
   public void prepare(String path, List<ACL> acl, CreateMode mode) {
+    prepare(path, List.of(Op.create(path, new byte[0], acl, mode)), acl, mode);
+  }
+
+  /**
+   * The same, where the node is made in one transaction with others.
+   *
+   * @param birth makes the node, and what is to be there from the beginning
+   * @param mode of the nodes above it
+   */
+  public void prepare(String path, List<Op> birth, List<ACL> acl, CreateMode mode) {
     long end = System.nanoTime() + timeout.toNanos();
-    Code code = tryToPrepare(path, acl, mode);
+    Code code = tryToPrepare(path, birth, acl, mode);
     while (isOutage(code)) {
       if (System.nanoTime() - end > 0) {
         throw new StoreUnavailableException(
@@ -234,7 +244,7 @@ public final class Lookout {
       }
       // What is not connected any more may say so at once.
       LockSupport.parkNanos(PAUSE_NANOS);
-      code = tryToPrepare(path, acl, mode);
+      code = tryToPrepare(path, birth, acl, mode);
     }
     if (code != Code.OK) {
       throw unfit(
@@ -247,12 +257,12 @@ public final class Lookout {
     }
   }
 
-  private Code tryToPrepare(String path, List<ACL> acl, CreateMode mode) {
+  private Code tryToPrepare(String path, List<Op> birth, List<ACL> acl, CreateMode mode) {
     ZooKeeper client = client();
     Code code = Code.NONODE;
     // It may be removed, as nobody uses it, before it is tried.
     for (int tries = 0; tries < 3 && code == Code.NONODE; tries++) {
-      code = make(client, path, acl, mode);
+      code = make(client, path, birth, acl, mode);
       if (code == Code.OK || code == Code.NODEEXISTS) {
         code = tryBelow(client, path, acl);
       }
@@ -267,24 +277,18 @@ public final class Lookout {
     };
   }
 
-  private Code make(ZooKeeper client, String path, List<ACL> acl, CreateMode mode) {
-    CompletableFuture<Code> made = new CompletableFuture<>();
-    int slash = 0;
-    do {
-      slash = path.indexOf('/', slash + 1);
-      boolean last = slash < 0;
+  private Code make(ZooKeeper client, String path, List<Op> birth, List<ACL> acl, CreateMode mode) {
+    for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {
       client.create(
-          last ? path : path.substring(0, slash),
+          path.substring(0, slash),
           new byte[0],
           acl,
           mode,
-          (rc, given, context, name) -> {
-            if (last) {
-              made.complete(Code.get(rc));
-            }
-          },
+          (rc, given, context, name) -> {},
           (Object) null);
-    } while (slash > 0);
+    }
+    CompletableFuture<Code> made = new CompletableFuture<>();
+    client.multi(birth, (rc, given, context, results) -> made.complete(Code.get(rc)), null);
     return get(made);
   }
 
