@@ -40,13 +40,19 @@ class BorrowedConnectionsTest {
         waits.get().close();
       }
       Awaitility.await().atMost(Duration.ofSeconds(20)).until(pool::hasAll);
-      assertThat(pool.all).isNotEmpty();
+      int open = 0;
       for (Connection connection : pool.all) {
+        if (connection.isClosed()) {
+          // It broke while the machine stood still, and is of no use to anybody.
+          continue;
+        }
+        open++;
         ConnectionState now = ConnectionState.of(connection);
         assertThat(now.autoCommit()).isEqualTo(AS_GIVEN.autoCommit());
         assertThat(now.isolation()).isEqualTo(AS_GIVEN.isolation());
         assertThat(now.networkTimeout()).isIn(AS_GIVEN.networkTimeout(), /* H2 takes none */ 0);
       }
+      assertThat(open).isPositive();
     }
   }
 
