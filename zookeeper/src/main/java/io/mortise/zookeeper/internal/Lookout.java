@@ -177,6 +177,8 @@ public final class Lookout {
     Connection shortest = given.isZero() ? open(SHORT_MILLIS) : null;
     Connection longest = open(LONG_MILLIS);
     try {
+      // It is needed next, and connects meanwhile.
+      Connection unused = connection();
       int most = await(longest).getSessionTimeout();
       Duration tick = shortest == null ? given : tick(granted(shortest), most);
       return new SessionLimits(tick, Duration.ofMillis(most), true);

@@ -64,6 +64,7 @@ class LookoutTest {
       assertThat(lookout.limits(Duration.ZERO))
           .isEqualTo(new SessionLimits(Duration.ofMillis(tick), Duration.ofMillis(longest), true));
       assertThat(lookout.limits(Duration.ofMillis(7)).tick()).isEqualTo(Duration.ofMillis(7));
+      lookout.close();
     }
   }
 
