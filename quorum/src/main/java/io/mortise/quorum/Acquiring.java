@@ -191,9 +191,6 @@ final class Acquiring extends Round {
       }
     }
     attempt.wanted |= count(Reply.Granted.class, Reply.Granted::wanted) > 0;
-    if (session.missingVotes().areMissing()) {
-      stripe.afterwards(session.missingVotes()::granted);
-    }
     return new Reply.Granted(
         attempt.id,
         attempt.tokens.first(),
@@ -403,7 +400,6 @@ final class Acquiring extends Round {
   private Reply failed(String what) {
     Map<String, List<String>> members = new LinkedHashMap<>();
     Throwable cause = null;
-    boolean keptOut = false;
     for (int i = 0; i < session.size(); i++) {
       Reply reply = reply(i);
       String name = session.display(i);
@@ -412,7 +408,6 @@ final class Acquiring extends Round {
         boolean ofOurs = message.startsWith(name + ": ");
         cause = cause == null && !ofOurs ? failed.cause() : cause;
         members.computeIfAbsent(reason(name, message), any -> new ArrayList<>()).add(name);
-        keptOut |= session.isKeptOut(i);
       } else if (reply == null) {
         members.computeIfAbsent("no answer yet", any -> new ArrayList<>()).add(name);
       }
@@ -424,11 +419,8 @@ final class Acquiring extends Round {
       text.append(each.getKey());
       link = "; ";
     }
-    String message = text.append('.').toString();
-    if (keptOut) {
-      stripe.afterwards(() -> session.missingVotes().missed(message));
-    }
-    return new Reply.Failed(attempt.id, true, Trouble.unavailable(message, cause));
+    text.append('.');
+    return new Reply.Failed(attempt.id, true, Trouble.unavailable(text.toString(), cause));
   }
 
   /** What a member said, without its name in front and the full stop. */

@@ -31,8 +31,6 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Locks that a majority of members grants. What is decided where: a request is a round of requests
@@ -40,7 +38,6 @@ import org.slf4j.LoggerFactory;
  * one member judged counts in that member only; looking and evicting go to all ({@link Looking}).
  */
 final class QuorumLockStore implements LockStore {
-  private static final Logger log = LoggerFactory.getLogger(QuorumLockStore.class);
 
   /**
    * What a quorum can be able to do. A queue stands in no majority: the members' heads would
@@ -63,7 +60,6 @@ final class QuorumLockStore implements LockStore {
   private final StoreProfile profile;
   private final Looking looking;
   private final AtomicLong lead = new AtomicLong(LEAD);
-  private final MissingVotes missingVotes;
   private final ScheduledThreadPoolExecutor timer;
   private volatile boolean closed;
 
@@ -84,7 +80,6 @@ final class QuorumLockStore implements LockStore {
     this.ticker = ticker;
     this.profile = profile(members);
     this.looking = new Looking(this);
-    this.missingVotes = new MissingVotes(profile.display(), ticker, log::warn);
     this.timer =
         new ScheduledThreadPoolExecutor(
             1,
@@ -199,10 +194,6 @@ final class QuorumLockStore implements LockStore {
   /** Why a member has no vote, when it is kept out. */
   String quarantined(Member member) {
     return member.quarantined(ticker.nanos(), options.quarantine().toNanos());
-  }
-
-  MissingVotes missingVotes() {
-    return missingVotes;
   }
 
   boolean isClosed() {

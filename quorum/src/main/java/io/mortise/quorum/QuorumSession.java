@@ -202,10 +202,6 @@ final class QuorumSession implements StoreSession {
         attempt, mayHaveRun, new StoreUnavailableException(display(member) + ": " + why + "."));
   }
 
-  MissingVotes missingVotes() {
-    return store.missingVotes();
-  }
-
   /** Calls when the time for answers is over; returns what stops that. */
   Runnable later(Runnable task) {
     return store.later(timeoutNanos, task);

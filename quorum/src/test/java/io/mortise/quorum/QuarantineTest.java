@@ -110,46 +110,4 @@ class QuarantineTest {
       assertThat(told).doesNotContain("Granted").doesNotContain("cache-2").doesNotContain("store=");
     }
   }
-
-  @Test
-  void givenVotesThatAreMissing_whenCallersWaitForMoreThanASecond_thenOneWarning_andOneAtTheEnd() {
-    List<String> warnings = new ArrayList<>();
-    MissingVotes votes = new MissingVotes("quorum(a, b, c)", time, warnings::add);
-    votes.granted();
-    votes.missed("first reason.");
-    time.advance(Duration.ofMillis(900));
-    votes.missed("first reason.");
-    assertThat(warnings).as("a moment").isEmpty();
-    for (int i = 0; i < 5; i++) {
-      time.advance(Duration.ofSeconds(1));
-      votes.missed("no vote for 43 s more.");
-    }
-    assertThat(warnings)
-        .containsExactly(
-            "No lock is granted for now, callers wait: no vote for 43 s more."
-                + " (store=quorum(a, b, c))");
-
-    votes.granted();
-    votes.granted();
-    assertThat(warnings).hasSize(2);
-    assertThat(warnings.get(1)).contains("again after 5 s").contains("quorum(a, b, c)");
-
-    votes.missed("reason.");
-    votes.granted();
-    assertThat(warnings).as("a moment is over").hasSize(2);
-  }
-
-  @Test
-  void givenMembersWithoutVotes_whenALockIsAskedForAgainAndAgain_thenTheStoreKnowsSinceWhen() {
-    try (QuorumLockStore store =
-        QuorumLockStore.over(members(17, 17, 17), OPTIONS, QuorumRules.ALL, time)) {
-      StoreSession session = MemMembers.session(store, 1);
-      assertThat(store.missingVotes().areMissing()).isFalse();
-      acquire(session, 1);
-      assertThat(store.missingVotes().areMissing()).isTrue();
-      time.advance(Duration.ofSeconds(43));
-      assertThat(acquire(session, 2)).isInstanceOf(Reply.Granted.class);
-      assertThat(store.missingVotes().areMissing()).isFalse();
-    }
-  }
 }

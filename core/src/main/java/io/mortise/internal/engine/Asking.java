@@ -28,6 +28,8 @@ import org.slf4j.LoggerFactory;
  * its own, and the request repeated with the proof.
  */
 final class Asking {
+  private static final Logger log = LoggerFactory.getLogger(Asking.class);
+
   private static final int JUDGEMENTS = 16;
   private static final long POLL_NANOS = 20_000_000;
   private static final long MOST_POLL_NANOS = 500_000_000;
@@ -37,11 +39,6 @@ final class Asking {
 
   /** For a lock that threads of this process contend for; one that uses it up gets a larger one. */
   private static final int BLOCK = 1_024;
-
-  /** A wait that meets trouble for longer is told of in the log. */
-  private static final long WARN_NANOS = 1_000_000_000;
-
-  private static final Logger log = LoggerFactory.getLogger(Asking.class);
 
   private final Engine engine;
   private final boolean canQueue;
@@ -53,13 +50,11 @@ final class Asking {
   /** How long the store took to answer lately; a moving average. Losing an update does no harm. */
   private volatile long tripNanos;
 
-  /** Since when no request was served; 0 if one was. For the log: losing an update does no harm. */
-  private volatile long failingSince;
-
-  private volatile boolean warned;
+  private final OutageLog outages;
 
   Asking(Engine engine) {
     this.engine = engine;
+    this.outages = new OutageLog(engine.storeName(), engine.env.ticker(), log::warn);
     this.canQueue = engine.store.profile().can(Capability.QUEUE);
     this.takesFloor = engine.store.profile().can(Capability.TOKEN_FLOOR);
     this.isCalled = canQueue && engine.store.profile().can(Capability.PUSH);
@@ -196,7 +191,7 @@ final class Asking {
       }
       if (!(reply instanceof Reply.Failed)) {
         claim.trouble(null);
-        served();
+        outages.served();
       }
       if (reply instanceof Reply.Granted && sent.doubts() != doubts(claim)) {
         // By a server, perhaps, that has been replaced since.
@@ -389,39 +384,9 @@ final class Asking {
     }
   }
 
-  /** Says once per episode why waits make no progress. */
-  private void notServed(Claim claim, Throwable cause) {
-    long now = engine.env.now();
-    if (failingSince == 0) {
-      failingSince = now | 1;
-    } else if (!warned && now - failingSince >= WARN_NANOS) {
-      warned = true;
-      log.warn(
-          "Store {} has served no request for {} ms, and waits for locks go on (lock={}): {}",
-          engine.storeName(),
-          (now - failingSince) / 1_000_000,
-          claim.name,
-          cause.getMessage());
-    }
-  }
-
-  private void served() {
-    if (failingSince != 0) {
-      long since = failingSince;
-      failingSince = 0;
-      if (warned) {
-        warned = false;
-        log.warn(
-            "Store {} serves requests again after {} ms.",
-            engine.storeName(),
-            (engine.env.now() - since) / 1_000_000);
-      }
-    }
-  }
-
   private void failed(Stripe stripe, Claim claim, Throwable cause, boolean mayHaveRun) {
     claim.trouble(cause);
-    notServed(claim, cause);
+    outages.failed(claim.name, cause);
     if (claim.head() != null && claim.head().once) {
       dismissTriers(stripe, claim, State.FAILED, engine.unavailable(claim.name, cause));
     }

@@ -1,0 +1,82 @@
+package io.mortise.internal.engine;
+
+import io.mortise.spi.LockName;
+import io.mortise.spi.Ticker;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says in the log why waits make no progress, once per episode, and when that is over: a caller
+ * that waits without end learns nothing else of a store that is full, refuses or is gone.
+ * Thread-safe.
+ */
+final class OutageLog {
+  /** A shorter time is not worth a line. */
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final String store;
+  private final Ticker ticker;
+  private final Consumer<String> warn;
+
+  /** Read without the monitor, as every answer looks here; null while requests are served. */
+  private volatile @Nullable Episode episode;
+
+  private static final class Episode {
+    final long since;
+    boolean told;
+
+    Episode(long since) {
+      this.since = since;
+    }
+  }
+
+  OutageLog(String store, Ticker ticker, Consumer<String> warn) {
+    this.store = store;
+    this.ticker = ticker;
+    this.warn = warn;
+  }
+
+  /** A request about a lock was not served. */
+  void failed(LockName lock, Throwable cause) {
+    String line = null;
+    synchronized (this) {
+      Episode present = episode;
+      long now = ticker.nanos();
+      if (present == null) {
+        episode = new Episode(now);
+      } else if (!present.told && now - present.since >= PATIENCE_NANOS) {
+        present.told = true;
+        line =
+            "Waits make no progress for %d ms (lock=%s, store=%s): %s"
+                .formatted(
+                    TimeUnit.NANOSECONDS.toMillis(now - present.since),
+                    lock,
+                    store,
+                    cause.getMessage());
+      }
+    }
+    if (line != null) {
+      warn.accept(line);
+    }
+  }
+
+  /** A request was served. */
+  void served() {
+    if (episode != null) {
+      over();
+    }
+  }
+
+  private void over() {
+    Episode ended;
+    synchronized (this) {
+      ended = episode;
+      episode = null;
+    }
+    if (ended != null && ended.told) {
+      long lasted = TimeUnit.NANOSECONDS.toMillis(ticker.nanos() - ended.since);
+      warn.accept("Waits go on after %d ms (store=%s).".formatted(lasted, store));
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package io.mortise.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.LockName;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class OutageLogTest {
+  private static final LockName LOCK = LockName.of("n");
+  private static final Throwable FULL = new IllegalStateException("maxmemory is reached.");
+
+  private final List<String> lines = new ArrayList<>();
+  private long nanos = Long.MAX_VALUE - 5;
+  private final OutageLog log = new OutageLog("redis:a", () -> nanos, lines::add);
+
+  private void pass(long millis) {
+    nanos += TimeUnit.MILLISECONDS.toNanos(millis);
+  }
+
+  @Test
+  void givenRequestsThatFailForMoreThanASecond_thenOneWarning_andOneAtTheEnd() {
+    log.served();
+    log.failed(LOCK, FULL);
+    pass(900);
+    log.failed(LOCK, FULL);
+    assertThat(lines).as("a moment").isEmpty();
+    for (int i = 0; i < 5; i++) {
+      pass(1_000);
+      log.failed(LOCK, FULL);
+    }
+    assertThat(lines)
+        .containsExactly(
+            "Waits make no progress for 1900 ms (lock=n, store=redis:a): maxmemory is reached.");
+    log.served();
+    log.served();
+    assertThat(lines).hasSize(2);
+    assertThat(lines.get(1)).isEqualTo("Waits go on after 5900 ms (store=redis:a).");
+  }
+
+  @Test
+  void givenRequestsThatFailForAMoment_thenNothingIsSaid() {
+    log.failed(LOCK, FULL);
+    pass(900);
+    log.served();
+    pass(900);
+    log.failed(LOCK, FULL);
+    log.served();
+    assertThat(lines).isEmpty();
+  }
+}
