@@ -3,7 +3,7 @@ package io.mortise.jdbc;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
-import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionId;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,7 @@ abstract class AheadRows extends Rows {
   private static final int HEADS = LockSteps.CHUNK;
   private static final int HOLDS = LockSteps.STEPS + 1;
 
+  private final Predicate<SessionId> isLocal;
   private final boolean takesSeveral;
   private final Flush flush;
   private @Nullable Seen seen;
@@ -41,6 +43,7 @@ abstract class AheadRows extends Rows {
   private long began;
 
   /**
+   * @param isLocal whether a session is of this process
    * @param takesSeveral whether the connection takes several statements in one text; else there is
    *     nothing to gain
    */
@@ -48,9 +51,11 @@ abstract class AheadRows extends Rows {
       Connection connection,
       SqlText text,
       String namespace,
+      Predicate<SessionId> isLocal,
       boolean takesSeveral,
       SqlText.Several several) {
     super(connection, text, namespace);
+    this.isLocal = isLocal;
     this.takesSeveral = takesSeveral;
     this.flush = new Flush(connection, namespace, several);
   }
@@ -220,7 +225,9 @@ abstract class AheadRows extends Rows {
     flush.add(text.statement("now"), sql -> {});
     flush.add(text.statement("lock_page"), sql -> bindPage(sql, name, -1, 1));
     flush.add(text.statement("hold_window"), sql -> sql.set("name", name).set("row_limit", limit));
-    flush.add(text.statement("wait_heads"), sql -> sql.set("name", name).set("row_limit", limit));
+    flush.add(
+        text.statement("wait_heads"),
+        sql -> sql.set("name", name).set("after", FRONT).set("row_limit", limit));
     long[] now = {0};
     List<LockRow> locks = new ArrayList<>();
     List<HoldRow> holds = new ArrayList<>();
@@ -243,26 +250,32 @@ abstract class AheadRows extends Rows {
 
   @Override
   @Nullable Kept keep(
-      SessionSpec spec, long previous, long beat, boolean strictly, List<Long> known, int limit)
+      String session,
+      long previous,
+      long beat,
+      long ttl,
+      boolean strictly,
+      List<Long> known,
+      int limit)
       throws SQLException {
     if (!takesSeveral) {
-      return super.keep(spec, previous, beat, strictly, known, limit);
+      return super.keep(session, previous, beat, ttl, strictly, known, limit);
     }
-    String id = spec.id().value();
     flush.add(
         text.statement("session_keep"),
         sql ->
-            sql.set("session", id)
+            sql.set("session", session)
                 .set("previous", previous)
                 .set("beat", beat)
-                .set("ttl_us", HoldRow.micros(spec.ttl()))
+                .set("lives_us", ttl)
+                .set("ttl_us", Session.column(ttl, hasConnectionLock(session)))
                 .set("strict", strictly));
     if (!known.isEmpty()) {
-      flush.add(forgetting(known), sql -> bindForgotten(sql, id, beat, known));
+      flush.add(forgetting(known), sql -> bindForgotten(sql, session, beat, known));
     }
     flush.add(
         text.statement("news_select"),
-        sql -> sql.set("session", id).set("after", 0).set("row_limit", limit));
+        sql -> sql.set("session", session).set("after", 0).set("row_limit", limit));
     flush.add(text.statement("commit"), sql -> {});
     List<Long> clock = new ArrayList<>();
     List<Renewal.Item> news = new ArrayList<>();
@@ -338,12 +351,27 @@ abstract class AheadRows extends Rows {
   }
 
   @Override
-  List<WaitRow> heads(String name, int limit) throws SQLException {
-    if (seen != null && (seen.allHeads || seen.heads.size() >= limit)) {
-      return List.copyOf(seen.heads.subList(0, Math.min(limit, seen.heads.size())));
+  List<WaitRow> heads(String name, long after, int limit) throws SQLException {
+    if (seen != null) {
+      List<WaitRow> known =
+          seen.heads.stream().filter(head -> head.ticket() > after).limit(limit).toList();
+      if (seen.allHeads || known.size() == limit) {
+        return known;
+      }
     }
     catchUp();
-    return super.heads(name, limit);
+    return super.heads(name, after, limit);
+  }
+
+  @Override
+  boolean isLocal(String session) {
+    return isLocal.test(new SessionId(session));
+  }
+
+  @Override
+  Set<String> withoutConnection(Set<String> sessions) throws SQLException {
+    catchUp();
+    return super.withoutConnection(sessions);
   }
 
   @Override

@@ -81,9 +81,13 @@ final class Bells implements AutoCloseable {
     this.watch = watchService();
   }
 
+  /** Not elsewhere: there the watch service polls itself, every few seconds. */
+  static boolean areThere() {
+    return System.getProperty("os.name", "").startsWith("Linux");
+  }
+
   private static @Nullable WatchService watchService() {
-    if (!System.getProperty("os.name", "").startsWith("Linux")) {
-      // Elsewhere the watch service polls itself, every few seconds.
+    if (!areThere()) {
       return null;
     }
     try {

@@ -38,7 +38,9 @@ final class ContendedStep {
   }
 
   void bind(Sql sql) throws SQLException {
-    sql.set("name", request.name().value()).set("channels", PostgresHints.CHANNELS);
+    sql.set("name", request.name().value())
+        .set("channels", PostgresHints.CHANNELS)
+        .set("connections", SessionRows.CONNECTIONS);
     if (request instanceof Request.Acquire acquire) {
       Rows.bind(sql, acquire).set("ahead", LockSteps.STEPS);
     } else {

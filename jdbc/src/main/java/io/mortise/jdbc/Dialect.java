@@ -100,6 +100,14 @@ interface Dialect {
     return null;
   }
 
+  /**
+   * Whether a process can hold a lock that ends with its connection and that others may try, see
+   * {@link SessionRows#takeConnectionLock}.
+   */
+  default boolean hasConnectionLocks() {
+    return false;
+  }
+
   /** See {@link Database#callerHelps}. */
   default boolean callerHelps() {
     return false;

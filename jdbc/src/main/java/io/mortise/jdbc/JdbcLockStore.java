@@ -3,6 +3,7 @@ package io.mortise.jdbc;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.judge.StrictStore;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
@@ -20,8 +21,10 @@ import io.mortise.spi.Verdict;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -73,14 +76,15 @@ final class JdbcLockStore implements LockStore {
     String name = "mortise-" + profile.display();
     this.requests = new Lane(name, database, turn, this::tell);
     this.renewals = new Lane(name + "-renewals", database, other, this::tell);
-    NewsWatch.Reader reader =
-        oneWriter ? new NewsWatch.OwnLink(database) : (id, after) -> readNews(renewals, id, after);
+    NewsWatch.Reader reader = oneWriter ? new NewsWatch.OwnLink(database) : this::readNews;
     this.watch = new NewsWatch(name + "-news", bells, reader, () -> pushes() ? BACKSTOP : poll);
   }
 
   /** A store in a file that one process writes at a time, with bells beside it. */
   static JdbcLockStore over(SqliteFile file) {
-    return new JdbcLockStore(file, new Bells(file.realPath()), true, Duration.ofMillis(10));
+    Bells bells = new Bells(file.realPath());
+    file.endedProcesses(bells::isGone);
+    return new JdbcLockStore(file, bells, true, Duration.ofMillis(10));
   }
 
   /**
@@ -142,9 +146,23 @@ final class JdbcLockStore implements LockStore {
     return names;
   }
 
+  /**
+   * With strict expiry no session is shortened: a contender that saw a beat counts the TTL that it
+   * saw with it, which a repeated renewal with the same beat must not outlast.
+   */
   @Override
   public StoreProfile profile() {
-    return profile;
+    if (!strict) {
+      return profile;
+    }
+    Set<Capability> capabilities = EnumSet.copyOf(profile.capabilities());
+    capabilities.remove(Capability.VARIABLE_TTL);
+    return new StoreProfile(
+        profile.display(),
+        capabilities,
+        profile.maxInFlight(),
+        profile.minTtl(),
+        profile.expiryLag());
   }
 
   @Override
@@ -238,6 +256,12 @@ final class JdbcLockStore implements LockStore {
     requests.submitLater(work);
   }
 
+  /** Grants a lock to those that wait for it, if it is free. */
+  void serve(LockName name) {
+    submit(
+        new Work.Call<>(new Rows.Expected(name, null), link -> link.locks.serve(name, link.now())));
+  }
+
   @Override
   public void linger(BooleanSupplier done, Duration longest) {
     if (longest.compareTo(profile.maxInFlight()) >= 0 && !done.getAsBoolean()) {
@@ -318,12 +342,26 @@ final class JdbcLockStore implements LockStore {
     return found;
   }
 
-  private static List<Renewal.Item> readNews(Lane lane, SessionId id, long after)
+  private List<Renewal.Item> readNews(SessionId id, long after)
       throws InterruptedException, ExecutionException {
+    JdbcSession session = sessions.get(id);
     CompletableFuture<List<Renewal.Item>> news =
-        submit(lane, Work.Call.single(link -> NewsWatch.read(link, id, after)));
-    lane.help();
-    return news.get();
+        submit(
+            renewals,
+            Work.Call.single(
+                link -> {
+                  if (session != null) {
+                    // The connection may be new since the last renewal.
+                    session.takeConnectionLock(link);
+                  }
+                  return NewsWatch.read(link, id, after);
+                }));
+    renewals.help();
+    List<Renewal.Item> found = news.get();
+    if (session != null) {
+      session.serveIfPassedOver();
+    }
+    return found;
   }
 
   private static <T> CompletableFuture<T> call(Lane lane, Work.Step<T> step) {

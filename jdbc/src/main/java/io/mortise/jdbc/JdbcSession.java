@@ -11,6 +11,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -38,8 +39,11 @@ final class JdbcSession implements StoreSession {
   private final SessionSpec spec;
   private final Consumer<News> hints;
 
-  /** Those that wait, and how many are ahead of each. */
-  private final Map<AttemptId, Integer> waiting = new ConcurrentHashMap<>();
+  /** Those that wait. */
+  private final Map<AttemptId, Place> waiting = new ConcurrentHashMap<>();
+
+  /** Where an attempt waits, and how many were ahead of it. */
+  private record Place(LockName name, int ahead) {}
 
   /** Where nothing can ring, holders poll too, but only while they hold. */
   private final @Nullable Set<AttemptId> holding;
@@ -59,6 +63,12 @@ final class JdbcSession implements StoreSession {
   private final Life life;
   private volatile boolean watched;
   private volatile boolean closed;
+
+  /** Belongs to whoever has the baton of the renewals. */
+  private boolean wasConnected;
+
+  private volatile boolean mayBePassedOver;
+
   private long lastPushed;
   private Set<Long> pushed = new HashSet<>();
 
@@ -66,7 +76,7 @@ final class JdbcSession implements StoreSession {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
-    this.life = new Life(spec);
+    this.life = new Life();
     this.holding = countsHolds ? ConcurrentHashMap.newKeySet() : null;
   }
 
@@ -103,6 +113,11 @@ final class JdbcSession implements StoreSession {
 
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+    return renew(previous, next, seen, spec.ttl());
+  }
+
+  @Override
+  public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
     if (closed) {
       return CompletableFuture.completedFuture(new Renewal.Lost("the session has been closed"));
     }
@@ -112,16 +127,44 @@ final class JdbcSession implements StoreSession {
           new Renewal.Lost("the file of the store was moved, replaced or removed"));
     }
     List<Long> known = List.copyOf(seen);
+    boolean strictly = store.isStrict();
+    Duration lives = strictly ? spec.ttl() : ttl;
+    life.renews(lives);
     return store
         .renewal(
-            link -> link.sessions.keep(spec, previous, next, known, store.isStrict()),
-            link -> link.sessions.renew(spec, previous, next, known, link.now(), store.isStrict()))
+            link -> {
+              takeConnectionLock(link);
+              return link.sessions.keep(spec.id(), previous, next, known, lives, strictly);
+            },
+            link -> link.sessions.renew(spec, previous, next, known, lives, link.now(), strictly))
         .exceptionally(Renewal.Unknown::new)
         .thenApply(
             renewal -> {
-              life.renewed(renewal);
+              life.renewed(renewal, lives);
+              if (renewal instanceof Renewal.Renewed) {
+                serveIfPassedOver();
+              }
               return renewal;
             });
+  }
+
+  /** Has the connection of the renewals show that this process has one. */
+  void takeConnectionLock(Link link) throws SQLException {
+    if (!closed && link.rows.takeConnectionLock(spec.id().value())) {
+      mayBePassedOver = mayBePassedOver || wasConnected;
+      wasConnected = true;
+    }
+  }
+
+  /**
+   * After a connection that broke, locks may be free although this session waits for them: it was
+   * passed over while it had none.
+   */
+  void serveIfPassedOver() {
+    if (mayBePassedOver) {
+      mayBePassedOver = false;
+      waiting.values().stream().map(Place::name).distinct().forEach(store::serve);
+    }
   }
 
   @Override
@@ -144,7 +187,7 @@ final class JdbcSession implements StoreSession {
 
   /** How many are ahead of the attempt that is nearest to its turn; 0 if none waits. */
   int ahead() {
-    return waiting.values().stream().mapToInt(Integer::intValue).min().orElse(0);
+    return waiting.values().stream().mapToInt(Place::ahead).min().orElse(0);
   }
 
   boolean isHolding() {
@@ -203,7 +246,8 @@ final class JdbcSession implements StoreSession {
       holds(reply.attempt(), granted.wanted());
     } else if (reply instanceof Reply.Queued queued) {
       remember(contended, request.name());
-      boolean isNew = waiting.put(reply.attempt(), queued.ahead()) == null;
+      Place place = new Place(request.name(), queued.ahead());
+      boolean isNew = waiting.put(reply.attempt(), place) == null;
       watch();
       if (isNew) {
         store.hurry();

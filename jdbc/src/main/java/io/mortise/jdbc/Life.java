@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.Renewal;
-import io.mortise.spi.SessionSpec;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +16,8 @@ final class Life {
   /** So long a look is good for. */
   private static final long GOOD_NANOS = 1_000_000_000;
 
-  private final long ttl;
+  /** Of the last renewal that was confirmed. */
+  private volatile long inForce;
 
   /** By the store's clock; 0 if that is not known. */
   private volatile long until;
@@ -25,14 +26,18 @@ final class Life {
   private @Nullable Link lookedOn;
   private long lookedAt;
 
-  Life(SessionSpec spec) {
-    this.ttl = HoldRow.micros(spec.ttl());
+  /** A renewal is sent: it may end the session sooner than the last one said. */
+  void renews(Duration ttl) {
+    if (HoldRow.micros(ttl) < inForce) {
+      until = 0;
+    }
   }
 
-  /** What came of a renewal. */
-  void renewed(Renewal renewal) {
+  /** What came of it. */
+  void renewed(Renewal renewal, Duration ttl) {
     if (renewal instanceof Renewal.Renewed renewed) {
-      until = renewed.storeMicros() + ttl;
+      inForce = HoldRow.micros(ttl);
+      until = renewed.storeMicros() + inForce;
     } else if (renewal instanceof Renewal.Lost) {
       until = 0;
     }

@@ -102,6 +102,7 @@ final class Link implements AutoCloseable {
 
   /** Gives the connection back as it was, where that matters; before {@link #close}. */
   void leave() throws SQLException {
+    rows.giveConnectionLocksBack();
     transactions.leave();
     if (before != null) {
       before.restore(connection);

@@ -17,6 +17,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,10 +100,10 @@ final class LockSteps {
           "The attempt has ended: " + lock.endedHow + ".");
     }
     if (hold == null) {
-      serveQueue(lock, request.name(), now);
+      Served served = serveQueue(lock, request.name(), encoded, now);
       hold = hold(lock, encoded);
       if (hold == null
-          && lock.waiters == 0
+          && served == Served.ALL
           && lock.fits(request.mode())
           && lock.closedUntil <= now) {
         hold = grant(lock, request, false, now);
@@ -325,6 +326,21 @@ final class LockSteps {
     return true;
   }
 
+  /**
+   * Serves the queue, as each step does that may have freed the lock.
+   *
+   * @return whether the bound was met before the end
+   */
+  boolean serve(LockName name, long now) throws SQLException {
+    LockRow lock = find(name, now);
+    if (lock == null) {
+      return false;
+    }
+    boolean more = serveQueue(lock, name, now);
+    save(lock);
+    return more;
+  }
+
   /** Ends the holds of ended sessions, serves the queue, and forgets the lock if it is idle. */
   int sweep(String name, long now) throws SQLException {
     LockRow lock = rows.lock(name);
@@ -381,47 +397,83 @@ final class LockSteps {
     }
   }
 
-  /**
-   * Grants to waiters in order, for as long as they fit, dropping the dead.
-   *
-   * @return whether the bound was met before the end
-   */
+  /** What is left of the queue after it was served. */
+  private enum Served {
+    /** Nobody, or only waiters that were passed over: a newcomer is next. */
+    ALL,
+    /** The lock is closed, or a waiter does not fit yet: a newcomer stands behind it. */
+    BLOCKED,
+    /** Not known: the bound was met before the end. */
+    MORE
+  }
+
   private boolean serveQueue(LockRow lock, LockName name, long now) throws SQLException {
+    return serveQueue(lock, name, null, now) == Served.MORE;
+  }
+
+  /**
+   * Grants to waiters in order, for as long as they fit, dropping the dead. A waiter whose process
+   * has no connection would not hear of its grant: it keeps its place and is passed over, unless it
+   * is the one that asks.
+   *
+   * @param asking the attempt whose request this step answers; null if it does not wait
+   */
+  private Served serveQueue(LockRow lock, LockName name, @Nullable String asking, long now)
+      throws SQLException {
     ArrayDeque<WaitRow> heads = new ArrayDeque<>();
-    for (int step = 0; lock.waiters > 0 && lock.closedUntil <= now; step++) {
-      if (step == STEPS) {
-        return true;
+    Predicate<String> disconnected = null;
+    long passed = Rows.FRONT;
+    for (int step = 0; lock.waiters > 0; step++) {
+      if (lock.closedUntil > now) {
+        return Served.BLOCKED;
+      } else if (step == STEPS) {
+        return Served.MORE;
       }
       if (heads.isEmpty()) {
-        heads.addAll(rows.heads(lock.name, CHUNK));
-        if (heads.isEmpty()) {
+        disconnected = null;
+        heads.addAll(rows.heads(lock.name, passed, CHUNK));
+        if (heads.isEmpty() && passed == Rows.FRONT) {
           // Somebody deleted rows by hand: the count must not shut the lock.
           lock.waiters = 0;
           lock.dirty = true;
-          return false;
+        }
+        if (heads.isEmpty()) {
+          return Served.ALL;
         }
       }
-      WaitRow head = heads.remove();
-      boolean dead = left(head.session(), now) == 0;
+      WaitRow head = heads.element();
       Request.Acquire request = head.request(name, lock.capacity);
-      if (!dead && !lock.fits(request.mode())) {
-        return false;
+      if (left(head.session(), now) == 0) {
+        heads.remove();
+        leave(lock, head.attempt());
+        continue;
+      } else if (lock.used == lock.capacity) {
+        // Nobody fits, so that it need not be known who is connected.
+        return Served.BLOCKED;
+      } else if (!head.attempt().equals(asking)) {
+        disconnected = disconnected == null ? rows.disconnected(heads) : disconnected;
+        if (disconnected.test(head.session())) {
+          passed = heads.remove().ticket();
+          continue;
+        }
       }
+      if (!lock.fits(request.mode())) {
+        return Served.BLOCKED;
+      }
+      heads.remove();
       leave(lock, head.attempt());
-      if (!dead) {
-        Reply.Granted granted = granted(lock, grant(lock, request, true, now), now);
-        tell(
-            new News.Granted(
-                name,
-                request.attempt(),
-                granted.token(),
-                granted.tokens(),
-                granted.wanted(),
-                granted.atMostLeft() != null),
-            now);
-      }
+      Reply.Granted granted = granted(lock, grant(lock, request, true, now), now);
+      tell(
+          new News.Granted(
+              name,
+              request.attempt(),
+              granted.token(),
+              granted.tokens(),
+              granted.wanted(),
+              granted.atMostLeft() != null),
+          now);
     }
-    return false;
+    return Served.ALL;
   }
 
   /** The next holders to look at. */

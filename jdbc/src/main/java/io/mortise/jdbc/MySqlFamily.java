@@ -79,6 +79,11 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
   }
 
   @Override
+  public boolean hasConnectionLocks() {
+    return true;
+  }
+
+  @Override
   public int batch() {
     return 128;
   }
@@ -224,6 +229,7 @@ abstract sealed class MySqlFamily implements Dialect permits MySqlDialect, Maria
             connection,
             text,
             namespace,
+            isLocal,
             returnsRows(),
             takes(connection, MySqlRows.TEXT.one("SELECT 1; SELECT 2")),
             returnsRows() && takes(connection, MySqlRows.COMPOUND.one("SELECT 1"))

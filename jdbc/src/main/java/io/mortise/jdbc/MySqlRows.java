@@ -3,6 +3,7 @@ package io.mortise.jdbc;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockName;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -11,6 +12,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,8 +33,10 @@ final class MySqlRows extends AheadRows {
 
   private final SqlText.Several several;
   private final boolean returning;
+  private @Nullable Boolean isOneOfSeveral;
 
   /**
+   * @param isLocal whether a session is of this process
    * @param returning whether an insert can return rows
    * @param takesSeveral whether the connection takes several statements in one text
    * @param several how, if so
@@ -41,10 +45,11 @@ final class MySqlRows extends AheadRows {
       Connection connection,
       SqlText text,
       String namespace,
+      Predicate<SessionId> isLocal,
       boolean returning,
       boolean takesSeveral,
       SqlText.Several several) {
-    super(connection, text, namespace, takesSeveral, several);
+    super(connection, text, namespace, isLocal, takesSeveral, several);
     this.several = several;
     this.returning = returning;
   }
@@ -87,6 +92,22 @@ final class MySqlRows extends AheadRows {
   @Override
   @Nullable Block block(Sql acquire, int tokens) throws SQLException {
     return acquire.update() == 0 ? null : new Block(acquire.key(), tokens);
+  }
+
+  /** Servers that are written to beside others have such locks each for itself. */
+  @Override
+  boolean lockConnection(String name) throws SQLException {
+    if (isOneOfSeveral == null) {
+      try (ResultSet row = of("several_primaries").query()) {
+        isOneOfSeveral = row.next();
+      }
+    }
+    if (isOneOfSeveral) {
+      return false;
+    }
+    try (ResultSet row = of("connection_lock").set("connection", name).query()) {
+      return row.next() && row.getInt(1) == 1;
+    }
   }
 
   @Override

@@ -173,7 +173,10 @@ final class PostgresDialect implements Dialect {
   public Link link(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
-    PostgresRows rows = new PostgresRows(connection, text, namespace, pooled != null);
+    PostgresDriver driver = PostgresDriver.find();
+    int backend = pooled != null || driver == null ? 0 : driver.backend(connection);
+    PostgresRows rows =
+        new PostgresRows(connection, text, namespace, isLocal, pooled != null, backend);
     Sql opening =
         pooled == null ? null : pooled.set(new Sql(connection, TEXT.statement("begin_pooled")));
     return new Link(
@@ -198,6 +201,12 @@ final class PostgresDialect implements Dialect {
       return null;
     }
     return new PostgresListener(driver, display, source, sessions, voice, look, maxInFlight);
+  }
+
+  /** The driver has to tell whether the server itself is at the other end. */
+  @Override
+  public boolean hasConnectionLocks() {
+    return pooled == null && PostgresDriver.find() != null;
   }
 
   /** Its driver reads from a plain socket, which an interrupt does not touch. */

@@ -8,18 +8,21 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What JDBC has no words for and the PostgreSQL driver can: to hear notifications. By reflection,
- * because the driver is the user's choice and this module works without it.
+ * What JDBC has no words for and the PostgreSQL driver can: to hear notifications, and to tell
+ * which process of the server it was told of. By reflection, because the driver is the user's
+ * choice and this module works without it.
  */
 final class PostgresDriver {
   private final Class<?> connection;
   private final Method getNotifications;
+  private final Method getBackend;
   private final Method getName;
   private final Method getParameter;
 
   private PostgresDriver() throws ReflectiveOperationException {
     connection = Class.forName("org.postgresql.PGConnection");
     getNotifications = connection.getMethod("getNotifications", int.class);
+    getBackend = connection.getMethod("getBackendPID");
     Class<?> notification = Class.forName("org.postgresql.PGNotification");
     getName = notification.getMethod("getName");
     getParameter = notification.getMethod("getParameter");
@@ -41,6 +44,18 @@ final class PostgresDriver {
       return Class.forName(ours.getName(), false, drivers) == ours;
     } catch (ClassNotFoundException e) {
       return false;
+    }
+  }
+
+  /** The process of the server that a connection leads to, as it was told; 0 if it is no such. */
+  int backend(Connection on) throws SQLException {
+    if (!on.isWrapperFor(connection)) {
+      return 0;
+    }
+    try {
+      return (int) getBackend.invoke(on.unwrap(connection));
+    } catch (ReflectiveOperationException e) {
+      throw new SQLException("The driver does not tell the server's process", e);
     }
   }
 

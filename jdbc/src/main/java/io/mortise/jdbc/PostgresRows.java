@@ -2,7 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Request;
-import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionId;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -12,27 +12,56 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What PostgreSQL does in one flush. */
 final class PostgresRows extends AheadRows {
   private final boolean pooled;
+  private final int backend;
 
   /**
+   * @param isLocal whether a session is of this process
    * @param pooled whether a pooler stands before the server, so that each transaction has to be set
    *     up
+   * @param backend the server's process, as the driver was told when it connected; 0 if unknown
    */
-  PostgresRows(Connection connection, SqlText text, String namespace, boolean pooled) {
-    super(connection, text, namespace, true, SqlText.Several.PLAIN);
+  PostgresRows(
+      Connection connection,
+      SqlText text,
+      String namespace,
+      Predicate<SessionId> isLocal,
+      boolean pooled,
+      int backend) {
+    super(connection, text, namespace, isLocal, true, SqlText.Several.PLAIN);
     this.pooled = pooled;
+    this.backend = backend;
   }
 
   /** Through a pooler in a transaction that is set up: a renewal must not be forgotten. */
   @Override
   @Nullable Kept keep(
-      SessionSpec spec, long previous, long beat, boolean strictly, List<Long> known, int limit)
+      String session,
+      long previous,
+      long beat,
+      long ttl,
+      boolean strictly,
+      List<Long> known,
+      int limit)
       throws SQLException {
-    return pooled ? null : super.keep(spec, previous, beat, strictly, known, limit);
+    return pooled ? null : super.keep(session, previous, beat, ttl, strictly, known, limit);
+  }
+
+  /** Never through a pooler, known or not: a lock of its connection says nothing of ours. */
+  @Override
+  boolean lockConnection(String name) throws SQLException {
+    if (backend == 0) {
+      return false;
+    }
+    try (ResultSet row =
+        of("connection_lock").set("connection", name).set("backend", backend).query()) {
+      return row.next() && row.getInt(1) == 1;
+    }
   }
 
   @Override

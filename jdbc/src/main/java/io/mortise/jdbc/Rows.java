@@ -8,10 +8,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * own.
  */
 class Rows extends SessionRows {
+  /** Before the first ticket of a queue. */
+  static final long FRONT = -1;
+
   Rows(Connection connection, SqlText text, String namespace) {
     super(connection, text, namespace);
   }
@@ -276,14 +281,43 @@ class Rows extends SessionRows {
     }
   }
 
-  List<WaitRow> heads(String name, int limit) throws SQLException {
+  /** The front of the queue. */
+  final List<WaitRow> heads(String name, int limit) throws SQLException {
+    return heads(name, FRONT, limit);
+  }
+
+  /** What follows a ticket in the queue. */
+  List<WaitRow> heads(String name, long after, int limit) throws SQLException {
     List<WaitRow> heads = new ArrayList<>();
-    try (ResultSet row = of("wait_heads", name).set("row_limit", limit).query()) {
+    Sql sql = of("wait_heads", name).set("after", after).set("row_limit", limit);
+    try (ResultSet row = sql.query()) {
       while (row.next()) {
         heads.add(WaitRow.read(row));
       }
     }
     return heads;
+  }
+
+  /**
+   * Tells by the session of a waiter that its process had a connection and has none any more. False
+   * where nobody knows.
+   *
+   * @param waiters that it may be asked about
+   */
+  Predicate<String> disconnected(Iterable<WaitRow> waiters) throws SQLException {
+    Set<String> asked = new HashSet<>();
+    for (WaitRow waiter : waiters) {
+      Session session = session(waiter.session());
+      if (session != null && session.hasConnectionLock() && !isLocal(waiter.session())) {
+        asked.add(waiter.session());
+      }
+    }
+    return asked.isEmpty() ? session -> false : withoutConnection(asked)::contains;
+  }
+
+  /** Whether a session is of this process, of which nobody need be asked. */
+  boolean isLocal(String session) {
+    return false;
   }
 
   /** When the first session ends of those that wait before a ticket and still live. */

@@ -16,6 +16,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -93,13 +94,13 @@ final class ServerDatabase implements Database {
     this.text = new SqlText(dialect.folders(), prefix);
     this.namespace = namespace;
     this.store = "Store '" + display + "'";
+    Set<Capability> capabilities = EnumSet.allOf(Capability.class);
+    if (!dialect.hasConnectionLocks()) {
+      capabilities.remove(Capability.SKIPS_DISCONNECTED);
+    }
     this.profile =
         new StoreProfile(
-            display,
-            EnumSet.allOf(Capability.class),
-            maxInFlight,
-            Duration.ofMillis(200),
-            Duration.ofMillis(20));
+            display, capabilities, maxInFlight, Duration.ofMillis(200), Duration.ofMillis(20));
   }
 
   /** Checks the database, and makes the tables if they are missing. Blocks. */

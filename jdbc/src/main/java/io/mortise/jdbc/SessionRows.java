@@ -5,16 +5,18 @@ import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.spi.SessionSpec;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The tables of sessions, their news and the facts about the store as objects: one method per
@@ -31,13 +33,37 @@ abstract class SessionRows extends Statements {
   /** Sessions that one statement asks for: no driver takes any number of values. */
   private static final int AT_ONCE = 1_024;
 
-  record Session(long beat, long expiresAt, long ttl, String client) {
+  private static final Logger LOG = LoggerFactory.getLogger(SessionRows.class);
+
+  /** What the name of a connection lock begins with; the id of the session follows. */
+  static final String CONNECTIONS = "mortise_";
+
+  /** Sessions whose connection locks this connection holds. */
+  private final Set<String> connected = new HashSet<>();
+
+  private boolean refusesConnectionLocks;
+
+  /**
+   * A session as its row tells of it.
+   *
+   * @param ttl of its last renewal; an even number
+   * @param hasConnectionLock whether its process held its connection lock by its last renewal; kept
+   *     as the last bit of the TTL, where processes that know of no such locks have a zero
+   */
+  record Session(long beat, long expiresAt, long ttl, boolean hasConnectionLock, String client) {
     static Session read(ResultSet row) throws SQLException {
+      long ttl = row.getLong("ttl_us");
       return new Session(
           row.getLong("beat"),
           row.getLong("expires_us"),
-          row.getLong("ttl_us"),
+          ttl & ~1,
+          (ttl & 1) == 1,
           row.getString("client"));
+    }
+
+    /** The column ttl_us. */
+    static long column(long ttl, boolean hasConnectionLock) {
+      return (ttl & ~1) | (hasConnectionLock ? 1 : 0);
     }
 
     /** Microseconds that it lives without a further renewal, at most a TTL; 0 if it has ended. */
@@ -76,13 +102,87 @@ abstract class SessionRows extends Statements {
     return found;
   }
 
+  /**
+   * Has this connection hold the connection lock of a session of this process, from now until it
+   * ends, where the database has such locks. Others see by it that the process has a connection.
+   * Outside of a transaction.
+   *
+   * @return whether it was taken just now
+   */
+  final boolean takeConnectionLock(String session) throws SQLException {
+    if (refusesConnectionLocks || connected.contains(session)) {
+      return false;
+    }
+    try {
+      boolean taken = lockConnection(CONNECTIONS + session);
+      if (taken) {
+        connected.add(session);
+      }
+      return taken;
+    } catch (SQLException e) {
+      if (isClosed()) {
+        throw e;
+      }
+      // A missing right must not cost the session: it is a process that is never passed over.
+      refusesConnectionLocks = true;
+      LOG.info(
+          "No connection locks, so that a waiter that is killed is waited for: {}", e.toString());
+      return false;
+    }
+  }
+
+  final boolean hasConnectionLock(String session) {
+    return connected.contains(session);
+  }
+
+  final void giveConnectionLockBack(String session) throws SQLException {
+    if (connected.remove(session)) {
+      unlockConnection(CONNECTIONS + session);
+    }
+  }
+
+  /** The connection goes back to where it came from. */
+  final void giveConnectionLocksBack() throws SQLException {
+    for (String session : List.copyOf(connected)) {
+      giveConnectionLockBack(session);
+    }
+  }
+
+  /** Takes a connection lock if it is free; false also where there are none. */
+  boolean lockConnection(String name) throws SQLException {
+    return false;
+  }
+
+  private void unlockConnection(String name) throws SQLException {
+    of("connection_unlock").set("connection", name).query().close();
+  }
+
+  /**
+   * Those of some sessions whose processes have no connection any more.
+   *
+   * @param sessions that hold connection locks, as their rows say; not empty
+   */
+  Set<String> withoutConnection(Set<String> sessions) throws SQLException {
+    Sql sql = of(text.statement("disconnected", SqlText.listLength(sessions.size())));
+    Set<String> found = new HashSet<>();
+    try (ResultSet row =
+        sql.set("sessions", List.copyOf(sessions)).set("connections", CONNECTIONS).query()) {
+      while (row.next()) {
+        if (row.getInt(2) == 1) {
+          found.add(row.getString(1));
+        }
+      }
+    }
+    return found;
+  }
+
   void insertSession(String id, long beat, long expiresAt, long ttl, String client)
       throws SQLException {
     of("session_insert")
         .set("session", id)
         .set("beat", beat)
         .set("expires_us", expiresAt)
-        .set("ttl_us", ttl)
+        .set("ttl_us", Session.column(ttl, hasConnectionLock(id)))
         .set("client", client)
         .update();
   }
@@ -95,13 +195,14 @@ abstract class SessionRows extends Statements {
         .update();
   }
 
-  boolean renewSession(String id, long previous, long beat, long expiresAt, long now)
+  boolean renewSession(String id, long previous, long beat, long expiresAt, long ttl, long now)
       throws SQLException {
     return of("session_renew")
             .set("session", id)
             .set("previous", previous)
             .set("beat", beat)
             .set("expires_us", expiresAt)
+            .set("ttl_us", Session.column(ttl, hasConnectionLock(id)))
             .set("now_us", now)
             .update()
         > 0;
@@ -207,11 +308,18 @@ abstract class SessionRows extends Statements {
    * Renews a session that lives, forgets news that it knows, and reads the oldest that there is, in
    * a transaction of its own and one round trip.
    *
+   * @param ttl in microseconds, from now on
    * @param limit how much news
    * @return null if the session was not renewed
    */
   @Nullable Kept keep(
-      SessionSpec spec, long previous, long beat, boolean strictly, List<Long> known, int limit)
+      String session,
+      long previous,
+      long beat,
+      long ttl,
+      boolean strictly,
+      List<Long> known,
+      int limit)
       throws SQLException {
     return null;
   }

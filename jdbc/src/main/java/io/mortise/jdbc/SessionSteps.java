@@ -28,25 +28,33 @@ final class SessionSteps {
   /**
    * See {@link io.mortise.spi.StoreSession#renew}.
    *
+   * @param ttl from now on
    * @param strictly whether a session that has expired by the clock lives all the same
    */
   Renewal renew(
-      SessionSpec spec, long previous, long next, List<Long> seen, long now, boolean strictly)
+      SessionSpec spec,
+      long previous,
+      long next,
+      List<Long> seen,
+      Duration ttl,
+      long now,
+      boolean strictly)
       throws SQLException {
     String id = spec.id().value();
-    long ttl = HoldRow.micros(spec.ttl());
-    long expiresAt = now + ttl;
+    long lives = HoldRow.micros(ttl);
+    long expiresAt = now + lives;
     long dead = strictly ? 0 : now;
-    if (!rows.renewSession(id, previous, next, expiresAt, dead)) {
+    if (!rows.renewSession(id, previous, next, expiresAt, lives, dead)) {
       SessionRows.Session session = rows.session(id);
       if (session != null && session.expiresAt() > dead) {
         return new Renewal.Lost("another process renews the same session");
       }
-      close(spec.id());
+      rows.deleteSession(id);
+      rows.forgetAll(id);
       if (previous != 0) {
         return new Renewal.Lost("the session expired in the store");
       }
-      rows.insertSession(id, next, expiresAt, ttl, spec.client().encoded());
+      rows.insertSession(id, next, expiresAt, lives, spec.client().encoded());
     }
     if (!seen.isEmpty()) {
       rows.forget(id, next, seen);
@@ -60,11 +68,14 @@ final class SessionSteps {
    * @return null if {@link #renew} has to look, in a transaction after this
    */
   @Nullable Renewal keep(
-      SessionSpec spec, long previous, long next, List<Long> seen, boolean strictly)
+      SessionId session, long previous, long next, List<Long> seen, Duration ttl, boolean strictly)
       throws SQLException {
+    String id = session.value();
     SessionRows.Kept kept =
-        previous == 0 ? null : rows.keep(spec, previous, next, strictly, seen, TOLD + 1);
-    return kept == null ? null : renewed(spec.id().value(), kept.now(), kept.news());
+        previous == 0
+            ? null
+            : rows.keep(id, previous, next, HoldRow.micros(ttl), strictly, seen, TOLD + 1);
+    return kept == null ? null : renewed(id, kept.now(), kept.news());
   }
 
   private Renewal renewed(String id, long now, List<Renewal.Item> oldest) throws SQLException {
@@ -160,6 +171,7 @@ final class SessionSteps {
   void close(SessionId session) throws SQLException {
     rows.deleteSession(session.value());
     rows.forgetAll(session.value());
+    rows.giveConnectionLockBack(session.value());
   }
 
   /** Removes expired sessions and forgotten news, at most so many. */

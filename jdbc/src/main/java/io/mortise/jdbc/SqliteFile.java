@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.Capability;
 import io.mortise.spi.News;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -91,6 +93,7 @@ final class SqliteFile implements Database {
   private final String namespace;
   private final StoreProfile profile;
   private final HostClock clock;
+  private volatile Predicate<SessionId> hasEnded = session -> false;
 
   private SqliteFile(Path file, Path real, SqlText text, String namespace, boolean create) {
     this.file = file;
@@ -100,7 +103,7 @@ final class SqliteFile implements Database {
     this.profile =
         new StoreProfile(
             SCHEME + ":" + file,
-            EnumSet.allOf(Capability.class),
+            capabilities(),
             MAX_IN_FLIGHT,
             Duration.ofMillis(100),
             Duration.ofMillis(10));
@@ -116,6 +119,12 @@ final class SqliteFile implements Database {
     } catch (IOException e) {
       throw new StoreUnfitException("Lock file '" + file + "' cannot be looked at: " + e + ".", e);
     }
+  }
+
+  private static Set<Capability> capabilities() {
+    return Bells.areThere()
+        ? EnumSet.allOf(Capability.class)
+        : EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED));
   }
 
   /** Checks the place, makes the file and the tables if they are missing. Blocks. */
@@ -414,7 +423,19 @@ final class SqliteFile implements Database {
   @Override
   public Link connect() throws SQLException {
     Connection connection = connection();
-    return new Link(connection, new Rows(connection, text, namespace), new Immediate(connection));
+    Rows rows =
+        new Rows(connection, text, namespace) {
+          @Override
+          Predicate<String> disconnected(Iterable<WaitRow> waiters) {
+            return session -> hasEnded.test(new SessionId(session));
+          }
+        };
+    return new Link(connection, rows, new Immediate(connection));
+  }
+
+  /** Which sessions are known to be of processes that have ended; none until this is called. */
+  void endedProcesses(Predicate<SessionId> ended) {
+    hasEnded = ended;
   }
 
   /** Transactions that have the write lock from the start, so that none of them fails half-way. */

@@ -67,6 +67,10 @@ abstract class Statements {
     return sql;
   }
 
+  final boolean isClosed() throws SQLException {
+    return connection.isClosed();
+  }
+
   static List<String> strings(Sql sql) throws SQLException {
     List<String> strings = new ArrayList<>();
     try (ResultSet row = sql.query()) {

@@ -105,7 +105,7 @@ final class LockChild implements AutoCloseable {
     process.destroyForcibly();
   }
 
-  /** {@code count|hold|echo|clock URL TTL-in-ms …}. */
+  /** {@code count|hold|crowd|echo|clock URL TTL-in-ms …}. */
   public static void main(String[] args) throws Exception {
     if (!args[0].equals("echo") && !args[0].equals("clock")) {
       Thread parent = new Thread(LockChild::endWithParent);
@@ -121,6 +121,7 @@ final class LockChild implements AutoCloseable {
       switch (args[0]) {
         case "count" -> count(locks, Path.of(args[3]), Integer.parseInt(args[4]));
         case "hold" -> hold(locks);
+        case "crowd" -> crowd(args[1], ttl, Integer.parseInt(args[3]));
         default -> echo(locks, Integer.parseInt(args[3]));
       }
     }
@@ -157,6 +158,15 @@ final class LockChild implements AutoCloseable {
     Lease lease = locks.lock("held").acquireWithin(Duration.ofSeconds(20));
     System.out.println(lease.token());
     Thread.sleep(60_000);
+  }
+
+  /** Waits for the lock, by so many clients at a time. */
+  private static void crowd(String url, Duration ttl, int clients) throws Exception {
+    for (int i = 0; i < clients; i++) {
+      LockClient client = LockClient.builder().url(url).ttl(ttl).build();
+      var unused = client.lock("echo").acquireAsync(Duration.ofSeconds(100));
+    }
+    Thread.sleep(100_000);
   }
 
   /** Takes the lock each time it is told to, and tells when it got it. */

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.SessionId;
 import io.mortise.testkit.StoreUnderTest;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -31,6 +32,16 @@ final class MySqlUnderTest implements StoreUnderTest {
   @Override
   public Set<Capability> capabilities() {
     return EnumSet.allOf(Capability.class);
+  }
+
+  @Override
+  public LockStore another() {
+    return reopen();
+  }
+
+  @Override
+  public void awaitConnection(SessionId session, boolean there) {
+    ConnectionLocks.await(server.url(), session, there);
   }
 
   @Override

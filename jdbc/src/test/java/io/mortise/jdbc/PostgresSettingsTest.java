@@ -2,9 +2,7 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.spi.ClientLabel;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.SessionSpec;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -36,12 +34,8 @@ class PostgresSettingsTest {
       assertThat(bounds(connection)).containsExactly("10ms", "2s", "2s");
       link.rollback();
       assertThat(bounds(connection)).containsExactly("0", "0", "0");
-      SessionSpec spec =
-          new SessionSpec(
-              new SessionId("sessionAaaaa"),
-              Duration.ofMinutes(1),
-              new ClientLabel("host", 1, "test"));
-      assertThat(link.sessions.keep(spec, 1, 2, List.of(), false))
+      SessionId session = new SessionId("sessionAaaaa");
+      assertThat(link.sessions.keep(session, 1, 2, List.of(), Duration.ofMinutes(1), false))
           .as("a renewal needs a transaction that is set up")
           .isNull();
     }

@@ -240,6 +240,8 @@ class PostgresStatementsTest extends ServerStatements {
               OTHER.encoded(),
               "channels",
               PostgresHints.CHANNELS,
+              "connections",
+              SessionRows.CONNECTIONS,
               "ahead",
               LockSteps.STEPS));
       if (name.equals("together_acquire") || name.equals("exchange all")) {

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.SessionId;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.PostgresServer;
 import java.util.EnumSet;
@@ -35,6 +36,16 @@ final class PostgresUnderTest implements StoreUnderTest {
   @Override
   public Set<Capability> capabilities() {
     return EnumSet.allOf(Capability.class);
+  }
+
+  @Override
+  public LockStore another() {
+    return reopen();
+  }
+
+  @Override
+  public void awaitConnection(SessionId session, boolean there) {
+    ConnectionLocks.await(server().url(), session, there);
   }
 
   @Override

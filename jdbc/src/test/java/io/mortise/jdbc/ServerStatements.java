@@ -113,6 +113,15 @@ abstract class ServerStatements {
         server.url().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"), properties);
   }
 
+  /** The server's own, for a store. */
+  String url() {
+    return switch (database) {
+      case "postgresql" -> PostgresServers.V18.shared().url();
+      case "mysql" -> MySqlServers.MYSQL.url();
+      default -> MySqlServers.MARIADB.url();
+    };
+  }
+
   static void execute(Connection on, String sql) throws SQLException {
     try (Statement statement = on.createStatement()) {
       statement.execute(sql);

@@ -36,7 +36,7 @@ class SessionStatementsTest extends ServerStatements {
       assertThat(session(ID))
           .containsEntry("beat", 7L)
           .containsEntry("expires_us", kept.storeMicros() + 2 * MINUTE)
-          .containsEntry("ttl_us", MINUTE);
+          .containsEntry("ttl_us", 2 * MINUTE);
       assertThat(others()).isEqualTo(others);
     }
   }
@@ -71,7 +71,7 @@ class SessionStatementsTest extends ServerStatements {
         link.rows.news(OTHER.session().value(), 0, 9).stream().map(Renewal.Item::id).toList();
     assertThat(told(keep(1, 7, List.of()))).containsExactly(first, second);
     assertThat(told(keep(7, 8, List.of(ids.get(0), others.get(0), 99L)))).containsExactly(second);
-    assertThat(link.rows.keep(SPEC, 8, 9, false, List.of(), 0).news()).isEmpty();
+    assertThat(link.rows.keep(ID, 8, 9, 2 * MINUTE, false, List.of(), 0).news()).isEmpty();
     assertThat(link.rows.news(OTHER.session().value(), 0, 9)).hasSize(1);
     assertThat(keep(1, 2, List.of(ids.get(1))))
         .as("a clone, whose word counts for nothing")
@@ -113,11 +113,11 @@ class SessionStatementsTest extends ServerStatements {
   }
 
   private Renewal keep(long previous, long next, boolean strictly) throws SQLException {
-    return link.sessions.keep(SPEC, previous, next, List.of(), strictly);
+    return link.sessions.keep(SPEC.id(), previous, next, List.of(), SPEC.ttl(), strictly);
   }
 
   private Renewal keep(long previous, long next, List<Long> known) throws SQLException {
-    return link.sessions.keep(SPEC, previous, next, known, false);
+    return link.sessions.keep(SPEC.id(), previous, next, known, SPEC.ttl(), false);
   }
 
   private static List<News> told(Renewal renewal) {

@@ -74,7 +74,8 @@ class SqlMutantsTest {
             "PostgresSettingsTest",
             "PostgresStatementsTest",
             "ServerStatementsTest",
-            "SessionStatementsTest"),
+            "SessionStatementsTest",
+            "ConnectionLocksTest"),
         "Postgres18DifferentialTest",
         "Postgres18ContractTest",
         "Postgres18ClientTest",
@@ -95,7 +96,11 @@ class SqlMutantsTest {
         "EmbeddedClockTest"),
     MYSQL(
         List.of("mysql", "shared"),
-        List.of("MySqlStatementsTest", "ServerStatementsTest", "SessionStatementsTest"),
+        List.of(
+            "MySqlStatementsTest",
+            "ServerStatementsTest",
+            "SessionStatementsTest",
+            "ConnectionLocksTest"),
         "MySqlDifferentialTest",
         "MySqlContractTest",
         "MySqlBatchTest",
@@ -105,7 +110,11 @@ class SqlMutantsTest {
         "MySqlClockTest"),
     MARIADB(
         List.of("mariadb", "mysql", "shared"),
-        List.of("MySqlStatementsTest", "ServerStatementsTest", "SessionStatementsTest"),
+        List.of(
+            "MySqlStatementsTest",
+            "ServerStatementsTest",
+            "SessionStatementsTest",
+            "ConnectionLocksTest"),
         "MariaDbDifferentialTest",
         "MariaDbContractTest",
         "MySqlBatchTest",

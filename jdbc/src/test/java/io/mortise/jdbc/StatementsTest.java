@@ -324,10 +324,14 @@ class StatementsTest {
     for (Map<String, Object> waiter : List.of(second, third, other, elsewhere, first, fourth)) {
       tables.put("wait", waiter);
     }
-    assertThat(tables.query("wait_heads", "name", "lock", "row_limit", 2))
+    assertThat(tables.query("wait_heads", "name", "lock", "after", -1, "row_limit", 2))
         .containsExactly(first, second);
-    assertThat(tables.query("wait_heads", "name", "lock", "row_limit", 9))
+    assertThat(tables.query("wait_heads", "name", "lock", "after", 0, "row_limit", 9))
         .containsExactly(first, second, third, fourth);
+    assertThat(
+            tables.query(
+                "wait_heads", "name", "lock", "after", second.get("ticket"), "row_limit", 9))
+        .containsExactly(third, fourth);
 
     tables.put("session", session("sessionBbbbb", 1, NOW + 2));
     tables.put("session", session("sessionCcccc", 1, NOW + 3));
@@ -382,7 +386,7 @@ class StatementsTest {
     assertThat(renew(5, 7, NOW + 1)).as("it has ended").isZero();
     tables.assertAll("session", made, other);
     assertThat(renew(5, 7, NOW)).isEqualTo(1);
-    tables.assertAll("session", session(SESSION, 7, NOW + 100), other);
+    tables.assertAll("session", with(session(SESSION, 7, NOW + 100), "ttl_us", 4), other);
     assertThat(renew(5, 7, NOW)).as("asked once more").isEqualTo(1);
     assertThat(renew(5, 7, NOW + 100)).as("it has ended").isZero();
   }
@@ -398,6 +402,8 @@ class StatementsTest {
         beat,
         "expires_us",
         NOW + 100,
+        "ttl_us",
+        4,
         "now_us",
         now);
   }

@@ -1,8 +1,11 @@
--- Releases a whole lock that others are known to want, and grants it to the head of its queue, if that lives and wants the
--- whole lock, or to nobody if the queue is empty: the two steps of LockSteps in one flush. First the row is locked; so what the second statement sees is fresh, and nobody
+-- Releases a whole lock that others are known to want, and grants it to the head of its queue, if that lives, wants the whole lock
+-- and would hear of it, or to nobody if the queue is empty: the two steps of LockSteps in one flush. First the row is locked; so what the second statement sees is fresh, and nobody
 -- else decides meanwhile. The hint follows the COMMIT, hence in a transaction of its own; it says what is true by then.
 -- It waits for others that notify for as long as they take, see notify.sql.
--- :namespace :name = the lock; :attempt :session = who releases; :channels = what the name of a channel begins with
+-- :namespace :name = the lock; :attempt :session = who releases; :channels :connections = what the name of a channel, and of a
+-- connection lock, begins with
+-- A head that has said that its process holds a connection lock, and of which nobody holds it now, has no connection any more. That is
+-- tried, not waited for, and by a shared lock, so that two that try do not take each other for that process. It ends with the COMMIT.
 -- Time: clock_timestamp(), now.
 -- Returns, after one row that says nothing: attempt, token, tokens, told, end of the at-most time of the heir, null if there is
 -- none; no row: nothing was changed, and the slow path decides.
@@ -10,7 +13,11 @@ BEGIN;
 SELECT 1 FROM mortise_lock WHERE namespace = :namespace AND name = :name FOR UPDATE;
 WITH t AS MATERIALIZED (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) AS us),
 head AS MATERIALIZED (
-  SELECT * FROM mortise_wait WHERE namespace = :namespace AND name = :name ORDER BY ticket LIMIT 1),
+  SELECT w.*, s.expires_us,
+         CASE WHEN s.ttl_us % 2 = 1
+              THEN pg_try_advisory_xact_lock_shared(hashtextextended(:connections || s.id, 0)) ELSE false END AS disconnected
+  FROM (SELECT * FROM mortise_wait WHERE namespace = :namespace AND name = :name ORDER BY ticket LIMIT 1) w
+  JOIN mortise_session s ON s.id = w.session),
 given AS (
   UPDATE mortise_lock k
   SET owner      = h.attempt,
@@ -34,7 +41,7 @@ given AS (
   WHERE k.namespace = :namespace AND k.name = :name
     AND k.owner = :attempt AND k.evicted = 0 AND k.free_us > t.us AND greatest(k.closed_us, k.shut_us) <= t.us
     AND k.waiters > 0 AND h.weight = k.capacity
-    AND EXISTS (SELECT 1 FROM mortise_session s WHERE s.id = h.session AND s.expires_us > t.us)
+    AND h.expires_us > t.us AND NOT h.disconnected
   RETURNING k.owner, k.token, k.tokens, k.told, k.free_us),
 freed AS (
   UPDATE mortise_lock k

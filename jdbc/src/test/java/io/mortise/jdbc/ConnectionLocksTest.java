@@ -1,0 +1,218 @@
+package io.mortise.jdbc;
+
+import static io.mortise.jdbc.TestTables.NAMESPACE;
+import static io.mortise.jdbc.TestTables.with;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** As {@link ServerStatementsTest}, of who is passed over since it has no connection. */
+@ParameterizedClass
+@ValueSource(strings = {"postgresql", "mysql", "mariadb"})
+class ConnectionLocksTest extends ServerStatements {
+  private static final String HEAD = OTHER.session().value();
+  private static final String NEXT = THIRD.session().value();
+  private static final Request.Abandon RELEASE = new Request.Abandon(NAME, OLD);
+
+  /** What a process has said that holds a connection lock. */
+  private void saidToBeConnected(String... sessions) throws SQLException {
+    for (String session : sessions) {
+      Map<String, Object> row =
+          tables.all("session").stream()
+              .filter(all -> all.get("id").equals(session))
+              .findAny()
+              .get();
+      try (var delete = connect();
+          var statement =
+              delete.prepareStatement(
+                  "DELETE FROM " + tables.text.table("session") + " WHERE id = ?")) {
+        statement.setString(1, session);
+        statement.executeUpdate();
+      }
+      tables.put("session", with(row, "ttl_us", MINUTE + 1));
+    }
+  }
+
+  private void lockWithQueue() throws SQLException {
+    only(held(OLD, "waiters", 2, "told", 3));
+    queue(List.of(waits(OTHER, 5), waits(THIRD, 6)));
+  }
+
+  @Test
+  void givenConnection_whenItsLockIsTaken_thenNobodyElseTakesIt_untilItIsGivenBack()
+      throws SQLException {
+    try (Link second = link(connect())) {
+      assertThat(link.rows.takeConnectionLock(HEAD)).isTrue();
+      assertThat(link.rows.hasConnectionLock(HEAD)).isTrue();
+      assertThat(link.rows.takeConnectionLock(HEAD)).as("it is held already").isFalse();
+      assertThat(link.rows.takeConnectionLock(NEXT)).as("that of another session").isTrue();
+      assertThat(second.rows.takeConnectionLock(HEAD)).isFalse();
+      assertThat(second.rows.hasConnectionLock(HEAD)).isFalse();
+      assertThat(second.rows.withoutConnection(Set.of(HEAD, NEXT))).isEmpty();
+
+      link.sessions.close(OTHER.session());
+      assertThat(link.rows.hasConnectionLock(HEAD)).isFalse();
+      assertThat(second.rows.takeConnectionLock(HEAD)).isTrue();
+      assertThat(second.rows.withoutConnection(Set.of(NEXT))).isEmpty();
+      link.leave();
+      assertThat(second.rows.withoutConnection(Set.of(NEXT))).containsExactly(NEXT);
+      second.leave();
+    }
+  }
+
+  @Test
+  void givenSessions_whenOneHasNoConnection_thenItAloneIsToldOf() throws SQLException {
+    try (Link second = link(connect())) {
+      assertThat(second.rows.takeConnectionLock(HEAD)).isTrue();
+      assertThat(link.rows.withoutConnection(Set.of(HEAD))).isEmpty();
+      assertThat(link.rows.withoutConnection(Set.of(HEAD, NEXT))).containsExactly(NEXT);
+      assertThat(link.rows.withoutConnection(Set.of(HEAD, NEXT, "unknown")))
+          .as("asked once more, of more")
+          .containsExactly(NEXT);
+      second.leave();
+    }
+  }
+
+  @Test
+  void givenHeadThatSaidItIsConnected_whenTheLockIsReleased_thenItHoldsOnlyIfItStillIs()
+      throws SQLException {
+    saidToBeConnected(HEAD);
+    try (Link process = link(connect())) {
+      assertThat(process.rows.takeConnectionLock(HEAD)).isTrue();
+      lockWithQueue();
+      assertThat(Guessing.handOver(link.rows, RELEASE, told::add)).isTrue();
+      assertThat(changed()).containsEntry("owner", OTHER.encoded());
+      process.leave();
+    }
+    lockWithQueue();
+    assertThat(Guessing.handOver(link.rows, RELEASE, told::add))
+        .as("passing it over is for the long way")
+        .isFalse();
+    assertUnchanged(held(OLD, "waiters", 2, "told", 3));
+    release();
+    assertThat(changed()).containsEntry("owner", THIRD.encoded()).containsEntry("waiters", 1L);
+    assertThat(link.rows.heads("lock", 9))
+        .extracting(WaitRow::attempt)
+        .containsExactly(OTHER.encoded());
+    if (isPostgres()) {
+      try (Link process = link(connect())) {
+        assertThat(process.rows.takeConnectionLock(HEAD)).as("nothing stays tried").isTrue();
+        process.leave();
+      }
+    }
+  }
+
+  @Test
+  void givenHeadThatNeverSaidItIsConnected_whenTheLockIsReleased_thenItHolds() throws SQLException {
+    saidToBeConnected(NEXT);
+    lockWithQueue();
+    assertThat(Guessing.handOver(link.rows, RELEASE, told::add)).isTrue();
+    assertThat(changed()).containsEntry("owner", OTHER.encoded());
+    lockWithQueue();
+    release();
+    assertThat(changed()).containsEntry("owner", OTHER.encoded());
+  }
+
+  @Test
+  void
+      givenWaitersOfWhichNoneIsConnected_whenTheLockIsReleased_thenItIsFree_andTheyKeepTheirPlaces()
+          throws SQLException {
+    saidToBeConnected(HEAD, NEXT);
+    lockWithQueue();
+    release();
+    assertThat(changed()).containsEntry("used", 0L).containsEntry("waiters", 2L);
+    assertThat(Guessing.queueUp(link.rows, acquire(), told::add))
+        .as("a free lock with a queue is for the long way")
+        .isNull();
+    assertThat(link.rows.acquireFast(acquire(), () -> now)).isNull();
+    assertThat(changed()).containsEntry("used", 0L).containsEntry("waiters", 2L);
+  }
+
+  @Test
+  void givenSessionWithAConnectionLock_whenRenewed_thenItsRowSaysSo() throws SQLException {
+    String id = ATTEMPT.session().value();
+    assertThat(link.rows.takeConnectionLock(id)).isTrue();
+    assertThat(link.rows.renewSession(id, 1, 2, now + MINUTE, 2 * MINUTE, now)).isTrue();
+    assertThat(link.rows.session(id).hasConnectionLock()).isTrue();
+    assertThat(link.rows.session(id).ttl()).isEqualTo(2 * MINUTE);
+    assertThat(link.rows.keep(id, 2, 3, MINUTE, false, List.of(), 9)).isNotNull();
+    assertThat(link.rows.session(id).hasConnectionLock()).isTrue();
+    assertThat(link.rows.session(id).ttl()).isEqualTo(MINUTE);
+    link.leave();
+    assertThat(link.rows.keep(id, 3, 4, MINUTE, false, List.of(), 9)).isNotNull();
+    assertThat(link.rows.session(id).hasConnectionLock()).isFalse();
+    link.rows.insertSession("sessionFffff", 1, now, MINUTE + 1, "client");
+    assertThat(link.rows.session("sessionFffff").hasConnectionLock())
+        .as("an odd number of microseconds says nothing")
+        .isFalse();
+  }
+
+  @Test
+  void givenOneServerProcessForManyConnections_thenNoConnectionLockIsTaken() throws SQLException {
+    Assumptions.assumeTrue(isPostgres());
+    // What a pooler tells its clients when they connect is no process of the server.
+    for (int told : List.of(0, 1)) {
+      try (Connection connection = connect()) {
+        PostgresRows behind =
+            new PostgresRows(connection, tables.text, NAMESPACE, session -> false, false, told);
+        assertThat(behind.takeConnectionLock(HEAD)).isFalse();
+        assertThat(behind.withoutConnection(Set.of(HEAD))).containsExactly(HEAD);
+      }
+    }
+  }
+
+  /** A connection that breaks is no process that has ended: it is passed over for a moment. */
+  @Test
+  void givenWaiterWhoseConnectionBreaks_whenTheLockIsReleased_thenItHoldsAllTheSame()
+      throws SQLException, InterruptedException {
+    String url = url() + "&namespace=" + PostgresServers.namespace();
+    try (LockStore here = JdbcStore.open(url);
+        LockStore there = JdbcStore.open(url);
+        Connection breaking = connect()) {
+      TestSession holder = new TestSession(here, Duration.ofMinutes(1));
+      TestSession waiter = new TestSession(there, Duration.ofMinutes(1));
+      for (int round = 0; round < 3; round++) {
+        AttemptId held = holder.attempt();
+        holder.granted("lock", held);
+        AttemptId waiting = waiter.attempt();
+        assertThat(waiter.acquire("lock", waiting)).isInstanceOf(Reply.Queued.class);
+        waiter.hints.clear();
+        ConnectionLocks.await(url, waiter.id(), true);
+        ConnectionLocks.breakThat(breaking, waiter.id());
+        holder.abandon("lock", held);
+        News news = waiter.hints.poll(20, TimeUnit.SECONDS);
+        assertThat(news)
+            .isInstanceOfSatisfying(
+                News.Granted.class, granted -> assertThat(granted.attempt()).isEqualTo(waiting));
+        waiter.abandon("lock", waiting);
+        // The first may meet the connection that broke.
+        Awaitility.await()
+            .atMost(Duration.ofSeconds(20))
+            .until(() -> waiter.renew() instanceof Renewal.Renewed);
+      }
+    }
+  }
+
+  private void release() throws SQLException {
+    link.begin(Rows.Expected.of(RELEASE));
+    link.locks.apply(RELEASE, link.now());
+    link.commit();
+  }
+}

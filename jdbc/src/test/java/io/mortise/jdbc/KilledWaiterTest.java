@@ -1,0 +1,118 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.spi.LockView;
+import io.mortise.testkit.Unpaused;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Processes that are killed (SIGKILL) while they wait: a lock that is released is with the next
+ * live waiter soon, and not only when the sessions of the dead are over.
+ */
+class KilledWaiterTest {
+  private static final Duration TTL = Duration.ofSeconds(15);
+  private static final Duration BOUND = Duration.ofSeconds(2);
+  private static final Duration LONG = Duration.ofSeconds(40);
+  private static final int ROUNDS = Integer.getInteger("mortise.killed.rounds", 3);
+  private static final int CROWD = 11;
+
+  @TempDir Path directory;
+
+  enum Database {
+    POSTGRESQL,
+    MYSQL,
+    MARIADB,
+    SQLITE;
+
+    String url(Path directory) {
+      String own = "&namespace=" + PostgresServers.namespace();
+      return switch (this) {
+        case POSTGRESQL -> PostgresServers.V18.shared().url() + own;
+        case MYSQL -> MySqlServers.MYSQL.url() + own;
+        case MARIADB -> MySqlServers.MARIADB.url() + own;
+        case SQLITE -> "jdbc:sqlite:" + directory.resolve("locks.db");
+      };
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @Unpaused
+  void givenHeadOfTheQueueKilled_whenTheHolderReleases_thenTheNextLiveWaiterHoldsAtOnce(
+      Database database) throws Exception {
+    long[] took = new long[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+      took[round] = afterKill(database, 1);
+    }
+    Arrays.sort(took);
+    System.out.printf(
+        "%s: the next waiter holds %.1f ms after the release (median of %d, worst %.1f)%n",
+        database, took[ROUNDS / 2] / 1e6, ROUNDS, took[ROUNDS - 1] / 1e6);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @Unpaused
+  void givenHeadKilledWithTenDeadBehindIt_whenTheHolderReleases_thenTheNextLiveWaiterHoldsAtOnce(
+      Database database) throws Exception {
+    System.out.printf(
+        "%s: %.1f ms with %d dead%n", database, afterKill(database, CROWD) / 1e6, CROWD);
+  }
+
+  /** Nanoseconds from a release to the grant of a live waiter, with so many dead ahead of it. */
+  private long afterKill(Database database, int dead) throws Exception {
+    String url = database.url(directory);
+    try (LockClient holder = client(url);
+        LockClient waiter = client(url)) {
+      Lease held = holder.lock("echo").acquireWithin(LONG);
+      CompletableFuture<Long> granted;
+      try (LockChild child = LockChild.start("crowd", url, TTL, Integer.toString(dead))) {
+        List<LockView.Party> waiting = awaitWaiters(holder, dead);
+        granted = CompletableFuture.supplyAsync(() -> grantedAt(waiter));
+        awaitWaiters(holder, dead + 1);
+        child.kill();
+        if (database != Database.SQLITE) {
+          waiting.forEach(party -> ConnectionLocks.await(url, party.attempt().session(), false));
+        }
+      }
+      long released = System.nanoTime();
+      held.close();
+      long took = granted.get(LONG.toSeconds(), TimeUnit.SECONDS) - released;
+      assertThat(Duration.ofNanos(took)).isLessThan(BOUND);
+      return took;
+    }
+  }
+
+  private static LockClient client(String url) {
+    return LockClient.builder().url(url).ttl(TTL).build();
+  }
+
+  private static List<LockView.Party> awaitWaiters(LockClient locks, int count) {
+    return Awaitility.await()
+        .atMost(LONG)
+        .pollInterval(Duration.ofMillis(10))
+        .until(() -> locks.inspect("echo").orElseThrow().waiters(), all -> all.size() == count);
+  }
+
+  private static long grantedAt(LockClient waiter) {
+    try (Lease lease = waiter.lock("echo").acquireWithin(LONG)) {
+      long now = System.nanoTime();
+      lease.ensureValid();
+      return now;
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
