@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class OutageLogTest {
   private static final LockName LOCK = LockName.of("n");
-  private static final Throwable FULL = new IllegalStateException("maxmemory is reached.");
+  private final Throwable full = new IllegalStateException("maxmemory is reached.");
 
   private final List<String> lines = new ArrayList<>();
   private long nanos = Long.MAX_VALUE - 5;
@@ -23,13 +23,13 @@ class OutageLogTest {
   @Test
   void givenRequestsThatFailForMoreThanASecond_thenOneWarning_andOneAtTheEnd() {
     log.served();
-    log.failed(LOCK, FULL);
+    log.failed(LOCK, full);
     pass(900);
-    log.failed(LOCK, FULL);
+    log.failed(LOCK, full);
     assertThat(lines).as("a moment").isEmpty();
     for (int i = 0; i < 5; i++) {
       pass(1_000);
-      log.failed(LOCK, FULL);
+      log.failed(LOCK, full);
     }
     assertThat(lines)
         .containsExactly(
@@ -42,11 +42,11 @@ class OutageLogTest {
 
   @Test
   void givenRequestsThatFailForAMoment_thenNothingIsSaid() {
-    log.failed(LOCK, FULL);
+    log.failed(LOCK, full);
     pass(900);
     log.served();
     pass(900);
-    log.failed(LOCK, FULL);
+    log.failed(LOCK, full);
     log.served();
     assertThat(lines).isEmpty();
   }
