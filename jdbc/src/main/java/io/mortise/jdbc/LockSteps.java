@@ -107,6 +107,10 @@ final class LockSteps {
           && lock.fits(request.mode())
           && lock.closedUntil <= now) {
         hold = grant(lock, request, false, now);
+        if (lock.waiters > 0) {
+          // Those that were passed over have told somebody before. The answer may be lost.
+          tellWanted(lock, request.name(), hold, now);
+        }
       }
     }
     Reply reply = hold == null ? contended(lock, request, now) : granted(lock, hold, now);
@@ -131,10 +135,7 @@ final class LockSteps {
         inTheWayLeft = left;
       }
       if (!hold.told) {
-        hold.told = true;
-        hold.noted = true;
-        saveHold(lock, hold);
-        tell(new News.Wanted(request.name(), AttemptId.parse(hold.attempt)), now);
+        tellWanted(lock, request.name(), hold, now);
       }
     }
     if (inTheWayLeft != 0) {
@@ -163,6 +164,13 @@ final class LockSteps {
     }
     return new Reply.Queued(
         attempt, (int) Math.min(ahead, Integer.MAX_VALUE), holder, askAgain(mayBeFree, ahead, now));
+  }
+
+  private void tellWanted(LockRow lock, LockName name, HoldRow hold, long now) throws SQLException {
+    hold.told = true;
+    hold.noted = true;
+    saveHold(lock, hold);
+    tell(new News.Wanted(name, AttemptId.parse(hold.attempt)), now);
   }
 
   /** When the lock may be free without a hint; one ms later for each place. */
@@ -423,11 +431,13 @@ final class LockSteps {
     ArrayDeque<WaitRow> heads = new ArrayDeque<>();
     Predicate<String> disconnected = null;
     long passed = Rows.FRONT;
+    long before = lock.waiters;
     for (int step = 0; lock.waiters > 0; step++) {
       if (lock.closedUntil > now) {
         return Served.BLOCKED;
       } else if (step == STEPS) {
-        return Served.MORE;
+        // To come back for those that were passed over alone would never end.
+        return lock.waiters < before ? Served.MORE : Served.BLOCKED;
       }
       if (heads.isEmpty()) {
         disconnected = null;

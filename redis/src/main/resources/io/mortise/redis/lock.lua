@@ -694,6 +694,11 @@ local function machine()
     end
     if not hold and first and lock.used + want.weight <= capacity then
       hold = grant(lock, attempt, want)
+      if head(lock) then
+        -- Those that were passed over have told somebody before. The answer may be lost.
+        hold.told = true
+        tell(lock, attempt, 'W' .. attempt)
+      end
     end
     if not hold then
       return contended(lock, attempt, queue, want)

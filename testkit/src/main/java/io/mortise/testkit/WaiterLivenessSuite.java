@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -139,6 +140,10 @@ class WaiterLivenessSuite extends StoreSuite {
     assertThat(holders(LOCK)).isEmpty();
     AttemptId live = granted(c.acquire(LOCK, c.attempt(), EX)).attempt();
     assertThat(waiters(LOCK)).containsExactly(dead);
+    assertThat(only(News.Wanted.class, c.news()))
+        .as("the answer alone may be lost, and nobody would tell a leftover")
+        .extracting(News::attempt)
+        .containsExactly(live);
     AttemptId next = a.queued(LOCK, EX);
     c.end(LOCK, live);
     assertThat(holders(LOCK)).containsExactly(next);

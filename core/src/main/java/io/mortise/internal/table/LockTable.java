@@ -183,6 +183,11 @@ public final class LockTable {
       if (hold == null && first && lock.fits(request.mode()) && lock.closedUntil <= now) {
         lock.waiters.remove(attempt);
         hold = grant(lock, request, now);
+        if (!lock.waiters.isEmpty() && rules.tellsHolder()) {
+          // Those that were passed over have told somebody before. The answer may be lost.
+          hold.told = true;
+          sessions.tell(new News.Wanted(request.name(), attempt), now);
+        }
       }
     }
     return hold == null ? contended(lock, request, now) : granted(lock, hold, now);

@@ -33,7 +33,8 @@ class EngineModelsTest {
 
   @Test
   void givenHandOversCancelsDeathsAndLostPushes_thenTheLockGoesOnInOrder() {
-    assertSafe("hand-over", new HandOverModel(HandOverModel.Variant.BUILT, 3, 1, 1));
+    assertSafe("hand-over", new HandOverModel(HandOverModel.Variant.BUILT, 3, 1, 0));
+    assertSafe("hand-over, cut", new HandOverModel(HandOverModel.Variant.BUILT, 3, 0, 1));
   }
 
   @ParameterizedTest
@@ -74,7 +75,7 @@ class EngineModelsTest {
     assertSafe("leftovers, long", new LeftoverModel(LeftoverModel.Variant.BUILT, 2, 2, false));
     assertSafe(
         "leftovers in time, long", new LeftoverModel(LeftoverModel.Variant.BUILT, 2, 2, true));
-    assertSafe("hand-over, long", new HandOverModel(HandOverModel.Variant.BUILT, 3, 2, 2));
+    assertSafe("hand-over, long", new HandOverModel(HandOverModel.Variant.BUILT, 3, 2, 1));
     assertSafe("readers, long", new ReadersModel(ReadersModel.Variant.BUILT, 8, 6));
     assertSafe("readers that join, long", new ReadersModel(ReadersModel.Variant.JOINS, 8, 6));
     assertSafe("strict, long", new StrictModel(StrictModel.Variant.BUILT, 6, 6));

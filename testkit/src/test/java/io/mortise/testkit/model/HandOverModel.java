@@ -158,7 +158,9 @@ final class HandOverModel implements Model<Cells> {
           dead.set(at(p, ANSWER), 0).set(at(p, ENDED), 0).set(at(p, PUSH), 0).set(at(p, NEWS), 0);
           dead.set(died, state.get(died) + 1);
           step.accept(p + " dies", dead.done());
-          step.accept(p + " is killed", dead.set(at(p, CUT), 1).done());
+          if (cuts > 0) {
+            step.accept(p + " is killed", dead.set(at(p, CUT), 1).done());
+          }
         }
       }
     }

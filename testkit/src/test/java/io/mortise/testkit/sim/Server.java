@@ -186,6 +186,10 @@ final class Server {
   }
 
   Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen, Duration ttl) {
+    if (livesUntil(spec.id()) <= world.now()) {
+      // What is created by this has told nothing of its connection yet.
+      disconnected.remove(spec.id());
+    }
     Renewal renewal = table.renew(spec, previous, next, seen, ttl, micros());
     if (renewal instanceof Renewal.Renewed) {
       if (previous != 0 && cloned.contains(spec.id()) && livesUntil(spec.id()) > world.now()) {
