@@ -44,9 +44,9 @@ import picocli.CommandLine.Spec;
       "",
       "Client processes take locks on the store and write down what they see; a checker finds out"
           + " whether two held at a time, whether tokens rose, whether a resource that checks them"
-          + " lost an update, and more. Two controls run along that have to break: a resource that"
-          + " checks no token, and a naive lock. If they do not, the run is void. Writes a page"
-          + " with a picture of it all.",
+          + " lost an update, and more. Controls run along that have to break: a resource that"
+          + " checks no token, a naive lock, and a naive queue. If they do not, the run is void."
+          + " Writes a page with a picture of it all.",
       "",
       "Exit status: 0 if every promise was kept; 1 if one was broken, or the run was void; 69 if a"
           + " server is not installed or cannot be reached."
@@ -85,11 +85,11 @@ final class TortureCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "FAULT",
       description =
-          "Only these: pause, full-gc, kill, cut-off, half-open, slow, lost-replies, lost-requests,"
-              + " reset, server-pause, server-crash, power-cut, failover, split, clock-forward,"
-              + " clock-back, forget, restart-empty, script-flush, push-loss. Default: all that the"
-              + " store and this machine allow. To a store given by --store only clients' faults"
-              + " happen.")
+          "Only these: pause, full-gc, kill, kill-waiter, kill-chain, cut-off, half-open, slow,"
+              + " lost-replies, lost-requests, reset, server-pause, server-crash, power-cut,"
+              + " failover, split, clock-forward, clock-back, forget, restart-empty, script-flush,"
+              + " push-loss. Default: all that the store and this machine allow. To a store given by"
+              + " --store only clients' faults happen.")
   private List<String> faults = List.of();
 
   @Option(

@@ -25,6 +25,15 @@ public final class Checker {
   /** Locks whose names begin so are not Mortise's: they are there to be broken. */
   public static final String NAIVE = "naive-";
 
+  /**
+   * Locks whose names begin so are not Mortise's: queues that do not look who has died, there to be
+   * broken.
+   */
+  public static final String NAIVE_QUEUE = NAIVE + "queue-";
+
+  /** Locks whose names begin so are wanted by processes that hold nothing else, and may die. */
+  public static final String QUEUE = "queue-";
+
   /** Locks whose names begin so are wanted by one worker only, which may be dead. */
   public static final String OWN = "own-";
 
@@ -156,6 +165,7 @@ public final class Checker {
   public Verdict check() {
     int openLosses = 0;
     int naiveLosses = 0;
+    int naiveDelays = 0;
     int inOrder = 0;
     told.forEach(this::add);
     buryTheDead();
@@ -163,6 +173,10 @@ public final class Checker {
     for (Map.Entry<String, LockHistory> entry : locks.entrySet()) {
       String name = entry.getKey();
       LockHistory lock = entry.getValue();
+      if (name.startsWith(NAIVE_QUEUE)) {
+        naiveDelays += delaysByKilledWaiters(lock);
+        continue;
+      }
       if (name.startsWith(NAIVE)) {
         naiveLosses += lock.overlaps(finding -> {}) + (int) lock.lostUpdates();
         continue;
@@ -192,6 +206,7 @@ public final class Checker {
         Map.copyOf(foretold),
         openLosses,
         naiveLosses,
+        naiveDelays,
         new Verdict.Figures(
             faults(),
             Map.copyOf(cycles),
@@ -258,7 +273,8 @@ public final class Checker {
         lock,
         trouble,
         gap -> {
-          Trouble.Bound bound = trouble.bound(gap.from(), gap.until());
+          Trouble.Bound bound =
+              name.startsWith(QUEUE) ? trouble.bound(gap) : trouble.bound(gap.from(), gap.until());
           delays.computeIfAbsent(bound.rule(), rule -> new Delays()).add(gap.until() - gap.from());
           if (gap.until() > bound.nanos()) {
             add(
@@ -273,6 +289,19 @@ public final class Checker {
                         (gap.until() - bound.nanos()) / 1e9)));
           }
         });
+  }
+
+  /** How often the promise of killed waiters is broken, whatever the store may do. */
+  private int delaysByKilledWaiters(LockHistory lock) {
+    int[] delays = {0};
+    Waits.gaps(
+        lock,
+        trouble,
+        gap -> {
+          Trouble.Bound bound = trouble.afterKilledWaiters(gap, 0);
+          delays[0] += bound != null && gap.until() > bound.nanos() ? 1 : 0;
+        });
+    return delays[0];
   }
 
   private void checkRecovery(String name, LockHistory lock) {

@@ -25,6 +25,11 @@ public record Effect(Delay delay, Set<Rule> mayBreak) {
     return delay == Delay.PROCESS || delay == Delay.STORE;
   }
 
+  /** Whether it is done to a process that only waits, in a queue of its own kind. */
+  boolean isOfWaiter() {
+    return delay == Delay.WAITER || delay == Delay.WAITER_BY_SESSION;
+  }
+
   /** For how long a lock may stay shut, and from when that is counted. */
   public enum Delay {
     /** Pushes, requests or answers are lost: a third of a TTL from its end. */
@@ -33,6 +38,16 @@ public record Effect(Delay delay, Set<Rule> mayBreak) {
     SLOW(Rule.SLOW),
     /** A process is not heard of: a TTL from its beginning. */
     PROCESS(Rule.CRASH_RELEASE),
+    /**
+     * A process that waits in a queue dies, or holds what others wait for there: its waits delay
+     * nobody, and what it may have held is free a TTL and half a second later.
+     */
+    WAITER(Rule.KILLED_WAITER),
+    /**
+     * The same where the store finds out by a session's end alone that a waiter has died: a TTL and
+     * half a second after the last death.
+     */
+    WAITER_BY_SESSION(Rule.QUEUE),
     /**
      * The store does not answer, or has forgotten: a TTL and half a second from its end. Done to a
      * process, it keeps the store from all others.

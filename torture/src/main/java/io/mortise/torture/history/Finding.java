@@ -40,6 +40,10 @@ public record Finding(Rule rule, String lock, long nanos, String text, int worke
     SLOW("a slow network delays by less than a TTL"),
     /** What a process held that is not heard of goes to a waiter within TTL + 0.5 s. */
     CRASH_RELEASE("a dead or silent process's locks are free within TTL + 0.5 s"),
+    /** One that was killed while it waited keeps nobody waiting. */
+    KILLED_WAITER("a waiter that was killed delays nobody by more than 0.5 s"),
+    /** Whoever dies, those who live are served. */
+    QUEUE("a lock that a live process waits for is granted within TTL + 1 s, whoever dies"),
     /** After the store was away, or has forgotten, locks can be had again. */
     RETURN("locks work within TTL + 1 s of a server's return or loss of data"),
     /** Where it is asked for, nobody is served before who waited in the store already. */

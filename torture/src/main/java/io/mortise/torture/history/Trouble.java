@@ -3,10 +3,12 @@ package io.mortise.torture.history;
 import io.mortise.torture.history.Effect.Delay;
 import io.mortise.torture.history.Finding.Rule;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What went wrong when, and what that excuses. Takes events in; for one thread. */
@@ -28,6 +30,9 @@ final class Trouble {
 
   /** A time in which the host ran nothing of a process; 0 is the run itself. */
   private record Stall(int process, long from, long until) {}
+
+  /** What takes less than this part of a TTL nobody writes down. */
+  private static final int UNSEEN = 20;
 
   private final long ttl;
   private final long patience;
@@ -197,7 +202,7 @@ final class Trouble {
     long third = ttl / 3 + patience;
     Bound bound = new Bound(Rule.WAKE_UP, from + third);
     for (Span span : spans) {
-      if (until < span.from || from > effective(span)) {
+      if (span.effect.isOfWaiter() || until < span.from || from > effective(span)) {
         continue;
       }
       long latest =
@@ -206,6 +211,7 @@ final class Trouble {
             case SLOW -> Math.max(from, span.from) + ttl + patience;
             case PROCESS -> Math.max(from + ttl / 3, span.from + ttl) + patience;
             case STORE -> Math.max(from + ttl / 3, span.until + ttl) + patience + ANEW;
+            case WAITER, WAITER_BY_SESSION -> bound.nanos;
           };
       if (latest >= bound.nanos) {
         bound = new Bound(span.effect.delay().rule, latest);
@@ -217,6 +223,10 @@ final class Trouble {
         bound = new Bound(Delay.PROCESS.rule, latest);
       }
     }
+    return new Bound(bound.rule, bound.nanos + excused(from, until));
+  }
+
+  private long excused(long from, long until) {
     long excused = 0;
     for (Stall stall : stalls) {
       long both = Math.min(until, stall.until) - Math.max(from, stall.from);
@@ -225,7 +235,74 @@ final class Trouble {
         excused += both;
       }
     }
-    return new Bound(bound.rule, bound.nanos + excused);
+    return excused;
+  }
+
+  /** The same for a lock in whose queue processes stand that hold nothing else, and die. */
+  Bound bound(Waits.Gap gap) {
+    Bound bound = bound(gap.from(), gap.until());
+    Bound afterWaiters = afterKilledWaiters(gap, ttl / UNSEEN);
+    if (afterWaiters != null && bound.rule == Rule.WAKE_UP && !isJudgedBySession()) {
+      return afterWaiters;
+    }
+    long afterDeaths = afterDeaths(gap);
+    return afterDeaths <= bound.nanos
+        ? bound
+        : new Bound(Rule.QUEUE, afterDeaths + excused(gap.from(), gap.until()));
+  }
+
+  private boolean isJudgedBySession() {
+    return deaths().anyMatch(death -> death.effect.delay() == Delay.WAITER_BY_SESSION);
+  }
+
+  /** Deaths of those that stand in queues, in their order. */
+  private Stream<Span> deaths() {
+    return spans.stream().filter(span -> span.effect.isOfWaiter());
+  }
+
+  /**
+   * The bound where none of those that died lately can have held: all were dead before somebody
+   * else gave the lock back. Null if one may have held, or if nobody died so lately that it may
+   * stand in the queue still.
+   *
+   * @param notice how long before that they must have died, for the store to have seen it
+   */
+  @Nullable Bound afterKilledWaiters(Waits.Gap gap, long notice) {
+    boolean some = false;
+    for (Span death : deaths().toList()) {
+      if (death.until + notice <= gap.free()) {
+        some |= gap.free() <= death.until + ttl;
+      } else if (death.from <= gap.until()) {
+        return null;
+      }
+    }
+    // However patient: a dead one is waited for up to a TTL, and that must not pass.
+    long latest = gap.from() + Math.min(patience, ttl / 2);
+    return some ? new Bound(Rule.KILLED_WAITER, latest + excused(gap.from(), gap.until())) : null;
+  }
+
+  /**
+   * Until when a lock may stay shut because of those that died in its queue; the beginning if none
+   * of them can matter. One that died when the lock may have been handed to it has it for a TTL
+   * more. Where a death is seen by a session's end alone, the lock may be handed to one that has
+   * died since, and so on.
+   */
+  private long afterDeaths(Waits.Gap gap) {
+    long most = ttl + ANEW + patience;
+    long first = gap.from() + most;
+    long latest = gap.from();
+    for (Span death : deaths().sorted(Comparator.comparingLong(Span::until)).toList()) {
+      if (death.from > gap.until() || death.until + ttl < gap.free()) {
+        continue;
+      }
+      latest = Math.max(latest, first);
+      long handed = death.effect.delay() == Delay.WAITER_BY_SESSION ? latest : first;
+      // Before that nobody was handed what a dead one held.
+      if (death.until > gap.free() + 2 * ttl / 3 && death.until <= handed) {
+        latest = Math.max(latest, death.until + most);
+      }
+    }
+    return latest;
   }
 
   /** Until when it can be the cause of a lock's being shut. */
@@ -234,6 +311,7 @@ final class Trouble {
       case LOST_WORD, SLOW -> span.until;
       case PROCESS -> Math.max(span.until, span.from + ttl);
       case STORE -> span.until + ttl;
+      case WAITER, WAITER_BY_SESSION -> span.until;
     };
   }
 }

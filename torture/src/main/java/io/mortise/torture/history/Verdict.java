@@ -13,6 +13,7 @@ import java.util.Map;
  * @param foretold promises broken as the guarantee table says that they may be, by fault
  * @param openLosses updates that an unguarded resource lost under Mortise's lock
  * @param naiveLosses updates lost, and overlaps, under the naive lock
+ * @param naiveDelays how often a naive queue waited for one that was dead
  */
 public record Verdict(
     List<Finding> findings,
@@ -21,6 +22,7 @@ public record Verdict(
     Map<String, Long> foretold,
     int openLosses,
     int naiveLosses,
+    int naiveDelays,
     Figures figures) {
   /**
    * What was counted and measured.

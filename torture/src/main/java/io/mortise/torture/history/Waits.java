@@ -14,8 +14,9 @@ final class Waits {
    *
    * @param from when the last holder had given back, or when somebody began to wait
    * @param until when somebody held, or had waited for as long as it wanted
+   * @param free when the last holder had given back, or was not heard of any more
    */
-  record Gap(long from, long until) {}
+  record Gap(long from, long until, long free) {}
 
   private Waits() {}
 
@@ -42,7 +43,7 @@ final class Waits {
     for (Hold hold : holds) {
       while (nextVain < vain.size() && vain.get(nextVain).over() < hold.from) {
         Trial trial = vain.get(nextVain++);
-        report(Math.max(free, trial.asked()), trial.over(), gaps);
+        report(trial.asked(), trial.over(), free, gaps);
       }
       while (nextWait < waits.size() && waits.get(nextWait).asked() < hold.from) {
         waiting.add(waits.get(nextWait++));
@@ -51,16 +52,17 @@ final class Waits {
         waiting.remove();
       }
       if (!waiting.isEmpty() && free > Long.MIN_VALUE) {
-        report(Math.max(free, waiting.peek().asked()), hold.from, gaps);
+        report(waiting.peek().asked(), hold.from, free, gaps);
       }
       long gave = Math.min(hold.gave, hold.killed);
       free = Math.max(free, trouble.silentSince(hold.worker / Event.PROCESS, hold.from, gave));
     }
   }
 
-  private static void report(long from, long until, Consumer<Gap> gaps) {
+  private static void report(long asked, long until, long free, Consumer<Gap> gaps) {
+    long from = Math.max(asked, free);
     if (from < until) {
-      gaps.accept(new Gap(from, until));
+      gaps.accept(new Gap(from, until, free));
     }
   }
 

@@ -20,7 +20,8 @@ public final class Arena implements AutoCloseable {
   private static final Pattern ADDRESS =
       Pattern.compile("(?<=//|@|,)([\\w.-]+):(\\d+)(?=[/,?;]|$)");
 
-  private static final Set<Fault> ON_PROCESSES = EnumSet.of(Fault.PAUSE, Fault.FULL_GC, Fault.KILL);
+  private static final Set<Fault> ON_PROCESSES =
+      EnumSet.of(Fault.PAUSE, Fault.FULL_GC, Fault.KILL, Fault.KILL_WAITER, Fault.KILL_CHAIN);
   private static final Set<Fault> ON_NETWORK =
       EnumSet.of(
           Fault.CUT_OFF,

@@ -103,7 +103,7 @@ final class Contender {
       if (lease != null) {
         if (sees(lease, lock)) {
           if (random.nextInt(4) == 0) {
-            updateGuarded(lock, lease);
+            updateGuarded(lock, lease, random.nextInt(SELDOM) == 0 ? thought() : 0);
           }
           stillSees(lease, lock);
         }
@@ -253,6 +253,41 @@ final class Contender {
     }
   }
 
+  /** A lock for which its process waits and holds nothing else; held for a moment each time. */
+  void standInQueue(BooleanSupplier goOn) throws IOException, InterruptedException {
+    String lock = Checker.QUEUE + 0;
+    while (goOn.getAsBoolean()) {
+      attempt++;
+      Grant lease = acquire(lock, false);
+      if (lease != null) {
+        if (sees(lease, lock)) {
+          updateGuarded(lock, lease, stay());
+          stillSees(lease, lock);
+        }
+        release(lease.lease(), lock);
+      }
+    }
+  }
+
+  /** A queue that waits for the dead: must delay the others when a waiter is killed. */
+  void standInNaiveQueue(BooleanSupplier goOn) throws IOException, InterruptedException {
+    String lock = Checker.NAIVE_QUEUE + 0;
+    while (goOn.getAsBoolean()) {
+      attempt++;
+      log(Kind.ASKS, lock, 0, 0);
+      while (!resource.stand(lock, ttl.toMillis())) {
+        LockSupport.parkNanos(10_000_000);
+      }
+      log(Kind.HOLDS, lock, 0, 0);
+      long value = resource.enter(lock, 0);
+      Thread.sleep(stay());
+      resource.write(lock, 0, value + 1);
+      log(Kind.SURE, lock, 0, 0);
+      resource.leave(lock);
+      log(Kind.GAVE, lock, 0, 0);
+    }
+  }
+
   private @Nullable Grant acquire(String lock, boolean once) throws InterruptedException {
     log(Kind.ASKS, lock, 0, once ? 1 : 0);
     try {
@@ -299,11 +334,12 @@ final class Contender {
     }
   }
 
-  private void updateGuarded(String lock, Grant lease) throws IOException, InterruptedException {
+  private void updateGuarded(String lock, Grant lease, long thoughtMillis)
+      throws IOException, InterruptedException {
     long token = lease.token();
     long value = resource.enter(lock, token);
-    if (value >= 0 && random.nextInt(SELDOM) == 0) {
-      think();
+    if (value >= 0) {
+      Thread.sleep(thoughtMillis);
     }
     boolean taken = value >= 0 && resource.write(lock, token, value + 1);
     if (taken) {
@@ -315,12 +351,18 @@ final class Contender {
 
   private void updateUnguarded(String lock) throws IOException, InterruptedException {
     long value = resource.enter(lock, 0);
-    think();
+    Thread.sleep(thought());
     resource.write(lock, 0, value + 1);
     log(Kind.WROTE, lock, 0, 0);
   }
 
-  private void think() throws InterruptedException {
-    Thread.sleep(THOUGHT_MILLIS + random.nextInt(THOUGHT_MILLIS));
+  /** For long enough that another can be killed meanwhile, and short of a TTL. */
+  private long stay() {
+    int least = (int) ttl.toMillis() / 10;
+    return least + random.nextInt(least + 1);
+  }
+
+  private long thought() {
+    return THOUGHT_MILLIS + random.nextInt(THOUGHT_MILLIS);
   }
 }

@@ -22,6 +22,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * to collect, and at {@code collect} it says how long that took.
  */
 final class ContenderMain {
+  /** One that takes locks of all kinds, and holds some all the time. */
+  static final String CONTENDER = "contender";
+
+  /** One that only stands in queues. */
+  static final String WAITER = "waiter";
+
   /**
    * Contends.
    *
@@ -56,20 +62,11 @@ final class ContenderMain {
         StallWatch stalls = new StallWatch(history, process, ttl.dividedBy(20));
         LockClient locks = connect(setting(settings, "url"), ttl, process)) {
       stalls.begin();
-      for (int i = number(settings, "threads"); i > 0; i--) {
-        contender(locks, history, contender -> contender.contend(this::goesOn));
-      }
-      contender(locks, history, contender -> contender.guardNothing(this::goesOn));
-      contender(locks, history, contender -> contender.lockNaively(this::goesOn));
-      contender(locks, history, contender -> contender.waitFairly(this::goesOn));
-      contender(locks, history, contender -> contender.keepHolding(this::goesOn));
-      int width = number(settings, "bulk");
-      if (width > 0) {
-        Bulk bulk = new Bulk(locks, history, process);
-        start(worker -> bulk.takeRemotely(worker, this::goesOn, width));
-        for (int i = 0; i < Bulk.PASSERS; i++) {
-          start(worker -> bulk.takeLocally(worker, this::goesOn));
-        }
+      if (setting(settings, "role").equals(WAITER)) {
+        contender(locks, history, contender -> contender.standInQueue(this::goesOn));
+        contender(locks, history, contender -> contender.standInNaiveQueue(this::goesOn));
+      } else {
+        contendForAll(locks, history);
       }
       System.out.println("ready");
       obey(in);
@@ -78,6 +75,24 @@ final class ContenderMain {
       }
     }
     System.out.println("done");
+  }
+
+  private void contendForAll(LockClient locks, HistoryFile history) {
+    for (int i = number(settings, "threads"); i > 0; i--) {
+      contender(locks, history, contender -> contender.contend(this::goesOn));
+    }
+    contender(locks, history, contender -> contender.guardNothing(this::goesOn));
+    contender(locks, history, contender -> contender.lockNaively(this::goesOn));
+    contender(locks, history, contender -> contender.waitFairly(this::goesOn));
+    contender(locks, history, contender -> contender.keepHolding(this::goesOn));
+    int width = number(settings, "bulk");
+    if (width > 0) {
+      Bulk bulk = new Bulk(locks, history, process);
+      start(worker -> bulk.takeRemotely(worker, this::goesOn, width));
+      for (int i = 0; i < Bulk.PASSERS; i++) {
+        start(worker -> bulk.takeLocally(worker, this::goesOn));
+      }
+    }
   }
 
   private boolean goesOn() {

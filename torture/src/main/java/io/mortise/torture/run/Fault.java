@@ -12,6 +12,14 @@ public enum Fault {
   FULL_GC(true, Delay.PROCESS, "a client collects a full heap", "client-pause"),
   /** SIGKILL to a client. */
   KILL(true, Delay.PROCESS, "a client is killed", "client-crash"),
+  /** SIGKILL to a client that waits in a queue and holds nothing at all. */
+  KILL_WAITER(true, Delay.WAITER, "a client that only waits is killed", "client-crash"),
+  /** SIGKILL to one client after the other, which wait in one queue and hold nothing else. */
+  KILL_CHAIN(
+      true,
+      Delay.WAITER,
+      "clients that stand in one queue are killed, one after the other",
+      "client-crash"),
   /** A client is cut off for longer than the TTL; what it sent arrives when that is over. */
   CUT_OFF(
       true,
@@ -78,6 +86,11 @@ public enum Fault {
   /** Whether it needs nothing of the server. */
   boolean isOnClient() {
     return onClient;
+  }
+
+  /** Whether it is done to processes that only stand in a queue. */
+  boolean isOnWaiter() {
+    return this == KILL_WAITER || this == KILL_CHAIN;
   }
 
   /** For how long it may delay. */

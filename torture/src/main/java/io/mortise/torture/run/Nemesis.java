@@ -8,6 +8,7 @@ import io.mortise.torture.history.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 final class Nemesis {
   private static final int AIMS = 500;
 
+  /** In a chain of deaths. */
+  private static final int DEATHS = 8;
+
   /** So often in a row it may find nobody to stop. */
   private static final int MISSES = 10;
 
@@ -27,6 +31,7 @@ final class Nemesis {
   private final Arena arena;
   private final Resource resource;
   private final List<ContenderProcess> clients;
+  private final List<ContenderProcess> waiters;
   private final Consumer<ContenderProcess> replace;
   private final HistoryFile history;
   private final Consumer<String> tell;
@@ -37,6 +42,7 @@ final class Nemesis {
 
   /**
    * @param clients those that are there now
+   * @param waiters the same of those that only stand in queues
    * @param replace ends a client that was killed, and starts another in its place
    * @param tell hears what happens
    */
@@ -45,6 +51,7 @@ final class Nemesis {
       Arena arena,
       Resource resource,
       List<ContenderProcess> clients,
+      List<ContenderProcess> waiters,
       Consumer<ContenderProcess> replace,
       HistoryFile history,
       Consumer<String> tell) {
@@ -52,6 +59,7 @@ final class Nemesis {
     this.arena = arena;
     this.resource = resource;
     this.clients = clients;
+    this.waiters = waiters;
     this.replace = replace;
     this.history = history;
     this.tell = tell;
@@ -62,11 +70,15 @@ final class Nemesis {
   void rage(long deadline) throws InterruptedException {
     // Once for each control.
     List<Fault> left = new ArrayList<>(List.of(Fault.PAUSE, Fault.PAUSE));
-    while (done < 2 || System.nanoTime() - deadline < 0) {
+    if (plan.faults().contains(Fault.KILL_WAITER)) {
+      left.add(Fault.KILL_WAITER);
+    }
+    int least = left.size();
+    while (done < least || System.nanoTime() - deadline < 0) {
       if (left.isEmpty()) {
         plan.faults().stream().filter(arena.faults()::contains).sorted().forEach(left::add);
         Collections.shuffle(left, random);
-        if (done > 2) {
+        if (done > least) {
           // A while in which what is judged only while nothing is wrong can be seen.
           rest(plan.patience().multipliedBy(2));
         }
@@ -85,13 +97,14 @@ final class Nemesis {
   }
 
   private void strike(Fault fault) throws InterruptedException {
+    if (fault.isOnWaiter()) {
+      killWaiters(fault, fault == Fault.KILL_CHAIN ? DEATHS : 1);
+      return;
+    }
     Duration overlong = plan.overlong();
     ContenderProcess target = fault.isOnClient() ? target(fault) : null;
     if (fault.isOnClient() && target == null) {
-      tell.accept("nobody held for long enough: no " + fault.label());
-      if (++missed == MISSES) {
-        throw new IllegalStateException("Nobody holds a lock for long enough.");
-      }
+      miss(fault);
       return;
     }
     missed = 0;
@@ -116,6 +129,59 @@ final class Nemesis {
         Event.ofRun(
             System.nanoTime(), Kind.HEALED, target == null ? 0 : target.number(), fault.label()));
     done++;
+  }
+
+  private void miss(Fault fault) {
+    tell.accept("nobody held for long enough: no " + fault.label());
+    if (++missed == MISSES) {
+      throw new IllegalStateException("Nobody holds a lock for long enough.");
+    }
+  }
+
+  /** Kills one after the other; another takes the place of each at once. */
+  private void killWaiters(Fault fault, int deaths) throws InterruptedException {
+    tell.accept(fault.text());
+    for (int i = 0; i < deaths; i++) {
+      long next = System.nanoTime() + plan.ttl().toNanos() * 13 / 20;
+      ContenderProcess target =
+          fault == Fault.KILL_WAITER ? waiterOnly() : waiters.get(random.nextInt(waiters.size()));
+      if (target == null) {
+        miss(fault);
+        return;
+      }
+      history.add(Event.ofRun(System.nanoTime(), Kind.FAULT, target.number(), fault.label()));
+      history.add(Event.ofRun(System.nanoTime(), Kind.KILLED, target.number(), "-"));
+      target.kill();
+      history.add(Event.ofRun(System.nanoTime(), Kind.HEALED, target.number(), fault.label()));
+      replace.accept(target);
+      rest(Duration.ofNanos(Math.max(0, next - System.nanoTime())));
+    }
+    missed = 0;
+    done++;
+  }
+
+  /**
+   * One that waits while others hold, the eldest: it has waited for so long that the store knows
+   * its connection. Null if nobody holds for a while.
+   */
+  private @Nullable ContenderProcess waiterOnly() throws InterruptedException {
+    for (int aim = 0; aim < AIMS; aim++) {
+      int holder = resource.inside(Checker.QUEUE + 0) / Event.PROCESS;
+      int naive = resource.inside(Checker.NAIVE_QUEUE + 0) / Event.PROCESS;
+      // One that died inside is there until another comes.
+      if (isThere(holder) && isThere(naive)) {
+        return waiters.stream()
+            .filter(waiter -> waiter.number() != holder && waiter.number() != naive)
+            .min(Comparator.comparingInt(ContenderProcess::number))
+            .orElse(null);
+      }
+      rest(Duration.ofMillis(10));
+    }
+    return null;
+  }
+
+  private boolean isThere(int process) {
+    return waiters.stream().anyMatch(waiter -> waiter.number() == process);
   }
 
   private Site.Outage outage(Fault fault, int process) {

@@ -42,6 +42,11 @@ public record Plan(
     }
   }
 
+  /** Whether processes are needed that only stand in a queue. */
+  boolean hasWaiters() {
+    return faults.contains(Fault.KILL_WAITER) || faults.contains(Fault.KILL_CHAIN);
+  }
+
   /** Longer than a TTL: for so long a client or server is away. */
   Duration overlong() {
     return ttl.multipliedBy(5).dividedBy(2);

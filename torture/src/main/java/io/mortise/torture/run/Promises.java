@@ -4,6 +4,7 @@ import io.mortise.guarantee.Answer;
 import io.mortise.guarantee.Guarantee;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.torture.history.Effect;
@@ -30,10 +31,15 @@ public final class Promises {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private final String mode;
+
+  /** Whether a waiter that was killed is passed over; else its session has to end. */
+  private final boolean skipsDead;
+
   private final Map<Fault, Guarantee> cells;
 
-  private Promises(String mode, Map<Fault, Guarantee> cells) {
+  private Promises(String mode, Set<Capability> capabilities, Map<Fault, Guarantee> cells) {
     this.mode = mode;
+    this.skipsDead = capabilities.contains(Capability.SKIPS_DISCONNECTED);
     this.cells = cells;
   }
 
@@ -46,15 +52,17 @@ public final class Promises {
    */
   public static Promises of(String url, Set<Fault> faults) throws InterruptedException {
     try (LockStore store = LockStore.connect(StoreUrl.parse(url))) {
+      Set<Capability> capabilities = store.profile().capabilities();
       String mode =
           store.examine().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS).mode();
-      return of(GuaranteeTable.load(), mode, faults);
+      return of(GuaranteeTable.load(), mode, capabilities, faults);
     } catch (ExecutionException | TimeoutException e) {
       throw new IllegalStateException("The store does not tell how it is set up.", e);
     }
   }
 
-  static Promises of(GuaranteeTable table, String mode, Set<Fault> faults) {
+  static Promises of(
+      GuaranteeTable table, String mode, Set<Capability> capabilities, Set<Fault> faults) {
     Map<Fault, Guarantee> cells = new EnumMap<>(Fault.class);
     Optional<StoreMode> row =
         table.modes().stream().filter(each -> each.id().equals(mode)).findFirst();
@@ -62,7 +70,7 @@ public final class Promises {
       row.flatMap(there -> strictest(table, there, fault))
           .ifPresent(cell -> cells.put(fault, cell));
     }
-    return new Promises(row.isPresent() ? mode : "", cells);
+    return new Promises(row.isPresent() ? mode : "", capabilities, cells);
   }
 
   /** A fault that is a case of two columns has to keep to the better one. */
@@ -113,6 +121,9 @@ public final class Promises {
     boolean standsStill = fault == Fault.PAUSE || fault == Fault.FULL_GC;
     if (standsStill && (isH2 || mode.startsWith("sqlite"))) {
       return Delay.STORE;
+    }
+    if (fault.delay() == Delay.WAITER && !skipsDead) {
+      return Delay.WAITER_BY_SESSION;
     }
     return isH2 && fault == Fault.SLOW ? Delay.LOST_WORD : fault.delay();
   }

@@ -52,7 +52,7 @@ public final class Report {
 
   private String sentence() {
     return switch (result.outcome()) {
-      case KEPT -> "every promise was kept, and both controls broke as they must";
+      case KEPT -> "every promise was kept, and the controls broke as they must";
       case BROKEN -> "A PROMISE WAS BROKEN";
       case VOID -> "void: a control that must break did not, so that this run says nothing";
     };
@@ -78,7 +78,13 @@ public final class Report {
         new Row(
             "control: a naive lock, overlaps and updates lost",
             Integer.toString(verdict.naiveLosses()),
-            verdict.naiveLosses() > 0 ? "" : "must be more than 0"));
+            verdict.naiveLosses() > 0 ? "" : "must be more than 0"),
+        new Row(
+            "control: a naive queue, times that it waited for the dead",
+            Integer.toString(verdict.naiveDelays()),
+            verdict.naiveDelays() > 0 || !result.plan().faults().contains(Fault.KILL_WAITER)
+                ? ""
+                : "must be more than 0"));
   }
 
   /** A fault each: how often, what the guarantee table says, and what was seen. */
@@ -148,6 +154,8 @@ public final class Report {
       case LOST_WORD -> "words were lost";
       case SLOW -> "a client was slow";
       case CRASH_RELEASE -> "a client was silent or dead";
+      case KILLED_WAITER -> "waiters had been killed";
+      case QUEUE -> "clients in the queue had died";
       default -> "the store was away, or forgot";
     };
   }

@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -18,13 +19,17 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * What the locks guard: a counter for each, behind a small server on the loopback, which takes no
  * part in any fault. Guarded by tokens, or by nothing. It also keeps naive locks: a name, a time,
- * and whoever gives back frees it.
+ * and whoever gives back frees it; and naive queues, whose first is waited for until its time is
+ * over, dead or alive.
  *
  * <pre>
  * enter LOCK WORKER TOKEN          installs the token; answers the value, or "stale"
  * write LOCK WORKER TOKEN VALUE    answers "ok", or "stale"; token 0 is never stale
  * take LOCK WORKER MILLIS          the naive lock; answers "ok" or "busy"
  * drop LOCK WORKER                 answers "ok"
+ * stand LOCK WORKER MILLIS         the naive queue: stands in it for so long; answers "ok" if it is
+ *                                  the first, or "busy"
+ * leave LOCK WORKER                answers "ok"
  * </pre>
  */
 final class Resource implements AutoCloseable {
@@ -39,6 +44,9 @@ final class Resource implements AutoCloseable {
 
     private int taker;
     private long takenUntil;
+
+    /** Until when each stands in the queue, in the order in which they came. */
+    private final Map<Integer, Long> standing = new LinkedHashMap<>();
 
     synchronized String enter(int worker, long asked) {
       if (asked > 0) {
@@ -74,6 +82,21 @@ final class Resource implements AutoCloseable {
 
     synchronized String drop() {
       taker = 0;
+      return "ok";
+    }
+
+    synchronized String stand(int worker, long millis) {
+      long now = System.nanoTime();
+      standing.put(worker, now + millis * 1_000_000);
+      // Those behind the first may be over: each stays until its turn.
+      while (standing.values().iterator().next() - now <= 0) {
+        standing.remove(standing.keySet().iterator().next());
+      }
+      return standing.keySet().iterator().next() == worker ? "ok" : "busy";
+    }
+
+    synchronized String leave(int worker) {
+      standing.remove(worker);
       return "ok";
     }
 
@@ -164,6 +187,8 @@ final class Resource implements AutoCloseable {
       case "write" -> counter.write(worker, Long.parseLong(words[3]), Long.parseLong(words[4]));
       case "take" -> counter.take(worker, Long.parseLong(words[3]));
       case "drop" -> counter.drop();
+      case "stand" -> counter.stand(worker, Long.parseLong(words[3]));
+      case "leave" -> counter.leave(worker);
       default -> throw new IllegalArgumentException("Not understood: " + words[0]);
     };
   }

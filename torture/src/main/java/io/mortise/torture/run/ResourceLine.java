@@ -44,6 +44,14 @@ final class ResourceLine implements AutoCloseable {
     ask("drop " + lock + " " + worker);
   }
 
+  boolean stand(String lock, long millis) throws IOException {
+    return ask("stand " + lock + " " + worker + " " + millis).equals("ok");
+  }
+
+  void leave(String lock) throws IOException {
+    ask("leave " + lock + " " + worker);
+  }
+
   private String ask(String line) throws IOException {
     out.write(line);
     out.write('\n');

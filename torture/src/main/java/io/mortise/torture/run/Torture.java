@@ -28,11 +28,21 @@ public final class Torture {
   /** What a client needs, in megabytes. */
   private static final int HEAP = 128;
 
+  /** What one needs that only waits. */
+  private static final int SMALL_HEAP = 64;
+
+  /** One holds, one is killed, one lives on and wants the lock. */
+  private static final int WAITERS = 3;
+
   private final Plan plan;
   private final Arena arena;
   private final Path folder;
   private final Consumer<String> tell;
   private final List<ContenderProcess> clients = new ArrayList<>();
+
+  /** Those that stand in queues and hold nothing else. */
+  private final List<ContenderProcess> waiters = new ArrayList<>();
+
   private int started;
 
   /**
@@ -69,19 +79,32 @@ public final class Torture {
       stalls.begin();
       try {
         for (int i = 0; i < plan.processes(); i++) {
-          clients.add(start(resource));
+          clients.add(start(resource, ContenderMain.CONTENDER));
+        }
+        for (int i = 0; plan.hasWaiters() && i < WAITERS; i++) {
+          waiters.add(start(resource, ContenderMain.WAITER));
         }
         Nemesis nemesis =
             new Nemesis(
-                plan, arena, resource, clients, dead -> replace(dead, resource), history, tell);
+                plan,
+                arena,
+                resource,
+                clients,
+                waiters,
+                dead -> replace(dead, resource),
+                history,
+                tell);
         nemesis.rage(System.nanoTime() + plan.time().toNanos());
         faults = nemesis.faultsDone();
         tell.accept("all faults are over");
         Thread.sleep(plan.ttl().multipliedBy(2).toMillis());
-        clients.forEach(ContenderProcess::tellToFinish);
-        clients.forEach(ContenderProcess::awaitFinish);
+        List<ContenderProcess> all = new ArrayList<>(clients);
+        all.addAll(waiters);
+        all.forEach(ContenderProcess::tellToFinish);
+        all.forEach(ContenderProcess::awaitFinish);
       } finally {
         clients.forEach(ContenderProcess::close);
+        waiters.forEach(ContenderProcess::close);
       }
       resource
           .values()
@@ -94,12 +117,13 @@ public final class Torture {
     return result(promises, began, faults);
   }
 
-  private ContenderProcess start(Resource resource) {
+  private ContenderProcess start(Resource resource, String role) {
     int number = ++started;
     List<Relay> relays = arena.relays();
     Map<String, String> settings = new HashMap<>();
     settings.put("url", arena.url(relays));
     settings.put("process", Integer.toString(number));
+    settings.put("role", role);
     settings.put("threads", Integer.toString(plan.threads()));
     settings.put("resource", Integer.toString(resource.port()));
     settings.put("ttl", Long.toString(plan.ttl().toMillis()));
@@ -107,6 +131,9 @@ public final class Torture {
     settings.put("seed", Long.toString(plan.seed() * 1_000 + number));
     settings.put("history", folder.resolve("client-" + number + ".log").toString());
     settings.put("bulk", Integer.toString(plan.bulk()));
+    if (role.equals(ContenderMain.WAITER)) {
+      return new ContenderProcess(number, relays, settings, SMALL_HEAP, folder);
+    }
     int heap =
         HEAP
             + (plan.faults().contains(Fault.FULL_GC)
@@ -117,7 +144,11 @@ public final class Torture {
 
   private void replace(ContenderProcess dead, Resource resource) {
     dead.close();
-    clients.set(clients.indexOf(dead), start(resource));
+    if (waiters.contains(dead)) {
+      waiters.set(waiters.indexOf(dead), start(resource, ContenderMain.WAITER));
+    } else {
+      clients.set(clients.indexOf(dead), start(resource, ContenderMain.CONTENDER));
+    }
   }
 
   /** Who holds or waits when everybody has given up, and is not dead. */
@@ -127,6 +158,9 @@ public final class Torture {
       List<String> wanted = new ArrayList<>(List.of(Checker.OPEN + 0, Checker.FAIR + 0));
       for (int i = 0; i < plan.hot(); i++) {
         wanted.add(Contender.HOT + i);
+      }
+      if (plan.hasWaiters()) {
+        wanted.add(Checker.QUEUE + 0);
       }
       for (String lock : wanted) {
         LockView view = locks.inspect(lock).orElse(null);
@@ -179,7 +213,10 @@ public final class Torture {
       if (!verdict.isClean()) {
         return Outcome.BROKEN;
       }
-      return verdict.controlsAreLoud() ? Outcome.KEPT : Outcome.VOID;
+      boolean loud =
+          verdict.controlsAreLoud()
+              && (!plan.faults().contains(Fault.KILL_WAITER) || verdict.naiveDelays() > 0);
+      return loud ? Outcome.KEPT : Outcome.VOID;
     }
 
     /** Holds that the store gave. */

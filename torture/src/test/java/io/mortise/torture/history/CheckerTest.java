@@ -24,6 +24,8 @@ class CheckerTest {
           "pause", Effect.of(Delay.PROCESS),
           "pause-in-a-transaction", Effect.of(Delay.STORE),
           "cut-off", Effect.of(Delay.PROCESS),
+          "kill-waiter", Effect.of(Delay.WAITER),
+          "kill-waiter-by-session", Effect.of(Delay.WAITER_BY_SESSION),
           "slow", Effect.of(Delay.SLOW),
           "lost-replies", Effect.of(Delay.LOST_WORD));
 
@@ -290,6 +292,133 @@ class CheckerTest {
             "45 H 1000 kill 0 0 0");
     assertThat(rules(verdict)).containsExactly(Rule.CRASH_RELEASE);
     assertThat(verdict.figures().longest(Rule.CRASH_RELEASE)).isEqualTo(1560);
+  }
+
+  /**
+   * One waits and is killed at 100 while another holds, which gives back at {@code gave}; a third
+   * waits and holds at {@code served}.
+   */
+  private Verdict checkKilledWaiter(String lock, String fault, long gave, long served) {
+    return check(
+        "10 A 1001 " + lock + " 1 0 0",
+        "20 G 1001 " + lock + " 1 7 0",
+        "30 A 2001 " + lock + " 1 0 0",
+        "40 A 3001 " + lock + " 1 0 0",
+        "100 F 2000 " + fault + " 0 0 0",
+        "100 K 2000 - 0 0 0",
+        "110 H 2000 " + fault + " 0 0 0",
+        gave - 1 + " S 1001 " + lock + " 1 7 0",
+        gave + " R 1001 " + lock + " 1 0 0",
+        served + " G 3001 " + lock + " 1 8 0",
+        "9000000000 A 3001 " + lock + " 2 0 0",
+        "9000000001 G 3001 " + lock + " 2 9 0");
+  }
+
+  @Test
+  void givenWaiterThatWasKilled_whenTheNextIsServedSoon_thenNothingIsFound_andItIsMeasured() {
+    Verdict verdict = checkKilledWaiter("queue-0", "kill-waiter", 200, 700);
+    assertThat(verdict.findings()).isEmpty();
+    assertThat(verdict.figures().longest(Rule.KILLED_WAITER)).isEqualTo(500);
+  }
+
+  @Test
+  void givenWaiterThatWasKilled_whenTheNextIsServedLongAfterTheRelease_thenThatIsFound() {
+    // Soon enough for a waiter that is woken, were it not that somebody died.
+    assertThat(rules(checkKilledWaiter("queue-0", "kill-waiter", 200, 701)))
+        .containsExactly(Rule.KILLED_WAITER);
+  }
+
+  @Test
+  void givenTheSameWhileTheHostRanNobody_thenItIsNotFound() {
+    checker.take(Event.parse("650 P 3000 - 0 100 0"));
+    assertThat(checkKilledWaiter("queue-0", "kill-waiter", 200, 800).findings()).isEmpty();
+  }
+
+  @Test
+  void
+      givenWaiterThatWasKilled_whenTheLockIsGivenBackAtThatMoment_thenItMayHaveHadTheLockForATtl() {
+    long half = 500_000_000;
+    assertThat(checkKilledWaiter("queue-0", "kill-waiter", 120, 120 + 1500 + half).findings())
+        .isEmpty();
+  }
+
+  @Test
+  void givenWaiterThatWasKilled_whenTheLockIsGivenBackAtThatMoment_thenNotForLongerThanATtl() {
+    long half = 500_000_000;
+    assertThat(rules(checkKilledWaiter("queue-0", "kill-waiter", 120, 121 + 1500 + half)))
+        .containsExactly(Rule.QUEUE);
+  }
+
+  @Test
+  void givenStoreThatWaitsForSessions_whenAWaiterWasKilled_thenItMayDelayForATtl() {
+    long half = 500_000_000;
+    assertThat(
+            checkKilledWaiter("queue-0", "kill-waiter-by-session", 200, 200 + 1500 + half)
+                .findings())
+        .isEmpty();
+  }
+
+  @Test
+  void givenStoreThatWaitsForSessions_whenAWaiterWasKilled_thenNotForLonger() {
+    long half = 500_000_000;
+    assertThat(
+            rules(checkKilledWaiter("queue-0", "kill-waiter-by-session", 200, 201 + 1500 + half)))
+        .containsExactly(Rule.QUEUE);
+  }
+
+  @Test
+  void givenNaiveQueueThatWaitsForTheDead_thenThatControlIsLoud_andNothingElseIsSaid() {
+    Verdict verdict = checkKilledWaiter("naive-queue-0", "kill-waiter", 200, 1100);
+    assertThat(verdict.findings()).isEmpty();
+    assertThat(verdict.naiveDelays()).isEqualTo(1);
+    assertThat(verdict.naiveLosses()).isZero();
+  }
+
+  @Test
+  void givenNaiveQueueThatDoesNotWaitForTheDead_thenThatControlIsSilent() {
+    assertThat(checkKilledWaiter("naive-queue-0", "kill-waiter", 200, 700).naiveDelays()).isZero();
+  }
+
+  /** A holder is killed at 40, and the one after it at {@code next}; a third holds at the end. */
+  private Verdict checkChain(String fault, long next, long served) {
+    return check(
+        "10 A 1001 queue-0 1 0 0",
+        "20 G 1001 queue-0 1 7 0",
+        "30 A 2001 queue-0 1 0 0",
+        "35 A 3001 queue-0 1 0 0",
+        "40 F 1000 " + fault + " 0 0 0",
+        "40 K 1000 - 0 0 0",
+        "45 H 1000 " + fault + " 0 0 0",
+        next + " F 2000 " + fault + " 0 0 0",
+        next + " K 2000 - 0 0 0",
+        next + 5 + " H 2000 " + fault + " 0 0 0",
+        served + " G 3001 queue-0 1 8 0",
+        "9000000000 A 3001 queue-0 2 0 0",
+        "9000000001 G 3001 queue-0 2 9 0");
+  }
+
+  @Test
+  void givenHolderThatDies_andAWaiterSoonAfterIt_whenTheNextIsServedTooLate_thenThatIsFound() {
+    long bound = 40 + 1500 + 500_000_000;
+    assertThat(rules(checkChain("kill-waiter", 600, bound + 1))).containsExactly(Rule.QUEUE);
+  }
+
+  @Test
+  void givenHolderThatDies_andAWaiterSoonAfterIt_whenTheNextIsServedInTime_thenNothingIsFound() {
+    long bound = 40 + 1500 + 500_000_000;
+    assertThat(checkChain("kill-waiter", 600, bound).findings()).isEmpty();
+  }
+
+  @Test
+  void givenHolderThatDies_andOneThatTheLockMayHaveBeenHandedTo_thenItMayTakeATtlMore() {
+    long bound = 905 + 1500 + 500_000_000;
+    assertThat(checkChain("kill-waiter", 900, bound).findings()).isEmpty();
+  }
+
+  @Test
+  void givenHolderThatDies_andOneThatTheLockMayHaveBeenHandedTo_thenNotLonger() {
+    long bound = 905 + 1500 + 500_000_000;
+    assertThat(rules(checkChain("kill-waiter", 900, bound + 1))).containsExactly(Rule.QUEUE);
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.guarantee.Answer;
 import io.mortise.guarantee.GuaranteeTable;
+import io.mortise.spi.Capability;
 import io.mortise.torture.history.Effect;
 import io.mortise.torture.history.Effect.Delay;
 import io.mortise.torture.history.Finding.Rule;
@@ -17,9 +18,10 @@ import org.junit.jupiter.api.Test;
 /** What a run may see go wrong is what the guarantee table says of the store. */
 class PromisesTest {
   private static final GuaranteeTable TABLE = GuaranteeTable.load();
+  private static final Set<Capability> SKIPS = EnumSet.of(Capability.SKIPS_DISCONNECTED);
 
   private static Effect effect(String mode, Fault fault) {
-    Effect effect = Promises.of(TABLE, mode, EnumSet.of(fault)).effects().get(fault.label());
+    Effect effect = Promises.of(TABLE, mode, SKIPS, EnumSet.of(fault)).effects().get(fault.label());
     return Objects.requireNonNull(effect);
   }
 
@@ -74,8 +76,20 @@ class PromisesTest {
   }
 
   @Test
+  void givenStoreThatPassesOverKilledWaiters_thenTheyMayDelayNobody_elseForTheirSessions() {
+    for (Fault fault : List.of(Fault.KILL_WAITER, Fault.KILL_CHAIN)) {
+      assertThat(delay("redis/always", fault)).isEqualTo(Delay.WAITER);
+      assertThat(
+              Promises.of(TABLE, "zookeeper", Set.of(), EnumSet.of(fault))
+                  .effects()
+                  .get(fault.label()))
+          .isEqualTo(Effect.of(Delay.WAITER_BY_SESSION));
+    }
+  }
+
+  @Test
   void givenStoreWithoutRow_thenNothingMayBreak() {
-    Promises promises = Promises.of(TABLE, "", EnumSet.allOf(Fault.class));
+    Promises promises = Promises.of(TABLE, "", SKIPS, EnumSet.allOf(Fault.class));
     assertThat(promises.mode()).isEmpty();
     assertThat(promises.effects().values()).allMatch(effect -> effect.mayBreak().isEmpty());
   }
@@ -83,7 +97,7 @@ class PromisesTest {
   @Test
   void givenFaultThatTheTableSaysCannotOccur_thenTheRunIsRefused() {
     assertThat(TABLE.cell("sqlite", "failover").answer()).isEqualTo(Answer.NONE);
-    assertThatThrownBy(() -> Promises.of(TABLE, "sqlite", EnumSet.of(Fault.FAILOVER)))
+    assertThatThrownBy(() -> Promises.of(TABLE, "sqlite", SKIPS, EnumSet.of(Fault.FAILOVER)))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("sqlite cannot have the fault failover");
   }
