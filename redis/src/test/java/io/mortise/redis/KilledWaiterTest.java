@@ -16,12 +16,18 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Processes of their own that wait for a lock, and die. */
+/** Processes of their own that wait for a lock, and die or stand still. */
 @Timeout(300)
 class KilledWaiterTest {
   private static final Duration TTL = Duration.ofSeconds(15);
   private static final Duration AT_ONCE = Waits.scaled(Duration.ofSeconds(1));
   private static final String LOCK = "k";
+
+  /** Of the session of a process that waits and holds nothing. */
+  private static final long WAITING_MILLIS = 3_000;
+
+  /** Well below the TTL. */
+  private static final Duration SOON = Duration.ofSeconds(10);
 
   private static LockClient client(String url) {
     return LockClient.builder().url(url).ttl(TTL).build();
@@ -41,6 +47,16 @@ class KilledWaiterTest {
         .atMost(Waits.ANSWER)
         .until(() -> server.ask("GETRANGE", "m::s:" + session, "32", "32").equals(List.of("1")));
     return "m::i:" + session;
+  }
+
+  /** Waits until the first in the queue has renewed as one that only waits. */
+  private static void awaitShortSessionOfHead(RedisServer server) {
+    String attempt = server.ask("ZRANGE", "m::q:" + LOCK, "0", "0").get(0);
+    String session = attempt.substring(0, 12);
+    await()
+        .atMost(Waits.ANSWER)
+        .until(
+            () -> Long.parseLong(server.ask("PTTL", "m::s:" + session).get(0)) <= WAITING_MILLIS);
   }
 
   @ParameterizedTest
@@ -84,6 +100,26 @@ class KilledWaiterTest {
       coming.lock(LOCK).acquire().close();
 
       assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(AT_ONCE);
+    }
+  }
+
+  @Test
+  void givenHeadOfTheQueueThatStandsStill_whenTheLockIsReleased_thenTheNextHoldsLongBeforeTheTtl()
+      throws Exception {
+    try (RedisServer server = Servers.any();
+        LockClient holding = client(server.url());
+        LockClient waiting = client(server.url());
+        WaitingProcess head = new WaitingProcess(server.url(), LOCK, TTL)) {
+      Lease held = holding.lock(LOCK).acquire();
+      awaitWaiters(server, 1);
+      CompletableFuture<Lease> next = waiting.lock(LOCK).acquireAsync();
+      awaitWaiters(server, 2);
+      awaitShortSessionOfHead(server);
+      head.pause();
+
+      held.close();
+
+      next.get(SOON.toMillis(), TimeUnit.MILLISECONDS).close();
     }
   }
 
