@@ -43,7 +43,7 @@ public record Finding(Rule rule, String lock, long nanos, String text, int worke
     /** One that was killed while it waited keeps nobody waiting. */
     KILLED_WAITER("a waiter that was killed delays nobody by more than 0.5 s"),
     /** Whoever dies, those who live are served. */
-    QUEUE("a lock that a live process waits for is granted within TTL + 1 s, whoever dies"),
+    QUEUE("whoever dies, one that waits has the lock within TTL + 1 s"),
     /** After the store was away, or has forgotten, locks can be had again. */
     RETURN("locks work within TTL + 1 s of a server's return or loss of data"),
     /** Where it is asked for, nobody is served before who waited in the store already. */
