@@ -92,7 +92,7 @@ class TortureTest {
           run(
               run,
               "redis",
-              20,
+              25,
               EnumSet.of(
                   Fault.PAUSE,
                   Fault.KILL_WAITER,
