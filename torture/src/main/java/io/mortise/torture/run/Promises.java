@@ -39,7 +39,9 @@ public final class Promises {
 
   private Promises(String mode, Set<Capability> capabilities, Map<Fault, Guarantee> cells) {
     this.mode = mode;
-    this.skipsDead = capabilities.contains(Capability.SKIPS_DISCONNECTED);
+    // Without a queue nobody hands over: those that wait ask again, now and then.
+    this.skipsDead =
+        capabilities.containsAll(EnumSet.of(Capability.QUEUE, Capability.SKIPS_DISCONNECTED));
     this.cells = cells;
   }
 

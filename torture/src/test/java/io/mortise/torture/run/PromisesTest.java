@@ -18,7 +18,8 @@ import org.junit.jupiter.api.Test;
 /** What a run may see go wrong is what the guarantee table says of the store. */
 class PromisesTest {
   private static final GuaranteeTable TABLE = GuaranteeTable.load();
-  private static final Set<Capability> SKIPS = EnumSet.of(Capability.SKIPS_DISCONNECTED);
+  private static final Set<Capability> SKIPS =
+      EnumSet.of(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
 
   private static Effect effect(String mode, Fault fault) {
     Effect effect = Promises.of(TABLE, mode, SKIPS, EnumSet.of(fault)).effects().get(fault.label());
@@ -79,11 +80,12 @@ class PromisesTest {
   void givenStoreThatPassesOverKilledWaiters_thenTheyMayDelayNobody_elseForTheirSessions() {
     for (Fault fault : List.of(Fault.KILL_WAITER, Fault.KILL_CHAIN)) {
       assertThat(delay("redis/always", fault)).isEqualTo(Delay.WAITER);
-      assertThat(
-              Promises.of(TABLE, "zookeeper", Set.of(), EnumSet.of(fault))
-                  .effects()
-                  .get(fault.label()))
-          .isEqualTo(Effect.of(Delay.WAITER_BY_SESSION));
+      for (Capability lacking : SKIPS) {
+        Set<Capability> others = EnumSet.complementOf(EnumSet.of(lacking));
+        Promises promises = Promises.of(TABLE, "h2/immediate", others, EnumSet.of(fault));
+        assertThat(promises.effects().get(fault.label()))
+            .isEqualTo(Effect.of(Delay.WAITER_BY_SESSION));
+      }
     }
   }
 
