@@ -334,7 +334,7 @@ final class Contender {
     }
   }
 
-  private void updateGuarded(String lock, Grant lease, long thoughtMillis)
+  private void updateGuarded(String lock, Grant lease, int thoughtMillis)
       throws IOException, InterruptedException {
     long token = lease.token();
     long value = resource.enter(lock, token);
@@ -357,12 +357,12 @@ final class Contender {
   }
 
   /** For long enough that another can be killed meanwhile, and short of a TTL. */
-  private long stay() {
-    int least = (int) ttl.toMillis() / 10;
+  private int stay() {
+    int least = Math.toIntExact(ttl.toMillis() / 10);
     return least + random.nextInt(least + 1);
   }
 
-  private long thought() {
+  private int thought() {
     return THOUGHT_MILLIS + random.nextInt(THOUGHT_MILLIS);
   }
 }
