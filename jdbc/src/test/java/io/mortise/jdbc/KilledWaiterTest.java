@@ -5,21 +5,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.spi.LockView;
+import io.mortise.spi.SessionId;
 import io.mortise.testkit.Unpaused;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Processes that are killed (SIGKILL) while they wait: a lock that is released is with the next
- * live waiter soon, and not only when the sessions of the dead are over.
+ * Processes that are killed (SIGKILL) or stopped (SIGSTOP) while they wait: a lock that is released
+ * is with the next live waiter soon, and not only when their TTL is over.
  */
 class KilledWaiterTest {
   private static final Duration TTL = Duration.ofSeconds(15);
@@ -27,6 +34,12 @@ class KilledWaiterTest {
   private static final Duration LONG = Duration.ofSeconds(40);
   private static final int ROUNDS = Integer.getInteger("mortise.killed.rounds", 3);
   private static final int CROWD = 11;
+
+  /** Of the session of a process that waits and holds nothing. */
+  private static final Duration WAITING = Duration.ofSeconds(3);
+
+  /** Well below the TTL. */
+  private static final Duration SOON = Duration.ofSeconds(10);
 
   @TempDir Path directory;
 
@@ -69,6 +82,45 @@ class KilledWaiterTest {
       Database database) throws Exception {
     System.out.printf(
         "%s: %.1f ms with %d dead%n", database, afterKill(database, CROWD) / 1e6, CROWD);
+  }
+
+  @Test
+  void givenHeadOfTheQueueStopped_whenTheHolderReleases_thenTheNextHoldsLongBeforeTheTtl()
+      throws Exception {
+    String url = Database.POSTGRESQL.url(directory);
+    try (LockClient holder = client(url);
+        LockClient waiter = client(url);
+        LockChild head = LockChild.start("crowd", url, TTL, "1")) {
+      Lease held = holder.lock("echo").acquireWithin(LONG);
+      SessionId stopped = awaitWaiters(holder, 1).get(0).attempt().session();
+      CompletableFuture<Long> granted = CompletableFuture.supplyAsync(() -> grantedAt(waiter));
+      awaitWaiters(holder, 2);
+      awaitShortSession(url, stopped);
+      head.pause();
+      long released = System.nanoTime();
+
+      held.close();
+
+      long took = granted.get(LONG.toSeconds(), TimeUnit.SECONDS) - released;
+      assertThat(Duration.ofNanos(took)).isLessThan(SOON);
+    }
+  }
+
+  /** Waits until a session was renewed as that of a process that only waits. */
+  private static void awaitShortSession(String url, SessionId session) throws SQLException {
+    try (Connection connection = DriverManager.getConnection(url);
+        PreparedStatement look =
+            connection.prepareStatement("SELECT ttl_us FROM mortise_session WHERE id = ?")) {
+      look.setString(1, session.value());
+      Awaitility.await()
+          .atMost(LONG)
+          .until(
+              () -> {
+                try (ResultSet row = look.executeQuery()) {
+                  return row.next() && row.getLong(1) / 1_000 <= WAITING.toMillis();
+                }
+              });
+    }
   }
 
   /** Nanoseconds from a release to the grant of a live waiter, with so many dead ahead of it. */
