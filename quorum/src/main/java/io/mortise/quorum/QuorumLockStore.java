@@ -45,7 +45,13 @@ final class QuorumLockStore implements LockStore {
    * would be neither the one nor the other.
    */
   private static final Set<Capability> POSSIBLE =
-      EnumSet.complementOf(EnumSet.of(Capability.QUEUE, Capability.PERMITS, Capability.DOWNGRADE));
+      EnumSet.complementOf(
+          EnumSet.of(
+              Capability.QUEUE,
+              Capability.PERMITS,
+              Capability.DOWNGRADE,
+              Capability.VARIABLE_TTL,
+              Capability.SKIPS_DISCONNECTED));
 
   /** How far above the members' clocks tokens are asked for at first, and at most, in µs. */
   private static final long LEAD = 20_000;

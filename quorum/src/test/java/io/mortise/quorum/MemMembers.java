@@ -29,6 +29,15 @@ final class MemMembers implements StoreUnderTest {
   static final QuorumStore.Options PATIENT =
       QuorumStore.Options.DEFAULT.withMemberTimeout(Duration.ofSeconds(10));
 
+  /** What no quorum can do, whatever its members can. */
+  static final Set<Capability> LACKING =
+      EnumSet.of(
+          Capability.QUEUE,
+          Capability.PERMITS,
+          Capability.DOWNGRADE,
+          Capability.VARIABLE_TTL,
+          Capability.SKIPS_DISCONNECTED);
+
   static final int SIZE = 3;
 
   private final @Nullable ManualTime time;
@@ -90,7 +99,7 @@ final class MemMembers implements StoreUnderTest {
   @Override
   public Set<Capability> capabilities() {
     EnumSet<Capability> able = EnumSet.copyOf(members);
-    able.removeAll(EnumSet.of(Capability.QUEUE, Capability.PERMITS, Capability.DOWNGRADE));
+    able.removeAll(LACKING);
     if (!able.contains(Capability.TOKEN_FLOOR)) {
       // No majority would have one in common.
       able.remove(Capability.TOKEN);

@@ -49,7 +49,7 @@ class RedisMembersTest {
     try (LockClient a = client(PATIENT, LONG);
         LockClient b = client(PATIENT, LONG)) {
       EnumSet<Capability> able = EnumSet.allOf(Capability.class);
-      able.removeAll(EnumSet.of(Capability.QUEUE, Capability.PERMITS, Capability.DOWNGRADE));
+      able.removeAll(MemMembers.LACKING);
       assertThat(a.profile().capabilities()).isEqualTo(able);
       long last = 0;
       for (int i = 0; i < 20; i++) {
