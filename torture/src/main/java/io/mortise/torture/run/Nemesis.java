@@ -24,6 +24,9 @@ final class Nemesis {
   /** In a chain of deaths. */
   private static final int DEATHS = 8;
 
+  /** So many waiters are killed at most until one surely died while others held. */
+  private static final int TRIES = 5;
+
   /** So often in a row it may find nobody to stop. */
   private static final int MISSES = 10;
 
@@ -98,7 +101,7 @@ final class Nemesis {
 
   private void strike(Fault fault) throws InterruptedException {
     if (fault.isOnWaiter()) {
-      killWaiters(fault, fault == Fault.KILL_CHAIN ? DEATHS : 1);
+      killWaiters(fault, fault == Fault.KILL_CHAIN ? DEATHS : TRIES);
       return;
     }
     Duration overlong = plan.overlong();
@@ -138,7 +141,10 @@ final class Nemesis {
     }
   }
 
-  /** Kills one after the other; another takes the place of each at once. */
+  /**
+   * Kills one after the other; another takes the place of each at once. Of those that only wait one
+   * is enough, if the same worker was in the naive queue's turn before and after.
+   */
   private void killWaiters(Fault fault, int deaths) throws InterruptedException {
     tell.accept(fault.text());
     for (int i = 0; i < deaths; i++) {
@@ -151,9 +157,17 @@ final class Nemesis {
       }
       history.add(Event.ofRun(System.nanoTime(), Kind.FAULT, target.number(), fault.label()));
       history.add(Event.ofRun(System.nanoTime(), Kind.KILLED, target.number(), "-"));
+      int before = resource.inside(Checker.NAIVE_QUEUE + 0);
       target.kill();
       history.add(Event.ofRun(System.nanoTime(), Kind.HEALED, target.number(), fault.label()));
+      boolean meanwhileHeld =
+          before != 0
+              && before / Event.PROCESS != target.number()
+              && before == resource.inside(Checker.NAIVE_QUEUE + 0);
       replace.accept(target);
+      if (fault == Fault.KILL_WAITER && meanwhileHeld) {
+        break;
+      }
       rest(Duration.ofNanos(Math.max(0, next - System.nanoTime())));
     }
     missed = 0;
