@@ -15,6 +15,9 @@ final class OutageLog {
   /** A shorter time is not worth a line. */
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Without a request for so long nobody waited, so that the next failure begins anew. */
+  private static final long IDLE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   private final String store;
   private final Ticker ticker;
   private final Consumer<String> warn;
@@ -24,10 +27,12 @@ final class OutageLog {
 
   private static final class Episode {
     final long since;
+    long latest;
     boolean told;
 
     Episode(long since) {
       this.since = since;
+      this.latest = since;
     }
   }
 
@@ -43,9 +48,12 @@ final class OutageLog {
     synchronized (this) {
       Episode present = episode;
       long now = ticker.nanos();
-      if (present == null) {
+      if (present == null || !present.told && now - present.latest > IDLE_NANOS) {
         episode = new Episode(now);
-      } else if (!present.told && now - present.since >= PATIENCE_NANOS) {
+        return;
+      }
+      present.latest = now;
+      if (!present.told && now - present.since >= PATIENCE_NANOS) {
         present.told = true;
         line =
             "Waits make no progress for %d ms (lock=%s, store=%s): %s"

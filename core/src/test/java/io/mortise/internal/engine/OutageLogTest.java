@@ -50,4 +50,12 @@ class OutageLogTest {
     log.served();
     assertThat(lines).isEmpty();
   }
+
+  @Test
+  void givenFailuresAnHourApart_whenNobodyWaitedBetween_thenNothingIsSaid() {
+    log.failed(LOCK, full);
+    pass(3_600_000);
+    log.failed(LOCK, full);
+    assertThat(lines).isEmpty();
+  }
 }
