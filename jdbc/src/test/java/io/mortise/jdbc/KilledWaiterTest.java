@@ -7,6 +7,7 @@ import io.mortise.LockClient;
 import io.mortise.spi.LockView;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.Waits;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -30,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class KilledWaiterTest {
   private static final Duration TTL = Duration.ofSeconds(15);
-  private static final Duration BOUND = Duration.ofSeconds(2);
+  private static final Duration BOUND = Waits.scaled(Duration.ofSeconds(2));
   private static final Duration LONG = Duration.ofSeconds(40);
   private static final int ROUNDS = Integer.getInteger("mortise.killed.rounds", 3);
   private static final int CROWD = 11;
