@@ -49,9 +49,10 @@ public interface StoreSession {
 
   /**
    * As {@link #renew(long, long, List)}, but the session lives for {@code ttl} from this renewal
-   * on, also if that ends it earlier than the renewal before would have. Asked for while a process
-   * waits and holds nothing, so that its place in the queue is given up soon after it has stopped.
-   * A store without {@link Capability#VARIABLE_TTL} is never asked, and ignores the time.
+   * on, also if that ends it earlier than the renewal before would have. The engine uses it while a
+   * process waits and holds nothing, so that its place in the queue is given up soon after it has
+   * stopped. After an {@link Renewal.Unknown} the session may have either end. Without {@link
+   * Capability#VARIABLE_TTL} the engine never calls it; the default ignores {@code ttl}.
    *
    * @param ttl at most that of the session's {@link SessionSpec}, and at least {@link
    *     StoreProfile#minTtl}

@@ -84,8 +84,8 @@ public interface StoreUnderTest extends AutoCloseable {
 
   /**
    * Opens the same namespace once more, as another process does. Tests close that store without
-   * closing its sessions: to everybody else its process was killed. Wanted of stores with {@link
-   * Capability#SKIPS_DISCONNECTED}.
+   * closing its sessions, which looks to others as if its process was killed. Stores with {@link
+   * Capability#SKIPS_DISCONNECTED} must override it.
    */
   default LockStore another() {
     throw new UnsupportedOperationException("This store cannot be opened a second time.");
@@ -93,8 +93,8 @@ public interface StoreUnderTest extends AutoCloseable {
 
   /**
    * Waits until the server has noticed that the process of a session has a connection by which it
-   * hears of its grants, or that it has none any more. A store that needs no time for that does
-   * nothing.
+   * hears of its grants, or that it has none any more. Blocks; fails if that takes too long. A
+   * store that needs no time for that does nothing.
    */
   default void awaitConnection(SessionId session, boolean there) {}
 
