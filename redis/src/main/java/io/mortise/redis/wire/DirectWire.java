@@ -226,9 +226,8 @@ public final class DirectWire implements RedisWire {
   }
 
   /**
-   * The connection that was in use at some moment. While a WAIT is under way all who ask join the
-   * next: however many locks share the connection, it stands still for two at most before any of
-   * them is answered.
+   * The connection that was in use at some moment. While a WAIT is in flight, all callers join the
+   * next one. So a caller is delayed by two WAITs at most, however many locks share the connection.
    */
   private final class OneLink implements Connection {
     private final @Nullable Link link;
@@ -258,7 +257,7 @@ public final class DirectWire implements RedisWire {
         }
         Wait mine = link.waitNext;
         mine.alsoFor(replicas);
-        if (link.waitUnderWay == null) {
+        if (link.waitInFlight == null) {
           sendWait(link);
         }
         return mine.acknowledged;
@@ -272,7 +271,7 @@ public final class DirectWire implements RedisWire {
   private void sendWait(Link link) {
     Wait wait = link.waitNext;
     link.waitNext = null;
-    link.waitUnderWay = wait;
+    link.waitInFlight = wait;
     if (wait != null) {
       var unused =
           wait.command.whenComplete((answer, failure) -> waited(link, wait, answer, failure));
@@ -285,7 +284,7 @@ public final class DirectWire implements RedisWire {
     Wait lost = null;
     writing.lock();
     try {
-      link.waitUnderWay = null;
+      link.waitInFlight = null;
       if (link == current) {
         sendWait(link);
       } else {
@@ -661,7 +660,7 @@ public final class DirectWire implements RedisWire {
     }
   }
 
-  /** Whoever waits for a lock hears nothing of it: what will not pass by itself is said once. */
+  /** Waiters do not learn the cause, so a cause that needs a person is logged once. */
   private void failed(Throwable failure) {
     String message = failure.getMessage();
     String reason = message == null ? failure.getClass().getSimpleName() : message;
@@ -675,8 +674,8 @@ public final class DirectWire implements RedisWire {
             || failure instanceof NotTheMasterException;
     if (refused && !warned && now.nanos() > REFUSED_NANOS && !closed) {
       log.warn(
-          "Cannot connect to Redis at {} again since {} ms: {}. It is tried again until that is"
-              + " mended.",
+          "Cannot reconnect to Redis at {} for {} ms: {}. Mend the cause; the client goes on"
+              + " trying.",
           destination,
           TimeUnit.NANOSECONDS.toMillis(now.nanos()),
           reason);

@@ -42,10 +42,10 @@ final class Link {
   private String role = "";
 
   /**
-   * The WAIT that is under way, and the one to be sent when that is answered. Guarded by the lock
-   * under which commands are written.
+   * The WAIT in flight, and the one to send when that is answered. Guarded by the lock under which
+   * commands are written.
    */
-  @Nullable Wait waitUnderWay;
+  @Nullable Wait waitInFlight;
 
   @Nullable Wait waitNext;
 
@@ -70,7 +70,7 @@ final class Link {
     }
   }
 
-  /** What asks how many replicas have all that was written before it. */
+  /** Asks how many replicas have all that was written before it. */
   static final class Wait {
     final Command command = new Command();
     final CompletableFuture<Long> acknowledged = new CompletableFuture<>();

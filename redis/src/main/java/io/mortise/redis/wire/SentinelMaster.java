@@ -113,7 +113,7 @@ public final class SentinelMaster implements Destination {
         // Answers that were overtaken by later ones prove nothing.
         if (!newest || !countAnew(answers, best)) {
           throw new NotTheMasterException(
-              "Those Sentinels that answer know of %d failovers of '%s', of which there were %d. They are behind, or have been reset one by one: a majority of %s has to agree"
+              "The Sentinels that answered know %d failovers of '%s', fewer than the %d seen before. They are behind, or were reset one by one: a majority of %s has to agree"
                   .formatted(best.epoch(), name, latest, sentinels));
         }
         log.info(
