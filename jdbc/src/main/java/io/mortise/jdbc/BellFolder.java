@@ -157,7 +157,7 @@ final class BellFolder {
     throw new IOException("This file system cannot open a file from within an open directory.");
   }
 
-  /** Whoever may write the database may have made the folder; nobody else. */
+  /** Only a user who may write the database may have made the folder. */
   private void refuseForeign(SecureDirectoryStream<Path> folder) throws IOException {
     PosixFileAttributes found =
         folder.getFileAttributeView(PosixFileAttributeView.class).readAttributes();
@@ -179,7 +179,7 @@ final class BellFolder {
     accepted = found.fileKey();
   }
 
-  /** Those who may use the database may use a folder just made, and own it as they own that. */
+  /** Gives a new folder the owner, the group and the rights of the database. */
   private void giveRights(SecureDirectoryStream<Path> folder) throws IOException {
     PosixFileAttributes model = Files.readAttributes(database, PosixFileAttributes.class);
     PosixFileAttributeView view = folder.getFileAttributeView(PosixFileAttributeView.class);

@@ -237,7 +237,7 @@ final class Bells implements AutoCloseable {
     return watch != null;
   }
 
-  /** Sleeps so long at most; true if a bell rang. Who is woken reads the news after this. */
+  /** Sleeps so long at most; true if a bell rang. The caller reads the news after this. */
   boolean await(Duration longest) throws InterruptedException {
     try {
       WatchKey key = Objects.requireNonNull(watch).poll(longest.toNanos(), TimeUnit.NANOSECONDS);

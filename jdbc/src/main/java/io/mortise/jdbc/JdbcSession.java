@@ -39,7 +39,7 @@ final class JdbcSession implements StoreSession {
   private final SessionSpec spec;
   private final Consumer<News> hints;
 
-  /** Those that wait. */
+  /** Attempts in the queue of a lock. */
   private final Map<AttemptId, Place> waiting = new ConcurrentHashMap<>();
 
   /** Where an attempt waits, and how many were ahead of it. */

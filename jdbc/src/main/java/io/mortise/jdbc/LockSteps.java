@@ -108,7 +108,7 @@ final class LockSteps {
           && lock.closedUntil <= now) {
         hold = grant(lock, request, false, now);
         if (lock.waiters > 0) {
-          // Those that were passed over have told somebody before. The answer may be lost.
+          // Waiters that were passed over told an earlier holder. This answer may be lost.
           tellWanted(lock, request.name(), hold, now);
         }
       }

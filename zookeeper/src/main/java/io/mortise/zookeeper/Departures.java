@@ -57,7 +57,7 @@ final class Departures {
     leaving.add(job);
     boolean exclusive = attempt.wasHeld() && attempt.isExclusive();
     boolean wanted = exclusive && attempt.isWanted();
-    // Whoever comes next knows that this one held, or lists a few nodes to see that it is the
+    // The next waiter knows that this one held, or lists a few nodes to see that it is the
     // first.
     boolean marked = exclusive && attempt.hasLongLine();
     Work.Ended then =

@@ -195,6 +195,7 @@ final class Claims {
       tooLate(stripe, claim, bond instanceof Bond.Timed);
       return;
     }
+    // Counted as held before the look at isShort: SessionTtl.choose sets that first, then counts.
     claim.phase(Phase.HELD);
     LiveSession session = Objects.requireNonNull(claim.session);
     if (session.isShort && engine.env.rules().lengthensBeforeHolding()) {

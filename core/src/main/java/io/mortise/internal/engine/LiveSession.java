@@ -95,6 +95,7 @@ final class LiveSession implements Bond {
 
   void sent(long now) {
     if (silentSince == 0) {
+      // A nanosecond off at most: 0 means that nothing is owed.
       silentSince = now | 1;
     }
   }

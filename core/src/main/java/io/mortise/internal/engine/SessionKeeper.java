@@ -53,11 +53,11 @@ final class SessionKeeper {
 
   private final ReentrantLock guard = new ReentrantLock();
   private final LockStore store;
-  private final SessionLog told;
+  private final SessionLog sessionLog;
   private final EngineEnv env;
   private final Listener listener;
   private final long ttl;
-  private final SessionTtl lifetimes;
+  private final SessionTtl sessionTtl;
   private @Nullable LiveSession current;
   private boolean closed;
 
@@ -80,13 +80,13 @@ final class SessionKeeper {
     void lost(LiveSession session, String reason);
   }
 
-  SessionKeeper(LockStore store, EngineEnv env, SessionLog told, Listener listener) {
+  SessionKeeper(LockStore store, EngineEnv env, SessionLog sessionLog, Listener listener) {
     this.store = store;
-    this.told = told;
+    this.sessionLog = sessionLog;
     this.env = env;
     this.listener = listener;
     this.ttl = env.ttlNanos();
-    this.lifetimes = new SessionTtl(store.profile(), env);
+    this.sessionTtl = new SessionTtl(store.profile(), env);
   }
 
   /**
@@ -106,7 +106,7 @@ final class SessionKeeper {
       SessionSpec spec = new SessionSpec(id, env.ttl(), env.client());
       opening =
           new LiveSession(listener.engine(), store.open(spec, news -> hint(id, news)), env.ttl());
-      lifetimes.begin(opening);
+      sessionTtl.begin(opening);
       opening.suspendedSeen = env.suspended().nanos();
       current = opening;
       // Not from here: the caller may hold a lock of the engine.
@@ -135,7 +135,7 @@ final class SessionKeeper {
   /** The store has put an attempt of the session into its queue, or left it there. */
   void waits(LiveSession session) {
     session.queuedAt = env.now();
-    if (session.shortening || !lifetimes.mayShorten(session)) {
+    if (session.shortening || !sessionTtl.mayShorten(session)) {
       return;
     }
     guard.lock();
@@ -150,14 +150,14 @@ final class SessionKeeper {
   }
 
   private void shortenLater(LiveSession session) {
-    env.renewals().schedule(lifetimes.settlesIn(session), () -> shorten(session));
+    env.renewals().schedule(sessionTtl.settlesIn(session), () -> shorten(session));
   }
 
   private void shorten(LiveSession session) {
     guard.lock();
     try {
-      if (session.phase == Phase.OPEN && lifetimes.isWaiting(session)) {
-        if (lifetimes.settlesIn(session) > 0) {
+      if (session.phase == Phase.OPEN && sessionTtl.isWaiting(session)) {
+        if (sessionTtl.settlesIn(session) > 0) {
           shortenLater(session);
           return;
         }
@@ -237,7 +237,7 @@ final class SessionKeeper {
         // same (B14).
         session.pendingBeat =
             (((session.confirmedBeat >>> 20) + 1) << 20) | env.random().nextInt(1 << 20);
-        session.pendingTtl = lifetimes.choose(session);
+        session.pendingTtl = sessionTtl.choose(session);
       }
       previous = session.confirmedBeat;
       next = session.pendingBeat;
@@ -245,9 +245,9 @@ final class SessionKeeper {
       seen = List.copyOf(session.seen);
       sentAt = env.now();
       session.sent(sentAt);
-      if (!lifetimes.isWhole(lifetime)) {
+      if (!sessionTtl.isWhole(lifetime)) {
         // It may be executed from now on, and then counts, whatever was confirmed before.
-        session.shortenTo(sentAt + lifetimes.reliable(lifetime));
+        session.shortenTo(sentAt + sessionTtl.reliable(lifetime));
         watchDeadline(session, sentAt);
       }
       reschedule(session, lifetime.toNanos() / 6);
@@ -257,7 +257,7 @@ final class SessionKeeper {
     CompletionStage<Renewal> stage;
     try {
       stage =
-          lifetimes.isWhole(lifetime)
+          sessionTtl.isWhole(lifetime)
               ? session.store.renew(previous, next, seen)
               : session.store.renew(previous, next, seen, lifetime);
     } catch (RuntimeException e) {
@@ -331,7 +331,7 @@ final class SessionKeeper {
       }
       long now = env.now();
       long asleep = noteSleep(session) - sent.suspended();
-      long until = env.rules().validFrom(sent.at(), now) + lifetimes.reliable(sent.ttl());
+      long until = env.rules().validFrom(sent.at(), now) + sessionTtl.reliable(sent.ttl());
       if (asleep > SLEEP_NANOS) {
         // The store's time went on while the request or its answer waited here.
         until -= asleep;
@@ -342,7 +342,7 @@ final class SessionKeeper {
         session.extendTo(until);
         opened = session.phase == Phase.OPENING;
         session.phase = Phase.OPEN;
-        if (lifetimes.isWhole(sent.ttl())) {
+        if (sessionTtl.isWhole(sent.ttl())) {
           session.isShort = false;
           whole = session.takeWhenWhole();
         }
@@ -364,7 +364,7 @@ final class SessionKeeper {
       guard.unlock();
     }
     if (recovered) {
-      told.recovered(session.id(), name());
+      sessionLog.recovered(session.id(), name());
     }
     if (opened) {
       listener.opened(session);
@@ -481,7 +481,7 @@ final class SessionKeeper {
       if (session.validUntil() - now > 0) {
         if (!session.suspect && !session.isShort && session.validUntil() - now <= ttl / 3) {
           session.suspect = true;
-          told.overdue(session.id(), name(), session.validUntil() - now);
+          sessionLog.overdue(session.id(), name(), session.validUntil() - now);
         }
         watchDeadline(session, now);
         return;
@@ -489,7 +489,7 @@ final class SessionKeeper {
     } finally {
       guard.unlock();
     }
-    long most = lifetimes.of(session).toMillis();
+    long most = sessionTtl.of(session).toMillis();
     lose(session, "it was not renewed within its TTL of " + most + " ms");
   }
 

@@ -20,12 +20,12 @@ final class SessionTtl {
   private final EngineEnv env;
 
   /** Null if the store cannot shorten a session, or the whole TTL is no longer than that. */
-  private final @Nullable Duration brief;
+  private final @Nullable Duration shortTtl;
 
   SessionTtl(StoreProfile profile, EngineEnv env) {
     this.env = env;
     Duration shortest = profile.minTtl().compareTo(SHORT) > 0 ? profile.minTtl() : SHORT;
-    this.brief =
+    this.shortTtl =
         profile.can(Capability.VARIABLE_TTL) && shortest.compareTo(env.ttl()) < 0 ? shortest : null;
   }
 
@@ -36,7 +36,7 @@ final class SessionTtl {
 
   /** Whether a session that waits from now on may be shortened. */
   boolean mayShorten(LiveSession session) {
-    return brief != null && !session.isShort && session.holds() == 0;
+    return shortTtl != null && !session.isShort && session.holds() == 0;
   }
 
   /** Whether it holds nothing and was lately told to wait, as each wait is in this time. */
@@ -52,7 +52,7 @@ final class SessionTtl {
 
   /** Chooses for a renewal that was not tried before. Called under the keeper's lock. */
   Duration choose(LiveSession session) {
-    Duration chosen = brief;
+    Duration chosen = shortTtl;
     if (chosen == null
         || session.phase != Phase.OPEN
         || !session.whenWhole.isEmpty()
@@ -82,6 +82,6 @@ final class SessionTtl {
 
   /** What is in force. */
   Duration of(LiveSession session) {
-    return session.isShort && brief != null ? brief : env.ttl();
+    return session.isShort && shortTtl != null ? shortTtl : env.ttl();
   }
 }

@@ -58,7 +58,7 @@ public final class StrictStore extends ForwardingStore {
     Set<Capability> capabilities = EnumSet.copyOf(below.capabilities());
     capabilities.remove(Capability.AT_MOST);
     capabilities.remove(Capability.AT_LEAST);
-    // Whoever watches a beat counts with one TTL, from the first look on.
+    // An observer of a beat counts with one TTL, from the first look on.
     capabilities.remove(Capability.VARIABLE_TTL);
     this.profile =
         new StoreProfile(

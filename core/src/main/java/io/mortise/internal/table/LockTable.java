@@ -184,7 +184,7 @@ public final class LockTable {
         lock.waiters.remove(attempt);
         hold = grant(lock, request, now);
         if (!lock.waiters.isEmpty() && rules.tellsHolder()) {
-          // Those that were passed over have told somebody before. The answer may be lost.
+          // Waiters that were passed over told an earlier holder. This answer may be lost.
           hold.told = true;
           sessions.tell(new News.Wanted(request.name(), attempt), now);
         }

@@ -2,7 +2,7 @@ package io.mortise.redis.wire;
 
 import java.io.IOException;
 
-/** Who answers is there, and is not the master that is looked for, or does not surely know it. */
+/** The server that answered is not the master, or the Sentinels do not surely know the master. */
 final class NotTheMasterException extends IOException {
   private static final long serialVersionUID = 1L;
 
