@@ -29,6 +29,10 @@ public final class StoreUrl {
   /** Without a colon: some take that for a password. */
   private static final Pattern LONE_USER_INFO = Pattern.compile("//[^@:?]*@");
 
+  /** As above, where the slashes were left out. A path, as SQLite has it, begins with a slash. */
+  private static final Pattern USER_INFO_WITHOUT_SLASHES =
+      Pattern.compile("^((?:jdbc:)?+[a-z][a-z0-9+.-]*+:[^/@:]+:)(?![/\\\\]).*@");
+
   private static final Pattern SECRET_VALUE =
       Pattern.compile("(?i)([?&;][\\w.-]*(?:password|passwd|pwd|secret|token)=)[^&;]*");
 
@@ -72,7 +76,9 @@ public final class StoreUrl {
         int equals = pair.indexOf('=');
         if (equals <= 0) {
           throw new IllegalArgumentException(
-              "A parameter of store URL '" + shown + "' is not name=value.");
+              "A parameter of store URL '"
+                  + shown.substring(0, shown.lastIndexOf('?') + 1)
+                  + "…' is not name=value. Special characters of a value are written as %XX.");
         }
         String name = pair.substring(0, equals);
         if (parameters.putIfAbsent(
@@ -176,12 +182,23 @@ public final class StoreUrl {
             "Unknown parameter '"
                 + name
                 + "' in store URL '"
-                + shown
+                + hideAllBut(known)
                 + "'. Known: "
                 + String.join(", ", new TreeSet<>(known))
                 + ".");
       }
     }
+  }
+
+  /** A misspelt name may be that of a password. */
+  private String hideAllBut(Set<String> known) {
+    String hidden = shown;
+    for (String name : parameters.keySet()) {
+      if (!known.contains(name)) {
+        hidden = hidden.replaceFirst("([?&]" + Pattern.quote(name) + "=)[^&]*", "$1***");
+      }
+    }
+    return hidden;
   }
 
   /** The URL with secrets replaced by {@code ***}. */
@@ -193,6 +210,7 @@ public final class StoreUrl {
   private static String redact(String url) {
     String withoutPassword = USER_INFO.matcher(url).replaceAll("$1:***@");
     String withoutUserInfo = LONE_USER_INFO.matcher(withoutPassword).replaceAll("//***@");
-    return SECRET_VALUE.matcher(withoutUserInfo).replaceAll("$1***");
+    String withoutSlashes = USER_INFO_WITHOUT_SLASHES.matcher(withoutUserInfo).replaceAll("$1***@");
+    return SECRET_VALUE.matcher(withoutSlashes).replaceAll("$1***");
   }
 }

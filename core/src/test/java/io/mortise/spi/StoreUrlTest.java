@@ -52,13 +52,36 @@ class StoreUrlTest {
         "zk://h?keystore-password=s3cret&tls=true",
         "jdbc:h2:tcp://h/x;USER=sa;PASSWORD=s3cret",
         "jdbc:h2:mem:x?password=s3cret&a=b",
-        "x://h?pwd=s3cret"
+        "x://h?pwd=s3cret",
+        "redis:me:s3cret@host",
+        "jdbc:mariadb:me:s3c/ret@host:3306/app"
       })
   void givenSecret_whenShown_thenHidden(String url) {
     assertThat(StoreUrl.parse(url).toString())
         .doesNotContain("s3c")
         .doesNotContain("cret")
         .contains("***");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "jdbc:sqlite:/home/me@corp/a:b@c.db",
+        "jdbc:sqlite:C:/locks@corp.db",
+        "jdbc:h2:tcp://host/x",
+        "jdbc:h2:file:/home/me/x",
+        "quorum:redis://a,redis://b"
+      })
+  void givenUrlWithoutSecret_whenShown_thenAsItIs(String url) {
+    assertThat(StoreUrl.parse(url)).hasToString(url);
+  }
+
+  @Test
+  void givenMisspeltPassword_whenRefused_thenMessageHidesIt() {
+    StoreUrl url = StoreUrl.parse("redis://h?timeout=2s&pasword=s3cret&x=y");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> url.allowOnly(Set.of("timeout", "password")))
+        .withMessageContaining("'redis://h?timeout=2s&pasword=***&x=***'");
   }
 
   @Test
@@ -69,6 +92,9 @@ class StoreUrlTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> StoreUrl.parse("://u:s3cret@h"))
         .satisfies(e -> assertThat(e.getMessage()).doesNotContain("s3cret"));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> StoreUrl.parse("x://h?password=s3&cret"))
+        .satisfies(e -> assertThat(e.getMessage()).doesNotContain("cret"));
   }
 
   @Test
