@@ -45,7 +45,7 @@ public final class SystemEnv implements AutoCloseable {
             callbacks.execute(task);
           }
         },
-        SuspendedTime.from(UPTIME),
+        SuspendedTime.from(UPTIME, System::nanoTime),
         new SecureRandom(),
         EngineRules.ALL,
         ttl,

@@ -4,11 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.spi.Ticker;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SuspendedTimeTest {
   @TempDir private Path folder;
@@ -17,7 +22,7 @@ class SuspendedTimeTest {
   void givenUptimeThatRunsAhead_thenTheDifferenceIsTold() throws IOException {
     Path uptime = folder.resolve("uptime");
     Files.writeString(uptime, "100.50 180.00\n");
-    Ticker suspended = SuspendedTime.from(uptime);
+    Ticker suspended = SuspendedTime.from(uptime, System::nanoTime);
     long before = suspended.nanos();
 
     Files.writeString(uptime, "3700.50 180.00\n");
@@ -30,7 +35,7 @@ class SuspendedTimeTest {
   void givenFileThatCannotBeReadForAMoment_thenWhatItSaidLastIsTold() throws IOException {
     Path uptime = folder.resolve("uptime");
     Files.writeString(uptime, "100.50 180.00\n");
-    Ticker suspended = SuspendedTime.from(uptime);
+    Ticker suspended = SuspendedTime.from(uptime, System::nanoTime);
     long before = suspended.nanos();
 
     Files.writeString(uptime, "");
@@ -43,7 +48,38 @@ class SuspendedTimeTest {
   void givenFileThatIsNotThereOrSaysNothing_thenNoTimeIsTold() throws IOException {
     Path empty = Files.createFile(folder.resolve("empty"));
 
-    assertThat(SuspendedTime.from(empty).nanos()).isZero();
-    assertThat(SuspendedTime.from(folder.resolve("missing")).nanos()).isZero();
+    assertThat(SuspendedTime.from(empty, System::nanoTime).nanos()).isZero();
+    assertThat(SuspendedTime.from(folder.resolve("missing"), System::nanoTime).nanos()).isZero();
+  }
+
+  /** On a busy machine a thread may stand still after it has read the one and before the other. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6})
+  void givenThreadThatStandsStillBetweenTheClocks_thenThatIsNoSuspension(int call)
+      throws IOException {
+    Path uptime = Files.writeString(folder.resolve("uptime"), "100.00 180.00\n");
+    AtomicInteger calls = new AtomicInteger();
+    AtomicLong now = new AtomicLong(100_000_000_000L);
+    Ticker suspended =
+        SuspendedTime.from(
+            uptime,
+            () -> {
+              if (calls.incrementAndGet() == call) {
+                now.addAndGet(500_000_000);
+                write(uptime, "100.50 180.00\n");
+              }
+              return now.get();
+            });
+
+    assertThat(suspended.nanos()).isZero();
+    assertThat(suspended.nanos()).isZero();
+  }
+
+  private static void write(Path file, String text) {
+    try {
+      Files.writeString(file, text);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }
