@@ -11,8 +11,9 @@ final class Safe {
   /** Up to the last at-sign: a password may hold one. */
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:\\s]*):\\S*@");
 
+  /** An ellipsis stands in messages that say how to write it. */
   private static final Pattern SECRET_VALUE =
-      Pattern.compile("(?i)\\b((?:ssl)?password|passwd|pwd|secret)=(?!\\*\\*\\*)[^&;\\s]*");
+      Pattern.compile("(?i)\\b((?:ssl)?password|passwd|pwd|secret)=(?!\\*\\*\\*|…)[^&;\\s]*");
 
   private Safe() {}
 

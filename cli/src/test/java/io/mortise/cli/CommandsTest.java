@@ -314,6 +314,25 @@ class CommandsTest {
     assertThat(Safe.hide("jdbc:x?user=a&password=b&c=d"))
         .isEqualTo("jdbc:x?user=a&password=***&c=d");
     assertThat(Safe.hide("'jdbc:x?password=***'. Known")).isEqualTo("'jdbc:x?password=***'. Known");
+    String advice = "Write ?user=…&password=…: not every driver";
+    assertThat(Safe.hide(advice)).isEqualTo(advice);
+  }
+
+  @Test
+  void givenUnknownHostOfZooKeeper_whenExecuted_thenErrorIsOneLine(@TempDir Path folder)
+      throws Exception {
+    try (ToolProcess ls =
+        ToolProcess.start(
+            folder,
+            Main.class,
+            Map.of(),
+            ProcessBuilder.Redirect.INHERIT,
+            "ls",
+            "--store",
+            "zk://nohost.invalid?timeout=1s")) {
+      assertThat(ls.status()).isEqualTo(ExitStatus.STORE);
+      assertThat(ls.err()).contains("nohost.invalid").hasLineCount(1);
+    }
   }
 
   private int execute(String... args) {
