@@ -28,8 +28,9 @@ public final class TransactionLock {
 
   /**
    * A token greater than those of all transactions that committed one under this lock before; the
-   * same at each call. Blocks for two round trips at the first call. Ask while the transaction is
-   * open.
+   * same at each call. Blocks for two round trips at the first call. Make that call while the
+   * transaction is open: after the commit it would begin a new transaction, and that one takes the
+   * lock.
    *
    * <p>The token is committed with the transaction: <b>a rollback takes it back</b>, and nothing in
    * the database remembers that it was given. It is the greater of the last one plus one and the
