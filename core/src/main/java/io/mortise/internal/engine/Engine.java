@@ -521,13 +521,19 @@ public final class Engine {
     return (StoreUnfitException) cause;
   }
 
+  /** What a failure says of itself, also if it has no message. */
+  static String said(Throwable failure) {
+    String message = failure.getMessage();
+    return message == null ? failure.toString() : message;
+  }
+
   /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
   LockException unavailable(LockName name, Throwable cause) {
     StoreUnfitException unfit = unfit(cause);
     if (unfit != null) {
       return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
     }
-    String said = String.valueOf(cause.getMessage());
+    String said = said(cause);
     String message =
         "Store '%s' did not serve lock '%s': %s The attempt is being ended; check the store and the way to it."
             .formatted(storeName(), name, said.endsWith(".") ? said : said + ".");

@@ -48,7 +48,7 @@ final class OutageLog {
     synchronized (this) {
       Episode present = episode;
       long now = ticker.nanos();
-      if (present == null || !present.told && now - present.latest > IDLE_NANOS) {
+      if (present == null || (!present.told && now - present.latest > IDLE_NANOS)) {
         episode = new Episode(now);
         return;
       }
@@ -61,7 +61,7 @@ final class OutageLog {
                     TimeUnit.NANOSECONDS.toMillis(now - present.since),
                     lock,
                     store,
-                    cause.getMessage());
+                    Engine.said(cause));
       }
     }
     if (line != null) {

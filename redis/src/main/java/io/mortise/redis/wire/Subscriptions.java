@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>The end of a subscription to a slot's channel is not sent.</b> The server ends it by itself
  * when the slot leaves, with the very push that would be the answer to the command, while the
  * command is then refused. A reader that took that push for the answer would give the refusal to
- * the next command, and from then on each answer to the wrong one. Such a channel is told to nobody until
- * the slot leaves or the connection ends.
+ * the next command, and from then on each answer to the wrong one. Such a channel is told to nobody
+ * until the slot leaves or the connection ends.
  */
 final class Subscriptions {
   private final Map<String, Subscription> byChannel = new ConcurrentHashMap<>();
