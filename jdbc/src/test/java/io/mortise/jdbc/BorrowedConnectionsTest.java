@@ -43,7 +43,7 @@ class BorrowedConnectionsTest {
       int open = 0;
       for (Connection connection : pool.all) {
         if (connection.isClosed()) {
-          // It broke while the machine stood still, and is of no use to anybody.
+          // The one that listens on PostgreSQL is aborted, for it waits for notifications.
           continue;
         }
         open++;
