@@ -13,6 +13,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
@@ -415,6 +416,9 @@ final class SqliteFile implements Database {
   public boolean isReplaced() {
     try {
       return !Objects.equals(key, keyOf(real));
+    } catch (NoSuchFileException e) {
+      // Asked again, it may be there: a connection that opens makes another.
+      return true;
     } catch (IOException e) {
       return Files.notExists(real);
     }

@@ -152,6 +152,8 @@ class LostDataTest {
     ZooKeeperServer server = TestServer.shared();
     try (ZooKeeper admin = TestServer.connect(server.address(), LONG)) {
       admin.create("/earlier", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
+      // Else the server removes it as soon as what was made to try the rights is gone.
+      admin.create("/earlier/used", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
       String url = Scheme.ZK.url(server.address(), "/earlier");
       try (LockClient client = LockClient.builder().url(url).ttl(LONG).build();
           Lease lease = client.lock("x").acquireWithin(LONG)) {

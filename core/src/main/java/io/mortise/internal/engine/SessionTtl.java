@@ -32,6 +32,7 @@ final class SessionTtl {
   /** A session that has held nothing yet. */
   void begin(LiveSession session) {
     session.heldAt = env.now() - SETTLED_NANOS;
+    session.queuedAt = session.heldAt - env.ttlNanos() / 3;
   }
 
   /** Whether a session that waits from now on may be shortened. */
