@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Many wait for one lock. The naive ones all try whenever it is released. */
 final class ThunderingHerd implements Hazard.Story {
-  private static final int WAITERS = 20;
+  private static final int WAITERS = 32;
   private static final Duration TTL = Duration.ofSeconds(30);
   private static final String LOCK = "mortise-hazard/gate";
   private static final String CHANNEL = LOCK + "/released";
