@@ -9,10 +9,14 @@ import io.mortise.LockOptions;
 import io.mortise.internal.engine.EngineClient;
 import io.mortise.internal.engine.EngineRules;
 import io.mortise.internal.table.MemStore;
+import io.mortise.internal.table.TableRules;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -31,8 +35,8 @@ import org.junit.jupiter.api.Test;
  * What {@link SimulationTest} cannot see: threads of several processes that park, wake, pass each
  * other, are interrupted and give up, on real locks and a real clock, over the store in memory.
  *
- * <p>The TTL is so long that no poll comes to the rescue of a wake-up that was lost: then a thread
- * does not end in time.
+ * <p>The TTL is so long, for waiting processes too, that neither a poll nor a renewal comes to the
+ * rescue of a wake-up that was lost: then a thread does not end in time.
  */
 class HandOffStressTest {
   private static final Duration TTL = Duration.ofMinutes(5);
@@ -49,7 +53,12 @@ class HandOffStressTest {
   /** What goes wrong by chance is given some chances. */
   private static final int TRIES = 10;
 
-  private final MemStore store = new MemStore();
+  private final MemStore store =
+      new MemStore(
+          EnumSet.complementOf(EnumSet.of(Capability.VARIABLE_TTL)),
+          Ticker.SYSTEM,
+          System.currentTimeMillis() * 1000,
+          TableRules.ALL);
   private final List<EngineClient> clients = new ArrayList<>();
   private final ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
   private final AtomicLong sections = new AtomicLong();
