@@ -43,15 +43,6 @@ public final class DirectWire implements RedisWire {
   /** In the midst of a failover servers refuse for a moment. */
   private static final long REFUSED_NANOS = 1_000_000_000;
 
-  /** Until a subscription is asked for again that was refused for a while, or ended. */
-  private static final Duration SOON = Duration.ofMillis(100);
-
-  /** The same, where the server is busy with itself. */
-  private static final Duration LATER = Duration.ofSeconds(1);
-
-  /** The same, where somebody has to change something first. */
-  private static final Duration MUCH_LATER = Duration.ofMinutes(1);
-
   /** A connection that lasted so long was a good one: the next is tried soon after it broke. */
   private static final long STEADY_NANOS = 1_000_000_000;
 
@@ -66,8 +57,7 @@ public final class DirectWire implements RedisWire {
 
   private final Subscriptions subscriptions = new Subscriptions();
 
-  /** After which times subscriptions will be asked for again. */
-  private final Set<Duration> askingAgain = ConcurrentHashMap.newKeySet();
+  private final Resubscriber resubscriber = new Resubscriber(this, this::subscribeAgain);
 
   /** What subscriptions were refused with on this connection and the log has. */
   private final Set<String> refusals = ConcurrentHashMap.newKeySet();
@@ -373,17 +363,6 @@ public final class DirectWire implements RedisWire {
   }
 
   /** A server that does not pass on what is published to a channel now may do so later. */
-  private void subscribeAgain(Duration after) {
-    if (askingAgain.add(after)) {
-      schedule(
-          () -> {
-            askingAgain.remove(after);
-            subscribeAgain();
-          },
-          after);
-    }
-  }
-
   private void subscribeAgain() {
     writing.lock();
     try {
@@ -556,7 +535,7 @@ public final class DirectWire implements RedisWire {
     if (ended != null) {
       // The slot of the channel has moved. It may be back before anybody has looked where it is.
       subscriptions.ended(ended);
-      subscribeAgain(SOON);
+      resubscriber.after(Resubscriber.SOON);
       reconnected.run();
     } else if (Subscriptions.isAnswer(push)) {
       throw new ProtocolException("a subscription that nobody asked for");
@@ -566,7 +545,7 @@ public final class DirectWire implements RedisWire {
   private void refused(Link link, String channel, ErrorReplyException error) {
     subscriptions.refused(channel);
     if (error.is("MOVED") || error.is("ASK") || error.is("TRYAGAIN")) {
-      subscribeAgain(SOON);
+      resubscriber.after(Resubscriber.SOON);
       return;
     }
     boolean passes =
@@ -574,7 +553,7 @@ public final class DirectWire implements RedisWire {
             || error.is("LOADING")
             || error.is("CLUSTERDOWN")
             || error.is("MASTERDOWN");
-    subscribeAgain(passes ? LATER : MUCH_LATER);
+    resubscriber.after(passes ? Resubscriber.LATER : Resubscriber.MUCH_LATER);
     if (refusals.add(String.valueOf(error.getMessage()).split(" ", 2)[0])) {
       log.warn(
           "Redis at {} refuses a subscription: {}. Waiting for a lock takes longer until it does"

@@ -50,12 +50,6 @@ import org.slf4j.LoggerFactory;
 public final class LettuceWire implements RedisWire {
   private static final Logger log = LoggerFactory.getLogger(LettuceWire.class);
 
-  /** Until a subscription is asked for again that the server does not have. */
-  private static final Duration LATER = Duration.ofSeconds(1);
-
-  /** The same, where somebody has to permit it first. */
-  private static final Duration MUCH_LATER = Duration.ofMinutes(1);
-
   private final StatefulRedisPubSubConnection<String, String> connection;
   private final RedisPubSubAsyncCommands<String, String> commands;
   private final @Nullable RedisClient ownClient;
@@ -67,8 +61,7 @@ public final class LettuceWire implements RedisWire {
   /** Channels whose subscription the server has confirmed on the connection in use. */
   private final Set<String> confirmed = ConcurrentHashMap.newKeySet();
 
-  /** After which times subscriptions will be asked for again. */
-  private final Set<Duration> askingAgain = ConcurrentHashMap.newKeySet();
+  private final Resubscriber resubscriber = new Resubscriber(this, this::subscribeAgain);
 
   private volatile boolean closed;
 
@@ -282,24 +275,13 @@ public final class LettuceWire implements RedisWire {
                     if (failure != null && isOpen()) {
                       log.debug("Redis refuses a subscription; it is asked again.", failure);
                       boolean forbidden = String.valueOf(failure.getMessage()).contains("NOPERM");
-                      subscribeAgain(forbidden ? MUCH_LATER : LATER);
+                      resubscriber.after(forbidden ? Resubscriber.MUCH_LATER : Resubscriber.LATER);
                     }
                   });
     }
   }
 
   /** Lettuce subscribes again after a reconnect, but only once, and only what was confirmed. */
-  private void subscribeAgain(Duration after) {
-    if (askingAgain.add(after)) {
-      schedule(
-          () -> {
-            askingAgain.remove(after);
-            subscribeAgain();
-          },
-          after);
-    }
-  }
-
   private void subscribeAgain() {
     for (String inbox : listeners.keySet()) {
       if (!confirmed.contains(inbox) && isOpen()) {
@@ -380,7 +362,7 @@ public final class LettuceWire implements RedisWire {
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
       reconnected.run();
-      wire.subscribeAgain(LATER);
+      wire.resubscriber.after(Resubscriber.LATER);
     }
 
     @Override
