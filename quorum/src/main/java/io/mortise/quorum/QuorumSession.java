@@ -184,7 +184,7 @@ final class QuorumSession implements StoreSession {
   }
 
   /** Whether a member has no vote because it may have forgotten. */
-  boolean isKeptOut(int member) {
+  private boolean isKeptOut(int member) {
     return !store.mayVote(store.members().get(member));
   }
 

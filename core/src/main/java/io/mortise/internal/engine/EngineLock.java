@@ -116,14 +116,15 @@ final class EngineLock implements DistributedLock {
       if (!bounded) {
         waiter.park(ENDLESS);
       } else {
-        long left = deadline - engine.env.now();
+        long now = engine.env.now();
+        long left = deadline - now;
         if (left <= 0) {
           if (engine.cancel(waiter)) {
             return waiter;
           }
           continue;
         }
-        long untilLastPart = lastPart - engine.env.now();
+        long untilLastPart = lastPart - now;
         if (!asked && untilLastPart <= 0) {
           asked = true;
           engine.endsSoon(waiter);

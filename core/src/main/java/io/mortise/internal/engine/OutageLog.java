@@ -3,6 +3,7 @@ package io.mortise.internal.engine;
 import io.mortise.spi.LockName;
 import io.mortise.spi.Ticker;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,11 +19,12 @@ final class OutageLog {
   /** Without a request for so long nobody waited, so that the next failure begins anew. */
   private static final long IDLE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
+  private final ReentrantLock guard = new ReentrantLock();
   private final String store;
   private final Ticker ticker;
   private final Consumer<String> warn;
 
-  /** Read without the monitor, as every answer looks here; null while requests are served. */
+  /** Read without the lock, as every answer looks here; null while requests are served. */
   private volatile @Nullable Episode episode;
 
   private static final class Episode {
@@ -45,7 +47,8 @@ final class OutageLog {
   /** A request about a lock was not served. */
   void failed(LockName lock, Throwable cause) {
     String line = null;
-    synchronized (this) {
+    guard.lock();
+    try {
       Episode present = episode;
       long now = ticker.nanos();
       if (present == null || (!present.told && now - present.latest > IDLE_NANOS)) {
@@ -63,6 +66,8 @@ final class OutageLog {
                     store,
                     Engine.said(cause));
       }
+    } finally {
+      guard.unlock();
     }
     if (line != null) {
       warn.accept(line);
@@ -78,9 +83,12 @@ final class OutageLog {
 
   private void over() {
     Episode ended;
-    synchronized (this) {
+    guard.lock();
+    try {
       ended = episode;
       episode = null;
+    } finally {
+      guard.unlock();
     }
     if (ended != null && ended.told) {
       long lasted = TimeUnit.NANOSECONDS.toMillis(ticker.nanos() - ended.since);
