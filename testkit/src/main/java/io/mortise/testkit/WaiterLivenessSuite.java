@@ -37,6 +37,21 @@ class WaiterLivenessSuite extends StoreSuite {
     return driver;
   }
 
+  /** Process a holds the lock; b is in a process of its own, which can be killed. */
+  private record Scene(SessionDriver a, AttemptId held, LockStore process, SessionDriver b) {
+    void release() {
+      a.end(LOCK, held);
+    }
+  }
+
+  private Scene scene() {
+    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
+    SessionDriver a = session("a");
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    LockStore process = under.another();
+    return new Scene(a, held, process, in(process, "b"));
+  }
+
   /** Closes the connections of a process, as its death does. */
   private void kill(LockStore process, SessionDriver... sessions) {
     process.close();
@@ -75,52 +90,40 @@ class WaiterLivenessSuite extends StoreSuite {
 
   @Test
   void givenKilledHead_whenTheHolderReleases_thenTheNextConnectedWaiterHolds() {
-    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
-    SessionDriver a = session("a");
+    Scene scene = scene();
     SessionDriver c = session("c");
-    AttemptId held = a.hold(LOCK, EX).attempt();
-    LockStore process = under.another();
-    SessionDriver b = in(process, "b");
-    AttemptId dead = b.queued(LOCK, EX);
+    AttemptId dead = scene.b().queued(LOCK, EX);
     AttemptId live = c.queued(LOCK, EX);
-    kill(process, b);
-    a.end(LOCK, held);
+    kill(scene.process(), scene.b());
+    scene.release();
     assertThat(holders(LOCK)).containsExactly(live);
     assertThat(waiters(LOCK)).as("who is passed keeps its place").containsExactly(dead);
   }
 
   @Test
   void givenKilledHeadWithTenDeadBehindIt_whenTheHolderReleases_thenTheNextConnectedWaiterHolds() {
-    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
-    SessionDriver a = session("a");
+    Scene scene = scene();
     SessionDriver c = session("c");
-    AttemptId held = a.hold(LOCK, EX).attempt();
-    LockStore process = under.another();
     List<AttemptId> dead = new ArrayList<>();
-    SessionDriver b = in(process, "b");
-    SessionDriver d = in(process, "d");
+    SessionDriver d = in(scene.process(), "d");
     for (int i = 0; i < 11; i++) {
-      dead.add((i % 2 == 0 ? b : d).queued(LOCK, EX));
+      dead.add((i % 2 == 0 ? scene.b() : d).queued(LOCK, EX));
     }
     AttemptId live = c.queued(LOCK, EX);
-    kill(process, b, d);
-    a.end(LOCK, held);
+    kill(scene.process(), scene.b(), d);
+    scene.release();
     assertThat(holders(LOCK)).containsExactly(live);
     assertThat(waiters(LOCK)).containsExactlyElementsOf(dead);
   }
 
   @Test
   void givenMoreKilledWaitersThanAStepLooksAt_whenTheHolderReleases_thenNothingIsLeftToDo() {
-    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
-    SessionDriver a = session("a");
-    AttemptId held = a.hold(LOCK, EX).attempt();
-    LockStore process = under.another();
-    SessionDriver b = in(process, "b");
+    Scene scene = scene();
     for (int i = 0; i < 70; i++) {
-      b.queued(LOCK, EX);
+      scene.b().queued(LOCK, EX);
     }
-    kill(process, b);
-    Reply ended = a.ask(new Request.Abandon(LOCK, held));
+    kill(scene.process(), scene.b());
+    Reply ended = scene.a().ask(new Request.Abandon(LOCK, scene.held()));
     assertThat(ended)
         .as("who is told to come back would do so as long as they live")
         .isInstanceOfSatisfying(Reply.Ended.class, e -> assertThat(e.more()).isFalse());
@@ -128,15 +131,11 @@ class WaiterLivenessSuite extends StoreSuite {
 
   @Test
   void givenOnlyKilledWaiters_whenTheHolderReleases_thenANewcomerHolds() {
-    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
-    SessionDriver a = session("a");
+    Scene scene = scene();
     SessionDriver c = session("c");
-    AttemptId held = a.hold(LOCK, EX).attempt();
-    LockStore process = under.another();
-    SessionDriver b = in(process, "b");
-    AttemptId dead = b.queued(LOCK, EX);
-    kill(process, b);
-    a.end(LOCK, held);
+    AttemptId dead = scene.b().queued(LOCK, EX);
+    kill(scene.process(), scene.b());
+    scene.release();
     assertThat(holders(LOCK)).isEmpty();
     AttemptId live = granted(c.acquire(LOCK, c.attempt(), EX)).attempt();
     assertThat(waiters(LOCK)).containsExactly(dead);
@@ -144,24 +143,21 @@ class WaiterLivenessSuite extends StoreSuite {
         .as("the answer alone may be lost, and nobody would tell a leftover")
         .extracting(News::attempt)
         .containsExactly(live);
-    AttemptId next = a.queued(LOCK, EX);
+    AttemptId next = scene.a().queued(LOCK, EX);
     c.end(LOCK, live);
     assertThat(holders(LOCK)).containsExactly(next);
   }
 
   @Test
   void givenKilledWriterAheadOfReaders_whenTheHolderReleases_thenTheReadersHold() {
-    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED, Capability.SHARED);
-    SessionDriver a = session("a");
+    needs(Capability.SHARED);
+    Scene scene = scene();
     SessionDriver c = session("c");
-    AttemptId held = a.hold(LOCK, EX).attempt();
-    LockStore process = under.another();
-    SessionDriver b = in(process, "b");
-    AttemptId dead = b.queued(LOCK, EX);
+    AttemptId dead = scene.b().queued(LOCK, EX);
     AttemptId first = c.queued(LOCK, SH);
     AttemptId second = c.queued(LOCK, SH);
-    kill(process, b);
-    a.end(LOCK, held);
+    kill(scene.process(), scene.b());
+    scene.release();
     assertThat(holders(LOCK)).containsExactlyInAnyOrder(first, second);
     assertThat(waiters(LOCK)).containsExactly(dead);
   }
@@ -169,20 +165,16 @@ class WaiterLivenessSuite extends StoreSuite {
   @Test
   @Tag("retried-attempt-granted-once")
   void givenHeadThatWasPassed_whenItConnectsAgain_thenItIsTheNextThatHolds() {
-    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
-    SessionDriver a = session("a");
+    Scene scene = scene();
     SessionDriver c = session("c");
-    AttemptId held = a.hold(LOCK, EX).attempt();
-    LockStore process = under.another();
-    SessionDriver b = in(process, "b");
-    AttemptId head = b.queued(LOCK, EX);
+    AttemptId head = scene.b().queued(LOCK, EX);
     AttemptId next = c.queued(LOCK, EX);
     AttemptId last = c.queued(LOCK, EX);
-    kill(process, b);
-    a.end(LOCK, held);
+    kill(scene.process(), scene.b());
+    scene.release();
     assertThat(holders(LOCK)).containsExactly(next);
 
-    SessionDriver again = connected(b.twin(store()));
+    SessionDriver again = connected(scene.b().twin(store()));
     queued(again.enqueue(LOCK, head, EX));
     c.end(LOCK, next);
     assertThat(holders(LOCK)).containsExactly(head);
@@ -192,19 +184,15 @@ class WaiterLivenessSuite extends StoreSuite {
 
   @Test
   void givenDisconnectedHeadOfAFreeLock_whenItsOwnRequestComes_thenItHolds() {
-    needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
-    SessionDriver a = session("a");
-    AttemptId held = a.hold(LOCK, EX).attempt();
-    LockStore process = under.another();
-    SessionDriver b = in(process, "b");
-    AttemptId head = b.queued(LOCK, EX);
-    kill(process, b);
-    a.end(LOCK, held);
+    Scene scene = scene();
+    AttemptId head = scene.b().queued(LOCK, EX);
+    kill(scene.process(), scene.b());
+    scene.release();
     assertThat(holders(LOCK)).isEmpty();
-    SessionDriver again = b.twin(store());
+    SessionDriver again = scene.b().twin(store());
     granted(again.enqueue(LOCK, head, EX));
     again.end(LOCK, head);
-    assertFree(LOCK, a);
+    assertFree(LOCK, scene.a());
     again.close();
   }
 }
