@@ -577,6 +577,9 @@ public final class DirectWire implements RedisWire {
     if (!closed) {
       log.debug("Lost the connection to Redis at {}", link.endpoint(), why);
     }
+    if (outage == null) {
+      outage = new Outage(System.nanoTime(), "the last one broke: " + reason(why), false);
+    }
     IOException cause = new IOException("The connection broke: " + why, why);
     for (Command lost = link.waiting.poll(); lost != null; lost = link.waiting.poll()) {
       lost.completeExceptionally(cause);
@@ -641,8 +644,7 @@ public final class DirectWire implements RedisWire {
 
   /** Waiters do not learn the cause, so a cause that needs a person is logged once. */
   private void failed(Throwable failure) {
-    String message = failure.getMessage();
-    String reason = message == null ? failure.getClass().getSimpleName() : message;
+    String reason = reason(failure);
     Outage before = outage;
     long since = before == null ? System.nanoTime() : before.since();
     boolean warned = before != null && before.warned() && before.reason().equals(reason);
@@ -661,6 +663,11 @@ public final class DirectWire implements RedisWire {
       now = new Outage(since, reason, true);
     }
     outage = now;
+  }
+
+  private static String reason(Throwable failure) {
+    String message = failure.getMessage();
+    return message == null ? failure.getClass().getSimpleName() : message;
   }
 
   @Override
