@@ -41,7 +41,8 @@ class RegularsTest {
   private static final Duration LONG = TestServer.LONG;
   private static final int ENOUGH = 5;
 
-  private final ZooKeeperServer server = TestServer.shared();
+  /** It does not remove containers that a test is about to replace. */
+  private final ZooKeeperServer server = ZooKeeperUnderTest.server();
 
   /** Of its own also when it is run again. */
   private final Layout layout = new Layout("/regulars-" + System.nanoTime());
