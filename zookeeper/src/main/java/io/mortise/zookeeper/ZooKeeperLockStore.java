@@ -76,7 +76,7 @@ final class ZooKeeperLockStore implements LockStore {
     this.options = options;
     this.layout = new Layout(options.root());
     this.executor = Workers.named("mortise-zookeeper-connect");
-    Lookout lookout = new Lookout(connector, display, options.timeout());
+    Lookout lookout = new Lookout(connector, display, options.timeout(), executor);
     this.observer = new Observer(this, lookout, display);
     try {
       this.limits = lookout.limits(options.tick());

@@ -68,7 +68,7 @@ final class CuratorLockStore implements LockStore {
         options.recipe() == CuratorStore.LockRecipe.MUTEX ? Recipe.MUTEX : Recipe.READ_WRITE;
     this.paths = new LockPaths(options.base());
     this.worker = Workers.named("mortise-curator-worker");
-    this.lookout = new Lookout(connector, display, options.timeout());
+    this.lookout = new Lookout(connector, display, options.timeout(), worker);
     this.look = new LockLook(lookout, paths, display);
     try {
       this.limits = lookout.limits(options.tick());

@@ -65,7 +65,8 @@ public final class CuratorStore {
             .withAcl(servers.acl());
     String display = "zk+curator:" + servers + options.base();
     if (!servers.path().isEmpty()) {
-      Lookout rooted = new Lookout(Connector.to(servers.at("")), display, options.timeout());
+      Lookout rooted =
+          new Lookout(Connector.to(servers.at("")), display, options.timeout(), Runnable::run);
       try {
         rooted.prepare(servers.path(), options.acl(), CreateMode.PERSISTENT);
       } finally {

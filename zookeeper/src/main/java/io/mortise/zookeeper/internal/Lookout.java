@@ -9,6 +9,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
@@ -45,6 +46,8 @@ public final class Lookout {
   private final Connector connector;
   private final String display;
   private final Duration timeout;
+  private final Executor executor;
+  private volatile CompletableFuture<Void> probesEnd = CompletableFuture.completedFuture(null);
   private @Nullable Connection present;
   private boolean closed;
 
@@ -53,11 +56,13 @@ public final class Lookout {
    *
    * @param display what the store is called in messages
    * @param timeout how long to wait for a connection, or an answer
+   * @param executor closes connections that nobody waits for
    */
-  public Lookout(Connector connector, String display, Duration timeout) {
+  public Lookout(Connector connector, String display, Duration timeout, Executor executor) {
     this.connector = connector;
     this.display = display;
     this.timeout = timeout;
+    this.executor = executor;
   }
 
   /** A handle, and when it is up. */
@@ -161,9 +166,9 @@ public final class Lookout {
 
   /**
    * How long sessions can be here. Of servers that we connect to ourselves this takes two sessions
-   * more, side by side and closed at once: one asks for too short a time and one for too long a
-   * time, and the servers grant the nearest that they allow. Of a client that was handed in the
-   * tick is taken for the default. Blocks.
+   * more, side by side and closed in the background: one asks for too short a time and one for too
+   * long a time, and the servers grant the nearest that they allow. Of a client that was handed in
+   * the tick is taken for the default. Blocks.
    *
    * @param given the tick, if somebody has said it; else zero
    * @throws StoreUnavailableException if the servers cannot be reached in time
@@ -183,11 +188,18 @@ public final class Lookout {
       Duration tick = shortest == null ? given : tick(granted(shortest), most);
       return new SessionLimits(tick, Duration.ofMillis(most), true);
     } finally {
-      close(longest);
+      closeLater(longest);
       if (shortest != null) {
-        close(shortest);
+        closeLater(shortest);
       }
     }
+  }
+
+  /** The client takes a tenth of a second to close. */
+  private void closeLater(Connection probe) {
+    probesEnd =
+        CompletableFuture.allOf(
+            probesEnd, CompletableFuture.runAsync(() -> close(probe), executor));
   }
 
   /** The servers are there, but so short a session may not be long enough to connect to them. */
@@ -203,7 +215,7 @@ public final class Lookout {
       try {
         return await(longer).getSessionTimeout();
       } finally {
-        close(longer);
+        closeLater(longer);
       }
     }
   }
@@ -329,6 +341,7 @@ public final class Lookout {
     if (last != null) {
       close(last);
     }
+    probesEnd.join();
   }
 
   private static void close(Connection connection) {

@@ -32,7 +32,7 @@ class LookoutTest {
 
   private Lookout connected(Duration timeout) {
     Servers servers = Servers.parse(StoreUrl.parse("zk://127.0.0.1:" + line.port()), Set.of());
-    Lookout lookout = new Lookout(Connector.to(servers), "test", timeout);
+    Lookout lookout = new Lookout(Connector.to(servers), "test", timeout, Runnable::run);
     lookout.awaitConnected();
     return lookout;
   }
@@ -60,7 +60,7 @@ class LookoutTest {
             .with("maxSessionTimeout", "" + (most == 0 ? -1 : most));
     try (ZooKeeperServer server = ZooKeeperServer.start(setup)) {
       Servers servers = Servers.parse(StoreUrl.parse("zk://" + server.address()), Set.of());
-      Lookout lookout = new Lookout(Connector.to(servers), "test", TestServer.LONG);
+      Lookout lookout = new Lookout(Connector.to(servers), "test", TestServer.LONG, Runnable::run);
       assertThat(lookout.limits(Duration.ZERO))
           .isEqualTo(new SessionLimits(Duration.ofMillis(tick), Duration.ofMillis(longest), true));
       assertThat(lookout.limits(Duration.ofMillis(7)).tick()).isEqualTo(Duration.ofMillis(7));
