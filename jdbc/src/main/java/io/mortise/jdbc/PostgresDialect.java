@@ -176,11 +176,24 @@ final class PostgresDialect implements Dialect {
     PostgresDriver driver = PostgresDriver.find();
     int backend = pooled != null || driver == null ? 0 : driver.backend(connection);
     PostgresRows rows =
-        new PostgresRows(connection, text, namespace, isLocal, pooled != null, backend);
+        new PostgresRows(
+            connection, text, namespace, isLocal, pooled != null, backend, mayAsk(connection));
     Sql opening =
         pooled == null ? null : pooled.set(new Sql(connection, TEXT.statement("begin_pooled")));
     return new Link(
         connection, rows, new PostgresTransactions(connection, rows, text, isLocal, opening));
+  }
+
+  private static boolean mayAsk(Connection connection) throws SQLException {
+    Sql sql = new Sql(connection, TEXT.statement("may_ask"));
+    try (sql;
+        ResultSet row = sql.query()) {
+      boolean may = row.next() && row.getBoolean(1);
+      if (!may) {
+        LOG.info("No right to try advisory locks, so that a waiter that is killed is waited for");
+      }
+      return may;
+    }
   }
 
   @Override

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -19,12 +20,15 @@ import org.jspecify.annotations.Nullable;
 final class PostgresRows extends AheadRows {
   private final boolean pooled;
   private final int backend;
+  private final boolean mayAsk;
 
   /**
    * @param isLocal whether a session is of this process
    * @param pooled whether a pooler stands before the server, so that each transaction has to be set
    *     up
    * @param backend the server's process, as the driver was told when it connected; 0 if unknown
+   * @param mayAsk whether this user may try the connection locks of others; the server refuses
+   *     whole statements that might, so else nobody is passed over, and hand-overs go the long way
    */
   PostgresRows(
       Connection connection,
@@ -32,10 +36,12 @@ final class PostgresRows extends AheadRows {
       String namespace,
       Predicate<SessionId> isLocal,
       boolean pooled,
-      int backend) {
+      int backend,
+      boolean mayAsk) {
     super(connection, text, namespace, isLocal, true, SqlText.Several.PLAIN);
     this.pooled = pooled;
     this.backend = backend;
+    this.mayAsk = mayAsk;
   }
 
   /** Through a pooler in a transaction that is set up: a renewal must not be forgotten. */
@@ -62,6 +68,16 @@ final class PostgresRows extends AheadRows {
         of("connection_lock").set("connection", name).set("backend", backend).query()) {
       return row.next() && row.getInt(1) == 1;
     }
+  }
+
+  @Override
+  Set<String> withoutConnection(Set<String> sessions) throws SQLException {
+    return mayAsk ? super.withoutConnection(sessions) : Set.of();
+  }
+
+  @Override
+  boolean hasContended() {
+    return mayAsk && super.hasContended();
   }
 
   @Override

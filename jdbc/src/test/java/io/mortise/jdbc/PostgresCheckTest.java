@@ -7,6 +7,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.testkit.server.PostgresServer;
 import java.io.IOException;
@@ -161,6 +162,33 @@ class PostgresCheckTest {
     opens(as("uses") + "&prefix=granted_");
 
     sql("GRANT CREATE ON SCHEMA public TO PUBLIC");
+  }
+
+  @Test
+  void givenUserWhoMayNotTryAdvisoryLocks_whenOthersWait_thenTheyAreServed() {
+    String url = server.url() + "&prefix=unasked_";
+    opens(url);
+    sql(
+        "CREATE ROLE deaf LOGIN PASSWORD 'secret'",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO deaf",
+        "REVOKE EXECUTE ON FUNCTION pg_try_advisory_xact_lock_shared(bigint) FROM PUBLIC",
+        "REVOKE EXECUTE ON FUNCTION pg_try_advisory_lock(bigint) FROM PUBLIC");
+    try (LockStore store = JdbcStore.open(as("deaf") + "&prefix=unasked_");
+        LockStore other = JdbcStore.open(url)) {
+      TestSession holder = new TestSession(store, Duration.ofSeconds(30));
+      TestSession waiter = new TestSession(other, Duration.ofSeconds(30));
+      for (String name : List.of("a", "b")) {
+        AttemptId held = holder.attempt();
+        holder.granted(name, held);
+        assertThat(waiter.acquire(name, waiter.attempt())).isInstanceOf(Reply.Queued.class);
+        assertThat(holder.abandon(name, held)).isInstanceOf(Reply.Ended.class);
+        assertThat(waiter.news()).hasAtLeastOneElementOfType(News.Granted.class);
+      }
+    } finally {
+      sql(
+          "GRANT EXECUTE ON FUNCTION pg_try_advisory_xact_lock_shared(bigint) TO PUBLIC",
+          "GRANT EXECUTE ON FUNCTION pg_try_advisory_lock(bigint) TO PUBLIC");
+    }
   }
 
   @Test
