@@ -52,10 +52,12 @@ final class Bells implements AutoCloseable {
   private static final Path UNLOCKED = Path.of("alive.new");
 
   /**
-   * The sessions whose lock this JVM has. Such a lock belongs to the process, which loses it by
-   * closing any other channel to the file: nobody here may open it.
+   * What the names of system properties begin with that tell the sessions whose lock this JVM has.
+   * Such a lock belongs to the process, which loses it by closing any other channel to the file:
+   * nobody here may open it. Properties, since this class may be loaded more than once, as by
+   * several applications of one server.
    */
-  private static final Set<SessionId> HERE = ConcurrentHashMap.newKeySet();
+  private static final String HERE = "io.mortise.jdbc.alive.";
 
   private final BellFolder folder;
   private final @Nullable WatchService watch;
@@ -134,14 +136,14 @@ final class Bells implements AutoCloseable {
     try {
       FileChannel alive = folder.makeFile(own, UNLOCKED);
       try {
-        HERE.add(session);
+        System.setProperty(HERE + session.value(), "");
         if (alive.tryLock() == null) {
           throw new IOException("A new file is locked by somebody else.");
         }
         own.move(UNLOCKED, own, ALIVE);
         return new Listening(own, alive);
       } catch (IOException | RuntimeException e) {
-        HERE.remove(session);
+        System.clearProperty(HERE + session.value());
         alive.close();
         throw e;
       }
@@ -156,7 +158,7 @@ final class Bells implements AutoCloseable {
    * belongs to this JVM.
    */
   boolean isGone(SessionId session) {
-    if (HERE.contains(session)) {
+    if (System.getProperty(HERE + session.value()) != null) {
       return false;
     }
     try (SecureDirectoryStream<Path> own = folder.open(session)) {
@@ -210,7 +212,7 @@ final class Bells implements AutoCloseable {
       } catch (IOException e) {
         LOG.debug("Cannot close the bell of {}", session, e);
       }
-      HERE.remove(session);
+      System.clearProperty(HERE + session.value());
     }
   }
 

@@ -18,6 +18,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -229,6 +230,44 @@ class BellsTest {
         Bells other = new Bells(database())) {
       listener.listen(SESSION);
       assertThat(other.isGone(SESSION)).isFalse();
+      assertThat(isLocked(own(SESSION).resolve("alive"))).isTrue();
+    }
+  }
+
+  /** As two applications of one server have it that share the driver. */
+  @Test
+  void givenSessionOfThisProcess_whenAskedAboutByTheSameClassOfAnotherLoader_thenItsLockStays()
+      throws Exception {
+    ClassLoader apart =
+        new ClassLoader(Bells.class.getClassLoader()) {
+          @Override
+          protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.startsWith("io.mortise.jdbc.Bell")) {
+              return super.loadClass(name, resolve);
+            }
+            Class<?> known = findLoadedClass(name);
+            if (known != null) {
+              return known;
+            }
+            String file = name.replace('.', '/') + ".class";
+            try (var in = Objects.requireNonNull(getParent().getResourceAsStream(file))) {
+              byte[] code = in.readAllBytes();
+              return defineClass(name, code, 0, code.length);
+            } catch (IOException e) {
+              throw new ClassNotFoundException(name, e);
+            }
+          }
+        };
+    Class<?> bells = apart.loadClass(Bells.class.getName());
+    assertThat(bells).isNotSameAs(Bells.class);
+    var make = bells.getDeclaredConstructor(Path.class);
+    make.setAccessible(true);
+    var isGone = bells.getDeclaredMethod("isGone", SessionId.class);
+    isGone.setAccessible(true);
+    try (Bells listener = new Bells(database());
+        AutoCloseable other = (AutoCloseable) make.newInstance(database())) {
+      listener.listen(SESSION);
+      assertThat(isGone.invoke(other, SESSION)).isEqualTo(false);
       assertThat(isLocked(own(SESSION).resolve("alive"))).isTrue();
     }
   }
