@@ -26,6 +26,14 @@ interface Database extends AutoCloseable {
     return false;
   }
 
+  /**
+   * As {@link #isReplaced}, and looks closer: also at what the database keeps beside its file. What
+   * it has found is known to that method from then on. Asked before each renewal.
+   */
+  default boolean isReplacedInPart() {
+    return isReplaced();
+  }
+
   /** Reads the settings that change what its locks guarantee. */
   StoreReport examine(Connection connection) throws SQLException;
 

@@ -136,9 +136,9 @@ final class JdbcLockStore implements LockStore {
     return strict;
   }
 
-  /** See {@link Database#isReplaced}. */
+  /** See {@link Database#isReplacedInPart}. */
   boolean isReplaced() {
-    return database.isReplaced();
+    return database.isReplacedInPart();
   }
 
   /** The locks that have been asked for here. */

@@ -124,7 +124,7 @@ final class JdbcSession implements StoreSession {
     if (previous != 0 && store.isReplaced()) {
       // Others may hold already what this session believes to hold.
       return CompletableFuture.completedFuture(
-          new Renewal.Lost("the file of the store was moved, replaced or removed"));
+          new Renewal.Lost("the file of the store, or its log, was moved, replaced or removed"));
     }
     List<Long> known = List.copyOf(seen);
     boolean strictly = store.isStrict();

@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -95,6 +96,22 @@ final class SqliteFile implements Database {
   private final StoreProfile profile;
   private final HostClock clock;
   private volatile Predicate<SessionId> hasEnded = session -> false;
+
+  /** Which files each open connection has its log in. */
+  private final Map<Connection, Log> logs = new ConcurrentHashMap<>();
+
+  private volatile boolean logIsReplaced;
+
+  /**
+   * The write-ahead log and its index, by which processes see each other's commits and locks. They
+   * stay what they are for as long as anybody has the database open.
+   */
+  private record Log(@Nullable Object wal, @Nullable Object index) {
+    /** Whether somebody who opens the database now has another one. */
+    boolean isReplacedBy(Log now) {
+      return (wal != null && !wal.equals(now.wal)) || (index != null && !index.equals(now.index));
+    }
+  }
 
   private SqliteFile(Path file, Path real, SqlText text, String namespace, boolean create) {
     this.file = file;
@@ -412,8 +429,49 @@ final class SqliteFile implements Database {
     return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
   }
 
+  /**
+   * As long as a connection is open, SQLite removes neither file; so whoever has done it has split
+   * the locks of those who opened the database before from all that come.
+   */
+  @Override
+  public boolean isReplacedInPart() {
+    Log now = log();
+    for (Map.Entry<Connection, Log> open : logs.entrySet()) {
+      if (isClosed(open.getKey())) {
+        logs.remove(open.getKey());
+      } else if (open.getValue().isReplacedBy(now)) {
+        // Looked at last: SQLite removes them at the end of the last connection.
+        logIsReplaced |= !isClosed(open.getKey());
+      }
+    }
+    return isReplaced();
+  }
+
+  private static boolean isClosed(Connection connection) {
+    try {
+      return connection.isClosed();
+    } catch (SQLException e) {
+      return true;
+    }
+  }
+
+  private Log log() {
+    return new Log(beside("-wal"), beside("-shm"));
+  }
+
+  private @Nullable Object beside(String suffix) {
+    try {
+      return keyOf(real.resolveSibling(real.getFileName() + suffix));
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
   @Override
   public boolean isReplaced() {
+    if (logIsReplaced) {
+      return true;
+    }
     try {
       return !Objects.equals(key, keyOf(real));
     } catch (NoSuchFileException e) {
@@ -427,6 +485,15 @@ final class SqliteFile implements Database {
   @Override
   public Link connect() throws SQLException {
     Connection connection = connection();
+    try {
+      return link(connection);
+    } catch (SQLException | RuntimeException e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  private Link link(Connection connection) throws SQLException {
     Rows rows =
         new Rows(connection, text, namespace) {
           @Override
@@ -434,6 +501,9 @@ final class SqliteFile implements Database {
             return session -> hasEnded.test(new SessionId(session));
           }
         };
+    // The first read opens the log.
+    rows.facts();
+    logs.put(connection, log());
     return new Link(connection, rows, new Immediate(connection));
   }
 

@@ -138,7 +138,7 @@ final class Transactor {
     return new StoreUnfitException(
         "The file of store '"
             + database.profile().display()
-            + "' was moved, replaced or removed while it was in use. Who opens it now does not see "
+            + "', or its log, was moved, replaced or removed while in use. Who opens it now does not see "
             + "the locks of this process. End all processes that use it, and start them again.");
   }
 

@@ -21,6 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisabledOnOs(OS.WINDOWS)
 class SecondNameTest {
@@ -155,14 +157,45 @@ class SecondNameTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"-wal", "-shm", "-wal -shm"})
+  void givenHolder_whenTheLogIsRemoved_thenItIsTold_andNoMoreLocksAreGiven(String gone)
+      throws Exception {
+    try (LockStore store = open(first)) {
+      TestSession holder = new TestSession(store, TTL);
+      holder.granted("a", holder.attempt());
+
+      for (String suffix : gone.split(" ")) {
+        Files.delete(first.resolveSibling(first.getFileName() + suffix));
+      }
+
+      assertToldAndRefused(holder);
+    }
+  }
+
+  @Test
+  void givenOneWhoOpensAndCloses_whenAnotherHolds_thenTheLogStaysTheSame() {
+    try (LockStore store = open(first)) {
+      TestSession holder = new TestSession(store, TTL);
+      for (int i = 0; i < 3; i++) {
+        try (LockStore other = open(first)) {
+          TestSession next = new TestSession(other, TTL);
+          next.granted("a" + i, next.attempt());
+        }
+        assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class);
+      }
+    }
+  }
+
   private static void assertToldAndRefused(TestSession holder) {
     assertThat(holder.renew())
-        .isEqualTo(new Renewal.Lost("the file of the store was moved, replaced or removed"));
+        .isEqualTo(
+            new Renewal.Lost("the file of the store, or its log, was moved, replaced or removed"));
     Reply.Failed failed = (Reply.Failed) holder.acquire("b", holder.attempt());
     assertThat(failed.mayHaveRun()).isFalse();
     assertThat(failed.cause())
         .isInstanceOf(StoreUnfitException.class)
-        .hasMessageContaining("was moved, replaced or removed");
+        .hasMessageContaining("or its log, was moved, replaced or removed");
   }
 
   @Test
