@@ -33,6 +33,10 @@ public final class StoreUrl {
   private static final Pattern USER_INFO_WITHOUT_SLASHES =
       Pattern.compile("^((?:jdbc:)?+[a-z][a-z0-9+.-]*+:[^/@:]+:)(?![/\\\\]).*@");
 
+  /** The same, where one slash is left, or the name of the store was left out with them. */
+  private static final Pattern USER_INFO_AT_ONCE =
+      Pattern.compile("^([a-z][a-z0-9+.-]*+:/(?!/)[^/@:]*:|[^/@:?]*:(?=[^/@:?]+@)).*@");
+
   private static final Pattern SECRET_VALUE =
       Pattern.compile("(?i)([?&;][\\w.-]*(?:password|passwd|pwd|secret|token)=)[^&;]*");
 
@@ -211,6 +215,7 @@ public final class StoreUrl {
     String withoutPassword = USER_INFO.matcher(url).replaceAll("$1:***@");
     String withoutUserInfo = LONE_USER_INFO.matcher(withoutPassword).replaceAll("//***@");
     String withoutSlashes = USER_INFO_WITHOUT_SLASHES.matcher(withoutUserInfo).replaceAll("$1***@");
-    return SECRET_VALUE.matcher(withoutSlashes).replaceAll("$1***");
+    String withoutName = USER_INFO_AT_ONCE.matcher(withoutSlashes).replaceAll("$1***@");
+    return SECRET_VALUE.matcher(withoutName).replaceAll("$1***");
   }
 }

@@ -54,6 +54,8 @@ class StoreUrlTest {
         "jdbc:h2:mem:x?password=s3cret&a=b",
         "x://h?pwd=s3cret",
         "redis:me:s3cret@host",
+        "redis:/me:s3cret@host",
+        "me:s3cret@host:6379",
         "jdbc:mariadb:me:s3c/ret@host:3306/app"
       })
   void givenSecret_whenShown_thenHidden(String url) {
@@ -68,6 +70,7 @@ class StoreUrlTest {
       strings = {
         "jdbc:sqlite:/home/me@corp/a:b@c.db",
         "jdbc:sqlite:C:/locks@corp.db",
+        "jdbc:sqlite:/a/me:x@corp.db",
         "jdbc:h2:tcp://host/x",
         "jdbc:h2:file:/home/me/x",
         "quorum:redis://a,redis://b"
