@@ -436,14 +436,11 @@ final class SqliteFile implements Database {
   @Override
   public boolean isReplacedInPart() {
     Log now = log();
-    for (Map.Entry<Connection, Log> open : logs.entrySet()) {
-      if (isClosed(open.getKey())) {
-        logs.remove(open.getKey());
-      } else if (open.getValue().isReplacedBy(now)) {
-        // Looked at last: SQLite removes them at the end of the last connection.
-        logIsReplaced |= !isClosed(open.getKey());
-      }
-    }
+    logs.keySet().removeIf(SqliteFile::isClosed);
+    // Looked at last: SQLite removes them at the end of the last connection.
+    logIsReplaced |=
+        logs.entrySet().stream()
+            .anyMatch(open -> open.getValue().isReplacedBy(now) && !isClosed(open.getKey()));
     return isReplaced();
   }
 

@@ -171,7 +171,8 @@ class ConnectionLocksTest extends ServerStatements {
     for (int told : List.of(0, 1)) {
       try (Connection connection = connect()) {
         PostgresRows behind =
-            new PostgresRows(connection, tables.text, NAMESPACE, session -> false, false, told, true);
+            new PostgresRows(
+                connection, tables.text, NAMESPACE, session -> false, false, told, true);
         assertThat(behind.takeConnectionLock(HEAD)).isFalse();
         assertThat(behind.withoutConnection(Set.of(HEAD))).containsExactly(HEAD);
       }

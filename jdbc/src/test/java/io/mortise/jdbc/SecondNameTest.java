@@ -165,7 +165,7 @@ class SecondNameTest {
       TestSession holder = new TestSession(store, TTL);
       holder.granted("a", holder.attempt());
 
-      for (String suffix : gone.split(" ")) {
+      for (String suffix : gone.split(" ", -1)) {
         Files.delete(first.resolveSibling(first.getFileName() + suffix));
       }
 
