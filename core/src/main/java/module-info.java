@@ -8,6 +8,7 @@ module io.mortise.core {
   requires static transitive org.jspecify;
 
   exports io.mortise;
+  exports io.mortise.function;
   exports io.mortise.guarantee;
   exports io.mortise.spi;
   exports io.mortise.internal.engine to
@@ -20,4 +21,7 @@ module io.mortise.core {
       io.mortise.testkit;
 
   uses io.mortise.spi.LockStoreProvider;
+
+  provides io.mortise.spi.LockStoreProvider with
+      io.mortise.internal.table.MemStoreProvider;
 }

@@ -1,11 +1,15 @@
 package io.mortise;
 
+import io.mortise.function.CheckedConsumer;
+import io.mortise.function.CheckedFunction;
+import io.mortise.function.CheckedRunnable;
+import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock of some name, one side of a read/write lock, or permits of a semaphore. Cheap, stateless,
@@ -88,12 +92,110 @@ public interface DistributedLock {
   CompletableFuture<Lease> acquireAsync(Duration wait);
 
   /**
-   * Acquires, runs the task, releases. Blocks.
+   * Acquires as {@link #acquire()}, runs the task, releases. Blocks.
    *
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
-   * @throws Exception what {@link #acquire()} and the task throw
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws X what the task throws
    */
-  <T> T withLock(Callable<T> task) throws Exception;
+  default <X extends Exception> void withLock(CheckedRunnable<X> task)
+      throws X, InterruptedException {
+    withLease(lease -> task.run());
+  }
+
+  /**
+   * As {@link #withLock(CheckedRunnable)}, with the task's result.
+   *
+   * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws X what the task throws
+   */
+  default <T extends @Nullable Object, X extends Exception> T withLock(CheckedSupplier<T, X> task)
+      throws X, InterruptedException {
+    return callWithLease(lease -> task.get());
+  }
+
+  /**
+   * Acquires as {@link #acquireWithin}, runs the task, releases. Blocks.
+   *
+   * @throws LockTimeoutException if the lock could not be had in time; the task has not run
+   * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws X what the task throws
+   */
+  default <X extends Exception> void withLock(Duration wait, CheckedRunnable<X> task)
+      throws X, InterruptedException {
+    try (Lease lease = acquireWithin(wait)) {
+      lease.ensureValid();
+      task.run();
+    }
+  }
+
+  /**
+   * As {@link #withLock(Duration, CheckedRunnable)}, with the task's result.
+   *
+   * @throws LockTimeoutException if the lock could not be had in time; the task has not run
+   * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws X what the task throws
+   */
+  default <T extends @Nullable Object, X extends Exception> T withLock(
+      Duration wait, CheckedSupplier<T, X> task) throws X, InterruptedException {
+    try (Lease lease = acquireWithin(wait)) {
+      lease.ensureValid();
+      return task.get();
+    }
+  }
+
+  /**
+   * Runs the task if the lock is free, as {@link #tryAcquire()} finds it. Blocks.
+   *
+   * @return whether the task has run; false if somebody else holds or waits for the lock
+   * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
+   * @throws X what the task throws
+   */
+  default <X extends Exception> boolean tryWithLock(CheckedRunnable<X> task) throws X {
+    Optional<Lease> granted = tryAcquire();
+    if (granted.isEmpty()) {
+      return false;
+    }
+    try (Lease lease = granted.get()) {
+      lease.ensureValid();
+      task.run();
+    }
+    return true;
+  }
+
+  /**
+   * Acquires as {@link #acquire()}, gives the lease to the task, releases. Blocks.
+   *
+   * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws X what the task throws
+   */
+  default <X extends Exception> void withLease(CheckedConsumer<Lease, X> task)
+      throws X, InterruptedException {
+    try (Lease lease = acquire()) {
+      lease.ensureValid();
+      task.accept(lease);
+    }
+  }
+
+  /**
+   * As {@link #withLease}, with the task's result. It has a name of its own, since the compiler
+   * cannot tell {@code lease -> use(lease)} with a result from one without.
+   *
+   * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws X what the task throws
+   */
+  default <T extends @Nullable Object, X extends Exception> T callWithLease(
+      CheckedFunction<Lease, T, X> task) throws X, InterruptedException {
+    try (Lease lease = acquire()) {
+      lease.ensureValid();
+      return task.apply(lease);
+    }
+  }
 
   /** Acquires, runs the stage, releases when it completes, however it does. Does not block. */
   <T> CompletableFuture<T> withLockAsync(Function<Lease, ? extends CompletionStage<T>> task);

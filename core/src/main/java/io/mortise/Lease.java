@@ -1,9 +1,11 @@
 package io.mortise;
 
+import io.mortise.function.CheckedRunnable;
+import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The right to a lock, for as long as it is renewed: a value, usable and closable from any thread.
@@ -80,10 +82,25 @@ public interface Lease extends AutoCloseable {
    * as long as the task.
    *
    * @throws LeaseLostException if the lease is lost before or during the task; what the task threw
-   *     is its cause or suppressed
-   * @throws Exception what the task throws
+   *     is suppressed
+   * @throws X what the task throws
    */
-  <T> T run(Callable<T> task) throws Exception;
+  <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task) throws X;
+
+  /**
+   * As {@link #run(CheckedSupplier)}, for a task without a result.
+   *
+   * @throws LeaseLostException if the lease is lost before or during the task; what the task threw
+   *     is suppressed
+   * @throws X what the task throws
+   */
+  default <X extends Exception> void run(CheckedRunnable<X> task) throws X {
+    this.<@Nullable Object, X>run(
+        () -> {
+          task.run();
+          return null;
+        });
+  }
 
   /**
    * Restarts the at-most time from now. Blocks for one round trip.

@@ -46,9 +46,9 @@ public interface LockClient extends AutoCloseable {
   DistributedReadWriteLock readWriteLock(String name);
 
   /**
-   * A semaphore; the number of permits must be the same for all who use the name.
+   * A semaphore. All clients that use the name must give the same number of permits.
    *
-   * @throws IllegalArgumentException if it is below 1 or above 2,147,483,646
+   * @throws IllegalArgumentException if it is below 1 or above 999,999
    */
   DistributedSemaphore semaphore(String name, int permits);
 

@@ -32,4 +32,13 @@ public interface LockGroup {
    * @throws LockException as {@link DistributedLock#tryAcquire()}; none is held then
    */
   Optional<GroupLease> tryAcquire();
+
+  /**
+   * As {@link #acquireWithin}, with a timeout as an outcome instead of an exception.
+   *
+   * @return empty if they could not be had in time; none is held then
+   * @throws InterruptedException if this thread is interrupted; none is held then
+   * @throws LockException as {@link DistributedLock#tryAcquire(Duration)}; none is held then
+   */
+  Optional<GroupLease> tryAcquire(Duration wait) throws InterruptedException;
 }

@@ -11,6 +11,7 @@ import io.mortise.LockClient;
 import io.mortise.LockGroup;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
+import io.mortise.function.CheckedSupplier;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockPage;
@@ -24,7 +25,6 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -159,11 +159,6 @@ final class FakeClient implements LockClient {
     }
 
     @Override
-    public <T> T withLock(Callable<T> task) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
     public <T> CompletableFuture<T> withLockAsync(
         Function<Lease, ? extends CompletionStage<T>> task) {
       throw new UnsupportedOperationException();
@@ -247,7 +242,7 @@ final class FakeClient implements LockClient {
     }
 
     @Override
-    public <T> T run(Callable<T> task) {
+    public <T, X extends Exception> T run(CheckedSupplier<T, X> task) {
       throw new UnsupportedOperationException();
     }
 

@@ -1,6 +1,7 @@
 package io.mortise.spi;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 
 /**
  * The name of a lock as the user chose it: 1 to 512 bytes of well-formed UTF-8 without control
@@ -23,10 +24,12 @@ public final class LockName implements Comparable<LockName> {
   /**
    * Checks a name.
    *
+   * @throws NullPointerException if it is null
    * @throws IllegalArgumentException if it is empty, longer than 512 bytes of UTF-8, or holds a
    *     control character or an unpaired surrogate; the message says which, and where
    */
   public static LockName of(String value) {
+    Objects.requireNonNull(value, "The lock name must not be null.");
     if (value.isEmpty()) {
       throw new IllegalArgumentException(
           "A lock name must not be empty. Choose 1 to 512 bytes of UTF-8.");

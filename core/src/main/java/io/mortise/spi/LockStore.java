@@ -2,10 +2,8 @@ package io.mortise.spi;
 
 import io.mortise.Beta;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.internal.table.MemStore;
 import java.time.Duration;
 import java.util.ServiceLoader;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -34,11 +32,7 @@ public interface LockStore extends AutoCloseable {
    */
   @Beta
   static LockStore connect(StoreUrl url) {
-    if (url.scheme().equals("mem")) {
-      url.allowOnly(Set.of());
-      return new MemStore();
-    }
-    TreeSet<String> known = new TreeSet<>(Set.of("mem"));
+    TreeSet<String> known = new TreeSet<>();
     for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class)) {
       if (provider.schemes().contains(url.scheme())) {
         return provider.open(url);

@@ -38,11 +38,19 @@ public record Mode(int weight, int capacity) {
 
   /** k of n permits; n = {@link #SHARERS} is that of read/write locks and therefore refused. */
   public static Mode permits(int k, int n) {
-    if (n >= SHARERS) {
+    if (n < 1 || n >= SHARERS) {
       throw new IllegalArgumentException(
-          "A semaphore has less than " + SHARERS + " permits, not " + n + ".");
+          "A semaphore has 1 to " + (SHARERS - 1) + " permits, not " + n + ".");
     }
     return new Mode(k, n);
+  }
+
+  /** For people: {@code exclusive}, {@code shared} or {@code 2 of 10 permits}. */
+  public String text() {
+    if (capacity != SHARERS) {
+      return weight + " of " + capacity + " permits";
+    }
+    return isExclusive() ? "exclusive" : "shared";
   }
 
   /** Whether nobody else can hold at the same time. */

@@ -29,7 +29,7 @@ record QuorumTarget(List<StoreUrl> members, QuorumStore.Options options) {
     HashSet<String> different = new HashSet<>();
     for (String base : bases) {
       members.add(StoreUrl.parse(base + "?" + passedOn));
-      if (!different.add(base) && !base.startsWith("mem:")) {
+      if (!different.add(base)) {
         throw new IllegalArgumentException(
             "A member stands twice in store URL '" + url + "': two votes of one server are one.");
       }

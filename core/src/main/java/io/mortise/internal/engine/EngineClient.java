@@ -154,6 +154,11 @@ public final class EngineClient implements LockClient {
       public ReadWriteLock asJavaReadWriteLock() {
         return new ThreadOwnedReadWriteLock(read, write);
       }
+
+      @Override
+      public String toString() {
+        return "DistributedReadWriteLock[%s, %s]".formatted(name, store.profile().display());
+      }
     };
   }
 
@@ -163,6 +168,11 @@ public final class EngineClient implements LockClient {
     Mode one = Mode.permits(1, permits);
     return new DistributedSemaphore() {
       @Override
+      public String name() {
+        return name;
+      }
+
+      @Override
       public int permits() {
         return one.capacity();
       }
@@ -170,6 +180,12 @@ public final class EngineClient implements LockClient {
       @Override
       public DistributedLock permits(int count) {
         return lock(checked, Mode.permits(count, one.capacity()));
+      }
+
+      @Override
+      public String toString() {
+        return "DistributedSemaphore[%s, %d permits, %s]"
+            .formatted(name, permits, store.profile().display());
       }
     };
   }

@@ -7,6 +7,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.LockGroup;
 import io.mortise.LockTimeoutException;
+import io.mortise.spi.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,27 +40,30 @@ final class EngineGroup implements LockGroup {
   }
 
   @Override
-  public GroupLease acquireWithin(Duration wait) throws InterruptedException {
+  public Optional<GroupLease> tryAcquire(Duration wait) throws InterruptedException {
     if (wait.isNegative()) {
       throw new IllegalArgumentException(
           "Cannot wait for " + wait + ". Give a time to wait that is not negative.");
     }
     long began = client.now();
-    Optional<GroupLease> all =
-        all(
-            lock -> {
-              Duration spent = Duration.ofNanos(client.now() - began);
-              Duration left = wait.compareTo(spent) > 0 ? wait.minus(spent) : Duration.ZERO;
-              return lock.tryAcquire(left).orElse(null);
-            });
-    return all.orElseThrow(
-        () ->
-            new LockTimeoutException(
-                "Could not acquire all of "
-                    + locks.stream().map(DistributedLock::name).toList()
-                    + " within "
-                    + wait
-                    + "; none is held. Raise the wait time, or shorten what is done under the locks."));
+    return all(
+        lock -> {
+          Duration spent = Duration.ofNanos(client.now() - began);
+          Duration left = wait.compareTo(spent) > 0 ? wait.minus(spent) : Duration.ZERO;
+          return lock.tryAcquire(left).orElse(null);
+        });
+  }
+
+  @Override
+  public GroupLease acquireWithin(Duration wait) throws InterruptedException {
+    return tryAcquire(wait)
+        .orElseThrow(
+            () ->
+                new LockTimeoutException(
+                    "Could not acquire all of %s within %s; none is held. Raise the wait time, or shorten what is done under the locks."
+                        .formatted(
+                            locks.stream().map(DistributedLock::name).toList(),
+                            DurationText.format(wait))));
   }
 
   @Override
@@ -89,6 +93,11 @@ final class EngineGroup implements LockGroup {
         releaseQuietly(taken);
       }
     }
+  }
+
+  @Override
+  public String toString() {
+    return "LockGroup" + locks.stream().map(DistributedLock::name).toList();
   }
 
   private static void releaseQuietly(List<Lease> taken) {

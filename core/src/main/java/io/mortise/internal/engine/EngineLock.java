@@ -12,7 +12,6 @@ import io.mortise.spi.Mode;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -38,6 +37,12 @@ final class EngineLock implements DistributedLock {
   @Override
   public String name() {
     return name.value();
+  }
+
+  @Override
+  public String toString() {
+    return "DistributedLock[%s, %s, %s]"
+        .formatted(name.value(), mode.text(), client.profile().display());
   }
 
   @Override
@@ -218,14 +223,6 @@ final class EngineLock implements DistributedLock {
               return waiter;
             },
             new AsyncAcquire.Limit(nanos, waiter -> timeout(waiter, wait)));
-  }
-
-  @Override
-  public <T> T withLock(Callable<T> task) throws Exception {
-    try (Lease lease = acquire()) {
-      lease.ensureValid();
-      return task.call();
-    }
   }
 
   @Override

@@ -2,7 +2,7 @@ package io.mortise.internal.engine;
 
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
-import java.util.concurrent.Callable;
+import io.mortise.function.CheckedSupplier;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -21,15 +21,19 @@ final class InterruptibleScope {
     this.lease = lease;
   }
 
-  <T> T run(Callable<T> task) throws Exception {
+  <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task) throws X {
     lease.ensureValid();
     Consumer<LeaseLostException> onLost = this::interrupt;
     lease.bond().engine().onLost(lease, onLost);
     T result;
     try {
-      result = task.call();
+      result = task.get();
     } catch (Exception e) {
-      throw end(onLost, e);
+      LeaseLostException lost = leave(onLost);
+      if (lost != null) {
+        throw again(lost, e);
+      }
+      throw e;
     } catch (Error e) {
       var unused = leave(onLost);
       throw e;
@@ -51,11 +55,6 @@ final class InterruptibleScope {
     } finally {
       guard.unlock();
     }
-  }
-
-  private Exception end(Consumer<LeaseLostException> onLost, Exception failure) {
-    LeaseLostException lost = leave(onLost);
-    return lost == null ? failure : again(lost, failure);
   }
 
   private static LeaseLostException again(LeaseLostException lost, @Nullable Exception failure) {

@@ -3,10 +3,10 @@ package io.mortise.internal.engine;
 import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
+import io.mortise.function.CheckedSupplier;
 import java.lang.ref.Cleaner;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -100,7 +100,8 @@ final class LeakWatch {
     }
 
     @Override
-    public <T> T run(Callable<T> task) throws Exception {
+    public <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task)
+        throws X {
       return lease.run(task);
     }
 

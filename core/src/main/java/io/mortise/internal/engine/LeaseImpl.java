@@ -4,13 +4,13 @@ import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.function.CheckedSupplier;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -172,7 +172,8 @@ final class LeaseImpl implements Lease {
   }
 
   @Override
-  public <T> T run(Callable<T> task) throws Exception {
+  public <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task)
+      throws X {
     return new InterruptibleScope(this).run(task);
   }
 

@@ -48,7 +48,13 @@ public final class MemStore implements LockStore {
 
   /** An empty store that can do everything. */
   public MemStore() {
+    this("mem");
+  }
+
+  /** The same, with a name for messages. */
+  MemStore(String display) {
     this(
+        display,
         EnumSet.allOf(Capability.class),
         Ticker.SYSTEM,
         System.currentTimeMillis() * 1000,
@@ -60,9 +66,18 @@ public final class MemStore implements LockStore {
    * rules.
    */
   public MemStore(Set<Capability> capabilities, Ticker ticker, long startMicros, TableRules rules) {
+    this("mem", capabilities, ticker, startMicros, rules);
+  }
+
+  private MemStore(
+      String display,
+      Set<Capability> capabilities,
+      Ticker ticker,
+      long startMicros,
+      TableRules rules) {
     this.profile =
         new StoreProfile(
-            "mem", capabilities, Duration.ZERO, Duration.ofMillis(1), Duration.ofMillis(1));
+            display, capabilities, Duration.ZERO, Duration.ofMillis(1), Duration.ofMillis(1));
     this.lacking = new Lacking(profile);
     this.table = new LockTable(rules, capabilities);
     this.ticker = ticker;

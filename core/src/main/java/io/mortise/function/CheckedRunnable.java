@@ -1,0 +1,12 @@
+package io.mortise.function;
+
+/**
+ * A task without a result.
+ *
+ * @param <X> what it throws; inferred as {@link RuntimeException} for a task that declares nothing
+ */
+@FunctionalInterface
+public interface CheckedRunnable<X extends Exception> {
+  /** Runs the task. */
+  void run() throws X;
+}
