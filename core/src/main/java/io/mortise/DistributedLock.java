@@ -95,7 +95,8 @@ public interface DistributedLock {
    * Acquires as {@link #acquire()}, runs the task, releases. Blocks.
    *
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
-   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the
+   *     lock
    * @throws X what the task throws
    */
   default <X extends Exception> void withLock(CheckedRunnable<X> task)
@@ -107,7 +108,8 @@ public interface DistributedLock {
    * As {@link #withLock(CheckedRunnable)}, with the task's result.
    *
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
-   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the
+   *     lock
    * @throws X what the task throws
    */
   default <T extends @Nullable Object, X extends Exception> T withLock(CheckedSupplier<T, X> task)
@@ -120,7 +122,8 @@ public interface DistributedLock {
    *
    * @throws LockTimeoutException if the lock could not be had in time; the task has not run
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
-   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the
+   *     lock
    * @throws X what the task throws
    */
   default <X extends Exception> void withLock(Duration wait, CheckedRunnable<X> task)
@@ -136,7 +139,8 @@ public interface DistributedLock {
    *
    * @throws LockTimeoutException if the lock could not be had in time; the task has not run
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
-   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the
+   *     lock
    * @throws X what the task throws
    */
   default <T extends @Nullable Object, X extends Exception> T withLock(
@@ -170,7 +174,8 @@ public interface DistributedLock {
    * Acquires as {@link #acquire()}, gives the lease to the task, releases. Blocks.
    *
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
-   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the
+   *     lock
    * @throws X what the task throws
    */
   default <X extends Exception> void withLease(CheckedConsumer<Lease, X> task)
@@ -186,7 +191,8 @@ public interface DistributedLock {
    * cannot tell {@code lease -> use(lease)} with a result from one without.
    *
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
-   * @throws InterruptedException if this thread is interrupted before or while it waits for the lock
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the
+   *     lock
    * @throws X what the task throws
    */
   default <T extends @Nullable Object, X extends Exception> T callWithLease(

@@ -95,11 +95,12 @@ public interface Lease extends AutoCloseable {
    * @throws X what the task throws
    */
   default <X extends Exception> void run(CheckedRunnable<X> task) throws X {
-    this.<@Nullable Object, X>run(
-        () -> {
-          task.run();
-          return null;
-        });
+    boolean unused =
+        this.<Boolean, X>run(
+            () -> {
+              task.run();
+              return true;
+            });
   }
 
   /**
