@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * and must be missed within a bounded number of worlds, by the property that stands for it.
  */
 class MutantsTest {
-  private static final int SEEDS = 6_000;
+  private static final int SEEDS = 30_000;
 
   static Stream<Mutant> mutants() {
     return Mutants.all().stream();
