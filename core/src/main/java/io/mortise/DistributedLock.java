@@ -128,10 +128,7 @@ public interface DistributedLock {
    */
   default <X extends Exception> void withLock(Duration wait, CheckedRunnable<X> task)
       throws X, InterruptedException {
-    try (Lease lease = acquireWithin(wait)) {
-      lease.ensureValid();
-      task.run();
-    }
+    run(acquireWithin(wait), lease -> task.run());
   }
 
   /**
@@ -145,10 +142,7 @@ public interface DistributedLock {
    */
   default <T extends @Nullable Object, X extends Exception> T withLock(
       Duration wait, CheckedSupplier<T, X> task) throws X, InterruptedException {
-    try (Lease lease = acquireWithin(wait)) {
-      lease.ensureValid();
-      return task.get();
-    }
+    return call(acquireWithin(wait), lease -> task.get());
   }
 
   /**
@@ -163,10 +157,7 @@ public interface DistributedLock {
     if (granted.isEmpty()) {
       return false;
     }
-    try (Lease lease = granted.get()) {
-      lease.ensureValid();
-      task.run();
-    }
+    run(granted.get(), lease -> task.run());
     return true;
   }
 
@@ -180,10 +171,7 @@ public interface DistributedLock {
    */
   default <X extends Exception> void withLease(CheckedConsumer<Lease, X> task)
       throws X, InterruptedException {
-    try (Lease lease = acquire()) {
-      lease.ensureValid();
-      task.accept(lease);
-    }
+    run(acquire(), task);
   }
 
   /**
@@ -197,9 +185,22 @@ public interface DistributedLock {
    */
   default <T extends @Nullable Object, X extends Exception> T callWithLease(
       CheckedFunction<Lease, T, X> task) throws X, InterruptedException {
-    try (Lease lease = acquire()) {
+    return call(acquire(), task);
+  }
+
+  private static <T extends @Nullable Object, X extends Exception> T call(
+      Lease lease, CheckedFunction<Lease, T, X> task) throws X {
+    try (lease) {
       lease.ensureValid();
       return task.apply(lease);
+    }
+  }
+
+  private static <X extends Exception> void run(Lease lease, CheckedConsumer<Lease, X> task)
+      throws X {
+    try (lease) {
+      lease.ensureValid();
+      task.accept(lease);
     }
   }
 

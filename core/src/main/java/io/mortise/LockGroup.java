@@ -37,6 +37,7 @@ public interface LockGroup {
    * As {@link #acquireWithin}, with a timeout as an outcome instead of an exception.
    *
    * @return empty if they could not be had in time; none is held then
+   * @throws IllegalArgumentException if the time is negative
    * @throws InterruptedException if this thread is interrupted; none is held then
    * @throws LockException as {@link DistributedLock#tryAcquire(Duration)}; none is held then
    */

@@ -178,12 +178,7 @@ final class Views {
   }
 
   private static String mode(LockView lock, Party party) {
-    if (party.weight() == lock.capacity()) {
-      return "exclusive";
-    }
-    return lock.capacity() == Mode.SHARERS
-        ? "shared"
-        : party.weight() + " of " + lock.capacity() + " permits";
+    return Mode.text(party.weight(), lock.capacity());
   }
 
   private static String rest(Party party) {

@@ -47,10 +47,15 @@ public record Mode(int weight, int capacity) {
 
   /** For people: {@code exclusive}, {@code shared} or {@code 2 of 10 permits}. */
   public String text() {
-    if (capacity != SHARERS) {
-      return weight + " of " + capacity + " permits";
+    return text(weight, capacity);
+  }
+
+  /** The same of numbers that nobody has checked, as a store shows them. */
+  public static String text(int weight, int capacity) {
+    if (weight == capacity) {
+      return "exclusive";
     }
-    return isExclusive() ? "exclusive" : "shared";
+    return capacity == SHARERS ? "shared" : weight + " of " + capacity + " permits";
   }
 
   /** Whether nobody else can hold at the same time. */

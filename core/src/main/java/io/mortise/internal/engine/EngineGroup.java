@@ -41,16 +41,11 @@ final class EngineGroup implements LockGroup {
 
   @Override
   public Optional<GroupLease> tryAcquire(Duration wait) throws InterruptedException {
-    if (wait.isNegative()) {
-      throw new IllegalArgumentException(
-          "Cannot wait for " + wait + ". Give a time to wait that is not negative.");
-    }
-    long began = client.now();
+    long deadline = EngineLock.checked(wait) + client.now();
     return all(
         lock -> {
-          Duration spent = Duration.ofNanos(client.now() - began);
-          Duration left = wait.compareTo(spent) > 0 ? wait.minus(spent) : Duration.ZERO;
-          return lock.tryAcquire(left).orElse(null);
+          long left = Math.max(0, deadline - client.now());
+          return lock.tryAcquire(Duration.ofNanos(left)).orElse(null);
         });
   }
 

@@ -197,7 +197,8 @@ final class EngineLock implements DistributedLock {
             + "). Raise the wait time, or shorten what is done under the lock.");
   }
 
-  private static long checked(Duration wait) {
+  /** In nanoseconds, at most {@link Engine#HOWEVER_LONG}; refuses negative times. */
+  static long checked(Duration wait) {
     if (wait.isNegative()) {
       throw new IllegalArgumentException(
           "Cannot wait for " + wait + ". Give a time to wait that is not negative.");
