@@ -3,11 +3,13 @@ package io.mortise.jdbc;
 import io.mortise.spi.SessionId;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.ClosedDirectoryStreamException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
@@ -21,6 +23,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,12 +35,19 @@ import org.jspecify.annotations.Nullable;
  * to make a folder so; a user who may replace the whole folder within that instant can have an
  * empty folder made elsewhere, and nothing else.
  */
-final class BellFolder {
+final class BellFolder implements AutoCloseable {
   private final Path database;
   private final Path path;
 
+  private final ReentrantLock guard = new ReentrantLock();
+
   /** The folder that was found to be in order; null if none was yet. */
   private volatile @Nullable Object accepted;
+
+  /** The same, open; null before and after it is used. */
+  private volatile @Nullable SecureDirectoryStream<Path> kept;
+
+  private boolean closed;
 
   /**
    * @param database its real path, so that all names of it lead to one folder
@@ -55,7 +65,7 @@ final class BellFolder {
   /**
    * Opens the folder.
    *
-   * @throws java.nio.file.NoSuchFileException if there is none
+   * @throws NoSuchFileException if there is none
    * @throws IOException if it is a link, or belongs to a user who has no part in the database
    */
   SecureDirectoryStream<Path> open() throws IOException {
@@ -72,10 +82,56 @@ final class BellFolder {
     }
   }
 
-  /** Opens the folder of a session. */
+  /**
+   * Opens the folder of a session.
+   *
+   * @throws NoSuchFileException if there is none
+   */
   SecureDirectoryStream<Path> open(SessionId session) throws IOException {
-    try (SecureDirectoryStream<Path> folder = open()) {
-      return open(folder, fileName(path(session)));
+    Path name = fileName(path(session));
+    SecureDirectoryStream<Path> folder = kept;
+    if (folder != null) {
+      try {
+        return open(folder, name);
+      } catch (NoSuchFileException | ClosedDirectoryStreamException e) {
+        // The folder may have been removed and made again; asked anew below.
+      }
+    }
+    SecureDirectoryStream<Path> fresh = open();
+    try {
+      return open(fresh, name);
+    } finally {
+      keep(fresh);
+    }
+  }
+
+  /** For the next one: to open and examine it each time takes several times as long. */
+  private void keep(SecureDirectoryStream<Path> fresh) throws IOException {
+    SecureDirectoryStream<Path> old;
+    guard.lock();
+    try {
+      old = closed ? fresh : kept;
+      kept = closed ? null : fresh;
+    } finally {
+      guard.unlock();
+    }
+    if (old != null) {
+      old.close();
+    }
+  }
+
+  /** Closes what was kept open. The folder stays usable, and keeps nothing more. */
+  @Override
+  public void close() throws IOException {
+    guard.lock();
+    try {
+      closed = true;
+      if (kept != null) {
+        kept.close();
+        kept = null;
+      }
+    } finally {
+      guard.unlock();
     }
   }
 

@@ -268,12 +268,13 @@ final class Bells implements AutoCloseable {
 
   @Override
   public void close() {
-    if (watch != null) {
-      try {
+    try {
+      if (watch != null) {
         watch.close();
-      } catch (IOException e) {
-        LOG.debug("Cannot close the watch of the bells", e);
       }
+      folder.close();
+    } catch (IOException e) {
+      LOG.debug("Cannot close the watch of the bells", e);
     }
   }
 }
