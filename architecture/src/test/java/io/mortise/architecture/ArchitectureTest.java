@@ -1,0 +1,65 @@
+package io.mortise.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/** The rules of {@link Rules} over all modules, with a look that none is missing. */
+class ArchitectureTest {
+  private static final JavaClasses ALL =
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .importPackages("io.mortise");
+
+  @Test
+  void givenAllModules_thenEachIsLookedAt() {
+    for (String type :
+        new String[] {
+          "io.mortise.LockClient",
+          "io.mortise.jdbc.JdbcStore",
+          "io.mortise.redis.RedisStore",
+          "io.mortise.zookeeper.ZooKeeperStore",
+          "io.mortise.quorum.QuorumStore",
+          "io.mortise.testkit.LockStoreContract",
+          "io.mortise.cli.Main"
+        }) {
+      assertThat(ALL.contain(type)).as(type).isTrue();
+    }
+    assertThat(ALL.stream().map(type -> type.getPackageName()))
+        .anyMatch(name -> name.startsWith("io.mortise.torture"))
+        .anyMatch(name -> name.startsWith("io.mortise.bench"));
+  }
+
+  @Test
+  void givenAllTypes_thenNoNameIsUsedTwice() {
+    Rules.ONE_NAME_ONE_TYPE.check(ALL);
+  }
+
+  @Test
+  void givenAllPackages_thenNoneDependsOnItselfThroughOthers() {
+    Rules.NO_PACKAGE_CYCLES.check(ALL);
+  }
+
+  @Test
+  void givenTheApi_thenItKnowsNothingBehindIt() {
+    Rules.API_STANDS_ALONE.check(ALL);
+  }
+
+  @Test
+  void givenStores_thenNoneKnowsAnother() {
+    Rules.STORES_ARE_STRANGERS.check(ALL);
+  }
+
+  @Test
+  void givenTools_thenTheySeeThePublicApiOnly() {
+    Rules.TOOLS_SEE_THE_PUBLIC_API.check(ALL);
+  }
+
+  @Test
+  void givenCoreAndStores_thenTheyReadTheClockThatTheyWereGiven() {
+    Rules.CLOCKS_ARE_INJECTED.check(ALL);
+  }
+}

@@ -1,0 +1,192 @@
+package io.mortise.architecture;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.CompositeArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** What the structure of the code has to keep, each rule with its remedy. */
+final class Rules {
+  /** The packages of the public API, which no other package of core may leak into. */
+  private static final String[] API = {
+    "io.mortise", "io.mortise.admin", "io.mortise.function", "io.mortise.guarantee"
+  };
+
+  private static final List<String> STORES =
+      List.of("io.mortise.jdbc", "io.mortise.redis", "io.mortise.zookeeper", "io.mortise.quorum");
+
+  private static final String[] TOOLS = {
+    "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench.."
+  };
+
+  /** What tools may see: the packages that modules export to everybody, and those of tools. */
+  private static final Set<String> PUBLIC =
+      Set.of(
+          "io.mortise",
+          "io.mortise.admin",
+          "io.mortise.function",
+          "io.mortise.guarantee",
+          "io.mortise.spi",
+          "io.mortise.jdbc",
+          "io.mortise.jdbc.sql",
+          "io.mortise.redis",
+          "io.mortise.zookeeper",
+          "io.mortise.zookeeper.curator",
+          "io.mortise.quorum",
+          "io.mortise.testkit",
+          "io.mortise.testkit.server");
+
+  private static final List<String> CLOCKS =
+      List.of(
+          "java.lang.System.nanoTime",
+          "java.lang.System.currentTimeMillis",
+          "java.time.Instant.now",
+          "java.time.Clock.system");
+
+  static final ArchRule ONE_NAME_ONE_TYPE =
+      classes()
+          .should(haveNamesOfTheirOwn())
+          .because(
+              "two types of one name are mistaken for each other; name the newer one after what it"
+                  + " does, or after its store");
+
+  static final ArchRule NO_PACKAGE_CYCLES =
+      slices()
+          .assignedFrom(new Packages())
+          .should()
+          .beFreeOfCycles()
+          .because(
+              "packages of a cycle can only be understood, tested and moved together; move the type"
+                  + " that both need to the lower one, or turn one of the calls into an interface");
+
+  static final ArchRule API_STANDS_ALONE =
+      noClasses()
+          .that()
+          .resideInAnyPackage(API)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("io.mortise.spi..", "io.mortise.internal..")
+          .because(
+              "users of the API must not meet what authors of stores see; give the API a type of its"
+                  + " own and translate in io.mortise.internal.engine");
+
+  static final ArchRule STORES_ARE_STRANGERS =
+      CompositeArchRule.of(STORES.stream().map(Rules::seesNoOtherStore).toList())
+          .because("users take one store alone; move what two stores need to core");
+
+  static final ArchRule TOOLS_SEE_THE_PUBLIC_API =
+      classes()
+          .that()
+          .resideInAnyPackage(TOOLS)
+          .should(dependOnPublicPackagesOnly())
+          .because(
+              "tools are the first users of the API; add what they lack to the API instead of"
+                  + " reaching behind it");
+
+  static final ArchRule CLOCKS_ARE_INJECTED =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages(TOOLS)
+          .and()
+          .resideOutsideOfPackage("io.mortise.testkit..")
+          .and()
+          .doNotHaveFullyQualifiedName("io.mortise.spi.Ticker")
+          .should()
+          .accessTargetWhere(
+              new DescribedPredicate<JavaAccess<?>>("a clock of the system is read") {
+                @Override
+                public boolean test(JavaAccess<?> access) {
+                  String target =
+                      access.getTarget().getOwner().getFullName() + "." + access.getName();
+                  return CLOCKS.stream().anyMatch(target::startsWith);
+                }
+              })
+          .because(
+              "tests move time by hand; read the io.mortise.spi.Ticker that the store was given");
+
+  private Rules() {}
+
+  private static ArchRule seesNoOtherStore(String store) {
+    String[] others =
+        STORES.stream()
+            .filter(other -> !other.equals(store))
+            .map(other -> other + "..")
+            .toArray(String[]::new);
+    return noClasses()
+        .that()
+        .resideInAPackage(store + "..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(others)
+        .allowEmptyShould(true);
+  }
+
+  private static ArchCondition<JavaClass> haveNamesOfTheirOwn() {
+    return new ArchCondition<>("have a simple name that no other type has") {
+      private final Map<String, JavaClass> byName = new TreeMap<>();
+
+      @Override
+      public void check(JavaClass type, ConditionEvents events) {
+        if (!type.isTopLevelClass() || type.getSimpleName().endsWith("-info")) {
+          return;
+        }
+        JavaClass first = byName.putIfAbsent(type.getSimpleName(), type);
+        if (first != null) {
+          events.add(
+              SimpleConditionEvent.violated(
+                  type, type.getFullName() + " has the name of " + first.getFullName()));
+        }
+      }
+    };
+  }
+
+  private static ArchCondition<JavaClass> dependOnPublicPackagesOnly() {
+    return new ArchCondition<>("depend on public packages only") {
+      @Override
+      public void check(JavaClass type, ConditionEvents events) {
+        for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+          JavaClass target = dependency.getTargetClass().getBaseComponentType();
+          String name = target.getPackageName();
+          boolean ours = name.equals("io.mortise") || name.startsWith("io.mortise.");
+          boolean tool =
+              name.startsWith("io.mortise.cli")
+                  || name.startsWith("io.mortise.torture")
+                  || name.startsWith("io.mortise.bench");
+          if (ours && !tool && !PUBLIC.contains(name)) {
+            events.add(SimpleConditionEvent.violated(dependency, dependency.getDescription()));
+          }
+        }
+      }
+    };
+  }
+
+  /** Each package is a slice of its own. */
+  private static final class Packages implements SliceAssignment {
+    @Override
+    public SliceIdentifier getIdentifierOf(JavaClass type) {
+      return type.getPackageName().startsWith("io.mortise")
+          ? SliceIdentifier.of(type.getPackageName())
+          : SliceIdentifier.ignore();
+    }
+
+    @Override
+    public String getDescription() {
+      return "packages";
+    }
+  }
+}

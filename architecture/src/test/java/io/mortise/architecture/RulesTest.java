@@ -1,0 +1,58 @@
+package io.mortise.architecture;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchRule;
+import io.mortise.admin.SeesSpi;
+import io.mortise.architecture.one.First;
+import io.mortise.architecture.two.Second;
+import io.mortise.cli.SeesTheEngine;
+import io.mortise.jdbc.SeesAnotherStore;
+import io.mortise.quorum.ReadsTheClock;
+import org.junit.jupiter.api.Test;
+
+/** Each rule notices a class that breaks it, and says what to do. */
+class RulesTest {
+  private static void assertNoticed(ArchRule rule, String remedy, Class<?>... offenders) {
+    assertThatThrownBy(() -> rule.check(new ClassFileImporter().importClasses(offenders)))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining(offenders[0].getSimpleName())
+        .hasMessageContaining(remedy);
+  }
+
+  @Test
+  void givenApiThatSeesTheSpi_thenItIsNoticed() {
+    assertNoticed(Rules.API_STANDS_ALONE, "a type of its own", SeesSpi.class);
+  }
+
+  @Test
+  void givenStoreThatSeesAnother_thenItIsNoticed() {
+    assertNoticed(Rules.STORES_ARE_STRANGERS, "to core", SeesAnotherStore.class);
+  }
+
+  @Test
+  void givenToolThatSeesTheEngine_thenItIsNoticed() {
+    assertNoticed(
+        Rules.TOOLS_SEE_THE_PUBLIC_API, "add what they lack to the API", SeesTheEngine.class);
+  }
+
+  @Test
+  void givenCycleOfPackages_thenItIsNoticed() {
+    assertNoticed(Rules.NO_PACKAGE_CYCLES, "to the lower one", First.class, Second.class);
+  }
+
+  @Test
+  void givenTwoTypesOfOneName_thenTheyAreNoticed() {
+    assertNoticed(
+        Rules.ONE_NAME_ONE_TYPE,
+        "after its store",
+        io.mortise.quorum.LockClient.class,
+        io.mortise.LockClient.class);
+  }
+
+  @Test
+  void givenStoreThatReadsTheSystemsClock_thenItIsNoticed() {
+    assertNoticed(Rules.CLOCKS_ARE_INJECTED, "Ticker", ReadsTheClock.class);
+  }
+}

@@ -1,0 +1,4 @@
+package io.mortise.quorum;
+
+/** Has the name of another type, for {@code RulesTest}. */
+public final class LockClient {}
