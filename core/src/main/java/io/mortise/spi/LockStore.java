@@ -1,9 +1,13 @@
 package io.mortise.spi;
 
 import io.mortise.Beta;
+import io.mortise.LockName;
+import io.mortise.Store;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
 import java.time.Duration;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -20,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * silence means is decided by the engine. Thread-safe. Stages complete exceptionally with {@link
  * io.mortise.StoreUnavailableException} if the store does not answer.
  */
-public interface LockStore extends AutoCloseable {
+public interface LockStore extends Store {
   /**
    * Opens the store of a URL: that of the provider which knows its scheme. For tools that look at a
    * store; who wants locks takes {@link io.mortise.LockClient#connect}. Blocks.
@@ -39,12 +43,40 @@ public interface LockStore extends AutoCloseable {
       }
       known.addAll(provider.schemes());
     }
-    throw new IllegalArgumentException(
-        "No store for '"
-            + url
-            + "'. On the class path are: "
-            + String.join(", ", known)
-            + ". Add the module of the store (mortise-redis, mortise-jdbc, …), or correct the scheme.");
+    throw new IllegalArgumentException(unknown(url, known));
+  }
+
+  private static String unknown(StoreUrl url, Set<String> known) {
+    String scheme = url.scheme();
+    String message = "No store for '" + url + "'. ";
+    String artifact = artifactOf(scheme);
+    if (artifact != null) {
+      return message + "Add the artifact " + artifact + " to the class path.";
+    }
+    return message
+        + NameSuggestion.scheme(scheme, known)
+            .map(meant -> "Did you mean '" + meant + ":'? ")
+            .orElse(
+                scheme.startsWith("jdbc:")
+                    ? "Of databases, PostgreSQL, MySQL, MariaDB, SQLite and H2 can keep locks. "
+                    : "")
+        + "On the class path are: "
+        + String.join(", ", known)
+        + ".";
+  }
+
+  /** The artifact that brings a scheme of ours; null for another scheme. */
+  private static @Nullable String artifactOf(String scheme) {
+    if (scheme.matches("rediss?(-sentinel|-cluster|-plain)?")) {
+      return "mortise-redis";
+    }
+    return switch (scheme) {
+      case "jdbc:postgresql", "jdbc:mysql", "jdbc:mariadb", "jdbc:sqlite", "jdbc:h2" ->
+          "mortise-jdbc";
+      case "zk", "zk+curator" -> "mortise-zookeeper";
+      case "quorum" -> "mortise-quorum";
+      default -> null;
+    };
   }
 
   /** What it is and can do. */
@@ -160,15 +192,4 @@ public interface LockStore extends AutoCloseable {
    */
   @Override
   void close();
-
-  /** How to evict. */
-  enum Eviction {
-    /**
-     * The holder is told and has until the end of its session's TTL; until then the lock stays
-     * shut.
-     */
-    CLOSE,
-    /** At once. The holder may go on believing that it holds until it hears of it. */
-    BREAK
-  }
 }

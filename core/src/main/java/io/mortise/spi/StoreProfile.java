@@ -62,9 +62,29 @@ public record StoreProfile(
             new Reply.Refused(
                 request.attempt(),
                 Reply.Why.UNSUPPORTED,
-                "Store '" + display + "' has no " + capability + "."));
+                "Store '" + display + "' " + lack(capability)));
       }
     }
     return Optional.empty();
+  }
+
+  /** What a store without the capability cannot do, and what to do instead. */
+  private static String lack(Capability capability) {
+    return switch (capability) {
+      case SHARED ->
+          "has no read/write locks (SHARED). Take one that has them: jdbc:, redis:, zk: or mem:.";
+      case PERMITS ->
+          "has no semaphores (PERMITS). Take one that has them: jdbc:, redis:, zk: or mem:.";
+      case AT_MOST ->
+          "keeps no at-most times (AT_MOST). Leave the time out, or take one that keeps them: jdbc: or"
+              + " redis: without strict expiry, or mem:.";
+      case AT_LEAST ->
+          "keeps no at-least times (AT_LEAST). Leave the time out, or take one that keeps them: jdbc:"
+              + " or redis: without strict expiry, or mem:.";
+      case DOWNGRADE ->
+          "cannot turn an exclusive hold into a shared one (DOWNGRADE). Release it, and acquire the"
+              + " read lock.";
+      default -> "cannot do this: it has no " + capability + ".";
+    };
   }
 }

@@ -65,7 +65,18 @@ public final class StoreUrl {
       throw new IllegalArgumentException(
           "'"
               + shown
-              + "' is not a store URL. Write it like redis://localhost:6379 or jdbc:sqlite:/var/lib/app/locks.db.");
+              + "' is not a store URL. Write it like redis://localhost:6379 or jdbc:sqlite:/var/lib/app/locks.db"
+              + (colon > 0 && url.substring(0, colon).matches("[A-Za-z][A-Za-z0-9+:.-]*")
+                  ? ", with the scheme in small letters."
+                  : "."));
+    }
+    if (!url.startsWith("mem:") && url.substring(colon + 1).matches("\\d{1,5}(?:[/?].*)?")) {
+      throw new IllegalArgumentException(
+          "'"
+              + shown
+              + "' is a host and a port without a scheme. Did you mean 'redis://"
+              + shown
+              + "'?");
     }
     int question = url.lastIndexOf('?');
     Matcher userInfo = USER_INFO.matcher(url);
@@ -187,7 +198,11 @@ public final class StoreUrl {
                 + name
                 + "' in store URL '"
                 + hideAllBut(known)
-                + "'. Known: "
+                + "'. "
+                + NameSuggestion.nearest(name, known)
+                    .map(meant -> "Did you mean '" + meant + "'? ")
+                    .orElse("")
+                + "Known: "
                 + String.join(", ", new TreeSet<>(known))
                 + ".");
       }

@@ -128,4 +128,43 @@ class StoreUrlTest {
         .withMessageContaining("true or false");
     assertThatIllegalArgumentException().isThrownBy(() -> url.duration("create", Duration.ZERO));
   }
+
+  @Test
+  void givenHostAndPortAlone_whenParsed_thenTheSchemeIsSuggested() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> StoreUrl.parse("localhost:6379"))
+        .withMessageContaining("Did you mean 'redis://localhost:6379'?");
+    assertThat(StoreUrl.parse("mem:1").scheme()).isEqualTo("mem");
+  }
+
+  @Test
+  void givenSchemeInCapitals_whenParsed_thenItIsSaid() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> StoreUrl.parse("Redis://localhost"))
+        .withMessageContaining("in small letters");
+  }
+
+  @Test
+  void givenMisspeltParameter_thenTheNearestIsSuggested() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(
+            () -> StoreUrl.parse("redis://h?timout=1s").allowOnly(Set.of("timeout", "wire")))
+        .withMessageContaining("Did you mean 'timeout'?");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "postgresql://h/db, Did you mean 'jdbc:postgresql:'?",
+    "jdbc:postgres://h/db, Did you mean 'jdbc:postgresql:'?",
+    "men:, Did you mean 'mem:'?",
+    "quorum:redis://a, Add the artifact mortise-quorum",
+    "redis://h, Add the artifact mortise-redis",
+    "'jdbc:oracle:thin:@h', 'PostgreSQL, MySQL, MariaDB, SQLite and H2 can keep locks'",
+    "nonsense://h, On the class path are: mem."
+  })
+  void givenSchemeOfNoStoreHere_whenConnected_thenTheMessageHelps(String url, String help) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> LockStore.connect(StoreUrl.parse(url)))
+        .withMessageContaining(help);
+  }
 }

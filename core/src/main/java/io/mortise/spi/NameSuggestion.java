@@ -1,0 +1,72 @@
+package io.mortise.spi;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Finds what was meant by a misspelt name. */
+final class NameSuggestion {
+  private static final int MOST_EDITS = 2;
+
+  /** What other libraries and drivers write, and what it is here. */
+  private static final List<List<String>> OTHERS =
+      List.of(
+          List.of("postgresql", "jdbc:postgresql"),
+          List.of("postgres", "jdbc:postgresql"),
+          List.of("jdbc:postgres", "jdbc:postgresql"),
+          List.of("jdbc:pg", "jdbc:postgresql"),
+          List.of("mysql", "jdbc:mysql"),
+          List.of("mariadb", "jdbc:mariadb"),
+          List.of("sqlite", "jdbc:sqlite"),
+          List.of("h2", "jdbc:h2"),
+          List.of("zookeeper", "zk"),
+          List.of("curator", "zk+curator"),
+          List.of("valkey", "redis"),
+          List.of("valkeys", "rediss"),
+          List.of("redis+sentinel", "redis-sentinel"),
+          List.of("redis+cluster", "redis-cluster"),
+          List.of("memory", "mem"));
+
+  private NameSuggestion() {}
+
+  /** The scheme that was meant; empty if nothing is near. */
+  static Optional<String> scheme(String given, Collection<String> known) {
+    String lower = given.toLowerCase(Locale.ROOT);
+    return OTHERS.stream()
+        .filter(other -> other.get(0).equals(lower))
+        .map(other -> other.get(1))
+        .findFirst()
+        .or(() -> nearest(lower, known));
+  }
+
+  /** The known name that differs by the fewest letters, two at most; empty if none is so near. */
+  static Optional<String> nearest(String given, Collection<String> known) {
+    List<String> candidates = new ArrayList<>(known);
+    return candidates.stream()
+        .filter(name -> edits(given, name) <= Math.min(MOST_EDITS, name.length() / 2))
+        .min(
+            Comparator.comparingInt((String name) -> edits(given, name))
+                .thenComparing(name -> name));
+  }
+
+  /** Levenshtein's distance: letters inserted, left out or replaced. */
+  private static int edits(String one, String other) {
+    int[] row = new int[other.length() + 1];
+    for (int i = 0; i <= other.length(); i++) {
+      row[i] = i;
+    }
+    for (int i = 1; i <= one.length(); i++) {
+      int diagonal = row[0];
+      row[0] = i;
+      for (int k = 1; k <= other.length(); k++) {
+        int replaced = diagonal + (one.charAt(i - 1) == other.charAt(k - 1) ? 0 : 1);
+        diagonal = row[k];
+        row[k] = Math.min(replaced, Math.min(row[k], row[k - 1]) + 1);
+      }
+    }
+    return row[other.length()];
+  }
+}
