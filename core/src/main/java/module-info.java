@@ -8,6 +8,7 @@ module io.mortise.core {
   requires static transitive org.jspecify;
 
   exports io.mortise;
+  exports io.mortise.admin;
   exports io.mortise.function;
   exports io.mortise.guarantee;
   exports io.mortise.spi;
@@ -20,8 +21,11 @@ module io.mortise.core {
   exports io.mortise.internal.table to
       io.mortise.testkit;
 
+  uses io.mortise.LockClientBuilder;
   uses io.mortise.spi.LockStoreProvider;
 
+  provides io.mortise.LockClientBuilder with
+      io.mortise.internal.engine.EngineClientBuilder;
   provides io.mortise.spi.LockStoreProvider with
       io.mortise.internal.table.MemStoreProvider;
 }

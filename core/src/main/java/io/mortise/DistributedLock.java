@@ -153,12 +153,7 @@ public interface DistributedLock {
    * @throws X what the task throws
    */
   default <X extends Exception> boolean tryWithLock(CheckedRunnable<X> task) throws X {
-    Optional<Lease> granted = tryAcquire();
-    if (granted.isEmpty()) {
-      return false;
-    }
-    run(granted.get(), lease -> task.run());
-    return true;
+    return tryWithLease(lease -> task.run());
   }
 
   /**
@@ -175,8 +170,8 @@ public interface DistributedLock {
   }
 
   /**
-   * As {@link #withLease}, with the task's result. It has a name of its own, since the compiler
-   * cannot tell {@code lease -> use(lease)} with a result from one without.
+   * As {@link #withLease(CheckedConsumer)}, with the task's result. It has a name of its own, since
+   * the compiler cannot tell {@code lease -> use(lease)} with a result from one without.
    *
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
    * @throws InterruptedException if this thread is interrupted before or while it waits for the
@@ -186,6 +181,50 @@ public interface DistributedLock {
   default <T extends @Nullable Object, X extends Exception> T callWithLease(
       CheckedFunction<Lease, T, X> task) throws X, InterruptedException {
     return call(acquire(), task);
+  }
+
+  /**
+   * As {@link #withLease(CheckedConsumer)}, acquiring as {@link #acquireWithin}.
+   *
+   * @throws LockTimeoutException if the lock could not be had in time; the task has not run
+   * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the
+   *     lock
+   * @throws X what the task throws
+   */
+  default <X extends Exception> void withLease(Duration wait, CheckedConsumer<Lease, X> task)
+      throws X, InterruptedException {
+    run(acquireWithin(wait), task);
+  }
+
+  /**
+   * As {@link #callWithLease(CheckedFunction)}, acquiring as {@link #acquireWithin}.
+   *
+   * @throws LockTimeoutException if the lock could not be had in time; the task has not run
+   * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits for the
+   *     lock
+   * @throws X what the task throws
+   */
+  default <T extends @Nullable Object, X extends Exception> T callWithLease(
+      Duration wait, CheckedFunction<Lease, T, X> task) throws X, InterruptedException {
+    return call(acquireWithin(wait), task);
+  }
+
+  /**
+   * As {@link #tryWithLock}, with the lease given to the task.
+   *
+   * @return whether the task has run; false if somebody else holds or waits for the lock
+   * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
+   * @throws X what the task throws
+   */
+  default <X extends Exception> boolean tryWithLease(CheckedConsumer<Lease, X> task) throws X {
+    Optional<Lease> granted = tryAcquire();
+    if (granted.isEmpty()) {
+      return false;
+    }
+    run(granted.get(), task);
+    return true;
   }
 
   private static <T extends @Nullable Object, X extends Exception> T call(

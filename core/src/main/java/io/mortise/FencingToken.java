@@ -1,7 +1,5 @@
 package io.mortise;
 
-import io.mortise.spi.LockName;
-
 /**
  * What an exclusive holder shows to whatever its lock guards, so that this can refuse stale
  * holders. Get it by {@link Lease#fencingToken()}; hand it on to other processes by its parts.
@@ -13,7 +11,7 @@ import io.mortise.spi.LockName;
  *
  * @param lock the name of the lock that was granted
  * @param value rises strictly over the exclusive holds of that lock
- * @param holder tells holders apart; the attempt as {@link LockClient#inspect} shows it, encoded
+ * @param holder tells holders apart; the attempt as {@link LockClient#admin} shows it
  */
 public record FencingToken(String lock, long value, String holder) {
   /** The longest holder, in characters. */

@@ -2,6 +2,7 @@ package io.mortise;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /** The leases of a {@link LockGroup}, each with its own token. Thread-safe. */
 public interface GroupLease extends AutoCloseable {
@@ -20,6 +21,22 @@ public interface GroupLease extends AutoCloseable {
 
   /** The shortest of the leases' remaining times. */
   Duration remaining();
+
+  /**
+   * Returns if {@link #isValid()}.
+   *
+   * @throws LeaseLostException as {@link Lease#ensureValid()}, if one of the leases is not valid
+   * @throws IllegalStateException if one of them was closed
+   */
+  void ensureValid();
+
+  /**
+   * Releases all without waiting, in reverse order.
+   *
+   * @return completes when the store has answered; exceptionally with {@link LeaseLostException} if
+   *     one of the leases was lost; further losses are suppressed
+   */
+  CompletableFuture<Void> releaseAsync();
 
   /**
    * Releases all, in reverse order. Blocks.

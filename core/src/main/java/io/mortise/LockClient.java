@@ -1,13 +1,7 @@
 package io.mortise;
 
-import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockPage;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockStore.Eviction;
-import io.mortise.spi.LockView;
-import io.mortise.spi.Reply;
-import io.mortise.spi.StoreProfile;
-import java.util.Optional;
+import io.mortise.admin.LockAdmin;
+import java.util.ServiceLoader;
 
 /**
  * A process's access to the locks of one store. One per store and process is enough; thread-safe.
@@ -31,7 +25,13 @@ public interface LockClient extends AutoCloseable {
 
   /** Connects with settings of your own, or over a store of your own. */
   static LockClientBuilder builder() {
-    return new LockClientBuilder();
+    return ServiceLoader.load(LockClientBuilder.class, LockClientBuilder.class.getClassLoader())
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "The engine of mortise-core is missing. A shaded jar must merge the files of"
+                        + " META-INF/services."));
   }
 
   /** An exclusive lock: the write side of the read/write lock of that name. */
@@ -59,46 +59,8 @@ public interface LockClient extends AutoCloseable {
    */
   LockGroup allOf(String... names);
 
-  /**
-   * Looks at one lock. Blocks for one round trip.
-   *
-   * @return empty if the store knows nothing of it: free, and not used lately
-   * @throws StoreUnavailableException if the store does not answer
-   */
-  Optional<LockView> inspect(String name);
-
-  /**
-   * Looks at many locks, a page at a time. Blocks for one round trip.
-   *
-   * @throws StoreUnavailableException if the store does not answer
-   */
-  LockPage inspect(LockQuery query);
-
-  /**
-   * Ends somebody's hold or wait. Blocks for one round trip. {@link Eviction#CLOSE} tells the
-   * holder and keeps the lock shut until it has let go or its session is over; {@link
-   * Eviction#BREAK} frees it at once, while the holder may go on believing.
-   *
-   * @param attempt as {@link #inspect(String)} shows it
-   * @return what the attempt did
-   * @throws StoreUnavailableException if the store does not answer
-   * @throws UnsupportedByStoreException if the store cannot evict
-   */
-  Reply.Was evict(String name, AttemptId attempt, Eviction how);
-
-  /**
-   * Opens a lock that nobody holds any more but that is kept shut: by the at-least time of its last
-   * hold, or because that holder crashed under one. Blocks for one round trip. Whoever waits gets
-   * it; who relied on the time does not hear of it.
-   *
-   * @return whether it was shut
-   * @throws StoreUnavailableException if the store does not answer
-   * @throws UnsupportedByStoreException if the store cannot evict
-   */
-  boolean reopen(String name);
-
-  /** What the store is and can do. */
-  StoreProfile profile();
+  /** Looks at the locks of the store, and ends what others hold. Does not block by itself. */
+  LockAdmin admin();
 
   /**
    * Gives everything up, and waits for the store's answers, for a few seconds at most. Leases still

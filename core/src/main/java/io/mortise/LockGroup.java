@@ -1,7 +1,13 @@
 package io.mortise;
 
+import io.mortise.function.CheckedRunnable;
+import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Several locks, all or none: taken one by one in the order of their names' bytes, whatever order
@@ -42,4 +48,112 @@ public interface LockGroup {
    * @throws LockException as {@link DistributedLock#tryAcquire(Duration)}; none is held then
    */
   Optional<GroupLease> tryAcquire(Duration wait) throws InterruptedException;
+
+  /**
+   * Acquires all without blocking any thread. Cancelling the future gives the attempt up. A future
+   * that is dropped leaks the locks for as long as the process lives: prefer {@link
+   * #withLocksAsync}.
+   *
+   * @return completes with the leases, or exceptionally with the exceptions of {@link #acquire()};
+   *     none is held then
+   */
+  CompletableFuture<GroupLease> acquireAsync();
+
+  /**
+   * As {@link #acquireAsync()}, for at most so long for all together.
+   *
+   * @return completes with the leases, or exceptionally with the exceptions of {@link
+   *     #acquireWithin}; none is held then
+   * @throws IllegalArgumentException if the time is negative
+   */
+  CompletableFuture<GroupLease> acquireAsync(Duration wait);
+
+  /**
+   * Acquires all as {@link #acquire()}, runs the task, releases. Blocks.
+   *
+   * @throws LeaseLostException if one of the leases was lost meanwhile; suppressed if the task
+   *     threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws X what the task throws
+   */
+  default <X extends Exception> void withLocks(CheckedRunnable<X> task)
+      throws X, InterruptedException {
+    try (GroupLease lease = acquire()) {
+      lease.ensureValid();
+      task.run();
+    }
+  }
+
+  /**
+   * As {@link #withLocks(CheckedRunnable)}, with the task's result.
+   *
+   * @throws LeaseLostException if one of the leases was lost meanwhile; suppressed if the task
+   *     threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws X what the task throws
+   */
+  default <T extends @Nullable Object, X extends Exception> T withLocks(CheckedSupplier<T, X> task)
+      throws X, InterruptedException {
+    try (GroupLease lease = acquire()) {
+      lease.ensureValid();
+      return task.get();
+    }
+  }
+
+  /**
+   * Acquires all as {@link #acquireWithin}, runs the task, releases. Blocks.
+   *
+   * @throws LockTimeoutException if they could not be had in time; the task has not run
+   * @throws LeaseLostException if one of the leases was lost meanwhile; suppressed if the task
+   *     threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws X what the task throws
+   */
+  default <X extends Exception> void withLocks(Duration wait, CheckedRunnable<X> task)
+      throws X, InterruptedException {
+    try (GroupLease lease = acquireWithin(wait)) {
+      lease.ensureValid();
+      task.run();
+    }
+  }
+
+  /**
+   * As {@link #withLocks(Duration, CheckedRunnable)}, with the task's result.
+   *
+   * @throws LockTimeoutException if they could not be had in time; the task has not run
+   * @throws LeaseLostException if one of the leases was lost meanwhile; suppressed if the task
+   *     threw
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws X what the task throws
+   */
+  default <T extends @Nullable Object, X extends Exception> T withLocks(
+      Duration wait, CheckedSupplier<T, X> task) throws X, InterruptedException {
+    try (GroupLease lease = acquireWithin(wait)) {
+      lease.ensureValid();
+      return task.get();
+    }
+  }
+
+  /**
+   * Runs the task if all locks are free, as {@link #tryAcquire()} finds them. Blocks.
+   *
+   * @return whether the task has run; false if one of the locks was taken
+   * @throws LeaseLostException if one of the leases was lost meanwhile; suppressed if the task
+   *     threw
+   * @throws X what the task throws
+   */
+  default <X extends Exception> boolean tryWithLocks(CheckedRunnable<X> task) throws X {
+    Optional<GroupLease> granted = tryAcquire();
+    if (granted.isEmpty()) {
+      return false;
+    }
+    try (GroupLease lease = granted.get()) {
+      lease.ensureValid();
+      task.run();
+      return true;
+    }
+  }
+
+  /** Acquires all, runs the stage, releases when it completes, however it does. Does not block. */
+  <T> CompletableFuture<T> withLocksAsync(Function<GroupLease, ? extends CompletionStage<T>> task);
 }

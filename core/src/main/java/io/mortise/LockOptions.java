@@ -1,6 +1,5 @@
 package io.mortise;
 
-import io.mortise.spi.Terms;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +49,7 @@ public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
   }
 
   /**
-   * What {@link LockClient#inspect} shows people about the attempt.
+   * What {@link LockClient#admin} shows people about the attempt.
    *
    * @throws IllegalArgumentException if it is longer than 100 characters or has a control character
    */

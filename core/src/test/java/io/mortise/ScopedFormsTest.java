@@ -64,9 +64,12 @@ class ScopedFormsTest {
   @Test
   void givenTaskThatWantsTheLease_thenItIsThatOfTheHold() throws InterruptedException {
     lock.withLease(lease -> done.add(String.valueOf(lease.isValid())));
+    lock.withLease(BRIEF, lease -> work());
+    assertThat(lock.tryWithLease(lease -> lease.ensureValid())).isTrue();
     long token = lock.callWithLease(Lease::token);
-    assertThat(done).containsExactly("true");
-    assertThat(token).isPositive();
+    assertThat(done).containsExactly("true", "work");
+    assertThat(lock.<Long, RuntimeException>callWithLease(BRIEF, Lease::token))
+        .isGreaterThan(token);
     assertFree();
   }
 

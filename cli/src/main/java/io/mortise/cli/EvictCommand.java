@@ -1,13 +1,13 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.EvictionResult;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParty;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.DurationText;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockStore.Eviction;
-import io.mortise.spi.LockView;
-import io.mortise.spi.LockView.Party;
-import io.mortise.spi.Reply;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -73,17 +73,17 @@ final class EvictCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     LockName.of(name);
-    AttemptId wanted = attempt == null ? null : AttemptId.parse(attempt);
+    String wanted = attempt == null ? null : AttemptId.parse(attempt).encoded();
     boolean canAsk = Terminal.STDIN.isPresent() && Terminal.STDERR.isPresent();
     if (!yes && !canAsk) {
       throw new ParameterException(
           spec.commandLine(), "There is no terminal to ask on. Add --yes if you are sure.");
     }
     try (LockClient client = store.connect(store.url(), null)) {
-      Optional<LockView> view = client.inspect(name);
-      Optional<Party> party = view.flatMap(lock -> choose(lock, wanted));
+      Optional<LockInfo> view = client.admin().find(name);
+      Optional<LockParty> party = view.flatMap(lock -> choose(lock, wanted));
       if (party.isEmpty() && wanted == null) {
-        return open(client, view.map(LockView::closedFor).orElse(Duration.ZERO));
+        return open(client, view.map(LockInfo::shutFor).orElse(Duration.ZERO));
       } else if (party.isEmpty()) {
         say("Attempt " + attempt + " neither holds nor waits for lock '" + name + "'.");
         return ExitStatus.OK;
@@ -93,22 +93,23 @@ final class EvictCommand implements Callable<Integer> {
         say("Nothing was done.");
         return ExitStatus.FAILED;
       }
-      Reply.Was was =
-          client.evict(
-              name, party.get().attempt(), now || !holds ? Eviction.BREAK : Eviction.CLOSE);
-      say(result(was, party.get()));
+      EvictionResult result =
+          client
+              .admin()
+              .evict(name, party.get().attempt(), now || !holds ? Eviction.BREAK : Eviction.CLOSE);
+      say(text(result, party.get()));
       return ExitStatus.OK;
     }
   }
 
   /** The one that is meant; empty if it is not there. */
-  private Optional<Party> choose(LockView lock, @Nullable AttemptId wanted) {
+  private Optional<LockParty> choose(LockInfo lock, @Nullable String wanted) {
     if (wanted != null) {
       return Stream.concat(lock.holders().stream(), lock.waiters().stream())
           .filter(party -> party.attempt().equals(wanted))
           .findFirst();
     }
-    List<Party> holders = lock.holders();
+    List<LockParty> holders = lock.holders();
     if (holders.size() > 1) {
       throw new ParameterException(
           spec.commandLine(),
@@ -145,13 +146,13 @@ final class EvictCommand implements Callable<Integer> {
       }
     }
     say(
-        client.reopen(name)
+        client.admin().reopen(name)
             ? "Opened lock '" + name + "'."
             : "Lock '" + name + "' has opened by itself.");
     return ExitStatus.OK;
   }
 
-  private boolean confirm(Party party, boolean holds) {
+  private boolean confirm(LockParty party, boolean holds) {
     PrintStream err = surroundings.err();
     err.println(
         Views.client(party)
@@ -181,10 +182,10 @@ final class EvictCommand implements Callable<Integer> {
     }
   }
 
-  private String result(Reply.Was was, Party party) {
+  private String text(EvictionResult result, LockParty party) {
     String who = Views.client(party);
-    return switch (was) {
-      case HELD ->
+    return switch (result) {
+      case HOLD_ENDED ->
           now
               ? "Took lock '" + name + "' from " + who + ", which may not know yet."
               : "Told "
@@ -192,8 +193,8 @@ final class EvictCommand implements Callable<Integer> {
                   + " to let go of lock '"
                   + name
                   + "'. It stays shut until then, or until its session is over.";
-      case WAITING -> "Ended the wait of " + who + " for lock '" + name + "'.";
-      case ABSENT -> who + " had let go of lock '" + name + "' by itself.";
+      case WAIT_ENDED -> "Ended the wait of " + who + " for lock '" + name + "'.";
+      case NOT_THERE -> who + " had let go of lock '" + name + "' by itself.";
     };
   }
 

@@ -1,9 +1,9 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
-import io.mortise.spi.LockPage;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
+import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockPage;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** {@code mortise ls}: the locks of a store. */
 @Command(
@@ -31,6 +32,13 @@ final class ListCommand implements Callable<Integer> {
       description = "Also those that are free but have been used.")
   private boolean all;
 
+  @Parameters(
+      paramLabel = "PREFIX",
+      arity = "0..1",
+      defaultValue = "",
+      description = "Only those whose names begin so.")
+  private String prefix = "";
+
   @Option(names = "--json", description = "Write a JSON array of what 'show --json' writes.")
   private boolean json;
 
@@ -41,15 +49,17 @@ final class ListCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    List<LockView> locks = new ArrayList<>();
+    List<LockInfo> locks = new ArrayList<>();
     try (LockClient client = store.connect(store.url(), null)) {
-      LockQuery query = new LockQuery(null, null, 1000, all);
-      LockPage page = client.inspect(query);
-      locks.addAll(page.locks());
-      for (String next = page.next(); next != null; next = page.next()) {
-        page = client.inspect(query.from(next));
+      String next = null;
+      do {
+        LockPage page =
+            all
+                ? client.admin().listAll(prefix, next, LockAdmin.MAX_PAGE)
+                : client.admin().list(prefix, next, LockAdmin.MAX_PAGE);
         locks.addAll(page.locks());
-      }
+        next = page.next();
+      } while (next != null);
     }
     PrintStream out = surroundings.out();
     if (json) {

@@ -6,8 +6,8 @@ import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.LockInfo;
 import io.mortise.spi.DurationText;
-import io.mortise.spi.LockView;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Optional;
@@ -100,7 +100,7 @@ final class LockWait {
   /** Who is in the way, to be set behind a clause. */
   private String situation() {
     try {
-      Optional<LockView> view = client.inspect(lock.name());
+      Optional<LockInfo> view = client.admin().find(lock.name());
       return view.map(Views::situation).orElse(".");
     } catch (StoreUnavailableException e) {
       return ": the store does not answer.";

@@ -6,10 +6,10 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
 import io.mortise.LockException;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
-import io.mortise.spi.Capability;
+import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.spi.DurationText;
-import io.mortise.spi.LockName;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -160,7 +160,7 @@ final class RunCommand implements Callable<Integer> {
           (shared ? client.readWriteLock(name).readLock() : client.lock(name)).with(options);
       Lease lease =
           new LockWait(client, lock, wait, events).acquire(store.quiet ? null : surroundings.err());
-      return hold(lease, words, notice, client.profile().can(Capability.TOKEN), url);
+      return hold(lease, words, notice, client.admin().store().has(Feature.FENCING_TOKENS), url);
     }
   }
 

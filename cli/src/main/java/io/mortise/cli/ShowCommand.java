@@ -1,12 +1,12 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockView;
-import io.mortise.spi.Mode;
+import io.mortise.LockName;
+import io.mortise.admin.LockInfo;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -36,15 +36,17 @@ final class ShowCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    LockName checked = LockName.of(name);
-    LockView lock;
+    LockName.of(name);
+    LockInfo lock;
     try (LockClient client = store.connect(store.url(), null)) {
       lock =
           client
-              .inspect(name)
+              .admin()
+              .find(name)
               .orElseGet(
                   () ->
-                      new LockView(checked, Mode.SHARERS, 0, Duration.ZERO, List.of(), List.of()));
+                      new LockInfo(
+                          name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of()));
     }
     PrintStream out = surroundings.out();
     if (json) {

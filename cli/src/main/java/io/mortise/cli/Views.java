@@ -1,10 +1,9 @@
 package io.mortise.cli;
 
-import io.mortise.spi.ClientLabel;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParty;
+import io.mortise.admin.LockParty.ClientInfo;
 import io.mortise.spi.DurationText;
-import io.mortise.spi.LockView;
-import io.mortise.spi.LockView.Party;
-import io.mortise.spi.Mode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,13 +18,13 @@ final class Views {
   private Views() {}
 
   /** Who holds, for how long, how many wait; to be set behind a clause, with the full stop. */
-  static String situation(LockView lock) {
+  static String situation(LockInfo lock) {
     StringBuilder text = new StringBuilder();
     if (lock.holders().isEmpty()) {
       text.append(
-          lock.closedFor().isZero() ? "" : ": closed for " + DurationText.format(lock.closedFor()));
+          lock.shutFor().isZero() ? "" : ": closed for " + DurationText.format(lock.shutFor()));
     } else {
-      Party holder = lock.holders().get(0);
+      LockParty holder = lock.holders().get(0);
       text.append(": held by ").append(client(holder));
       if (lock.holders().size() > 1) {
         text.append(" and ").append(lock.holders().size() - 1).append(" more");
@@ -44,10 +43,10 @@ final class Views {
   }
 
   /** One line per lock below a line of headings. */
-  static List<String> table(List<LockView> locks) {
+  static List<String> table(List<LockInfo> locks) {
     List<List<String>> rows = new ArrayList<>();
     rows.add(COLUMNS);
-    for (LockView lock : locks) {
+    for (LockInfo lock : locks) {
       rows.add(row(lock));
     }
     int[] widths = new int[COLUMNS.size()];
@@ -67,18 +66,18 @@ final class Views {
     return lines;
   }
 
-  private static List<String> row(LockView lock) {
+  private static List<String> row(LockInfo lock) {
     String who;
     String token = "-";
     String age = "-";
     String label = "";
     if (lock.holders().isEmpty()) {
       who =
-          lock.closedFor().isZero()
+          lock.shutFor().isZero()
               ? "-"
-              : "(closed for " + DurationText.format(lock.closedFor()) + ")";
+              : "(closed for " + DurationText.format(lock.shutFor()) + ")";
     } else {
-      Party first = lock.holders().get(0);
+      LockParty first = lock.holders().get(0);
       int more = lock.holders().size() - 1;
       who = client(first) + (more == 0 ? "" : " +" + more);
       token = token(first.token());
@@ -86,39 +85,34 @@ final class Views {
       label = Safe.text(first.label());
     }
     return List.of(
-        Safe.text(lock.name().value()),
-        who,
-        token,
-        age,
-        Integer.toString(lock.waiters().size()),
-        label);
+        Safe.text(lock.name()), who, token, age, Integer.toString(lock.waiters().size()), label);
   }
 
   /** All that is known of one lock. */
-  static List<String> details(LockView lock) {
+  static List<String> details(LockInfo lock) {
     List<String> lines = new ArrayList<>();
-    lines.add(Safe.text(lock.name().value()) + ": " + state(lock));
-    if (!lock.closedFor().isZero()) {
-      lines.add("  closed       for " + DurationText.format(lock.closedFor()));
+    lines.add(Safe.text(lock.name()) + ": " + state(lock));
+    if (!lock.shutFor().isZero()) {
+      lines.add("  closed       for " + DurationText.format(lock.shutFor()));
     }
-    for (Party holder : lock.holders()) {
+    for (LockParty holder : lock.holders()) {
       lines.add(
           "  holder       "
               + client(holder)
               + ", "
-              + mode(lock, holder)
+              + holder.share()
               + ", for "
               + DurationText.format(holder.since())
               + (holder.token() == 0 ? "" : ", token " + holder.token())
               + rest(holder));
     }
     int place = 1;
-    for (Party waiter : lock.waiters()) {
+    for (LockParty waiter : lock.waiters()) {
       lines.add(
           String.format("  waiter %-6s", place++)
               + client(waiter)
               + ", "
-              + mode(lock, waiter)
+              + waiter.share()
               + ", for "
               + DurationText.format(waiter.since())
               + rest(waiter));
@@ -130,58 +124,54 @@ final class Views {
   }
 
   /** For programs. Tokens are strings: they pass what a double can hold. */
-  static Map<String, @Nullable Object> json(LockView lock) {
+  static Map<String, @Nullable Object> json(LockInfo lock) {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
-    json.put("name", lock.name().value());
+    json.put("name", lock.name());
     json.put("state", lock.holders().isEmpty() ? state(lock) : "held");
-    json.put("capacity", lock.capacity() == Mode.SHARERS ? null : lock.capacity());
+    json.put("permits", lock.permits().isPresent() ? lock.permits().getAsInt() : null);
     json.put("lastToken", jsonToken(lock.lastToken()));
-    json.put("closedForMillis", lock.closedFor().toMillis());
-    json.put("holders", lock.holders().stream().map(party -> json(lock, party)).toList());
-    json.put("waiters", lock.waiters().stream().map(party -> json(lock, party)).toList());
+    json.put("closedForMillis", lock.shutFor().toMillis());
+    json.put("holders", lock.holders().stream().map(Views::json).toList());
+    json.put("waiters", lock.waiters().stream().map(Views::json).toList());
     return json;
   }
 
-  private static Map<String, @Nullable Object> json(LockView lock, Party party) {
-    ClientLabel client = party.client();
+  private static Map<String, @Nullable Object> json(LockParty party) {
+    ClientInfo client = party.client();
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("host", client == null ? null : client.host());
     json.put("pid", client == null ? null : client.pid());
     json.put("client", client == null ? null : client.name());
     json.put("label", party.label());
-    json.put("mode", mode(lock, party));
-    json.put("weight", party.weight());
+    json.put("mode", party.share().toString());
+    json.put("permits", party.share().permits() == 0 ? null : party.share().permits());
     json.put("token", jsonToken(party.token()));
     json.put("sinceMillis", party.since().toMillis());
     json.put("sessionLeftMillis", party.sessionLeft().toMillis());
     json.put("atMostLeftMillis", party.atMostLeft() == null ? null : party.atMostLeft().toMillis());
-    json.put("attempt", party.attempt().encoded());
+    json.put("attempt", party.attempt());
     return json;
   }
 
   /** {@code host:pid}. */
-  static String client(Party party) {
-    ClientLabel client = party.client();
+  static String client(LockParty party) {
+    ClientInfo client = party.client();
     return client == null
         ? "(session gone)"
         : Safe.text(client.host()) + (client.pid() == 0 ? "" : ":" + client.pid());
   }
 
-  private static String state(LockView lock) {
+  private static String state(LockInfo lock) {
     if (!lock.holders().isEmpty()) {
       return "held by " + lock.holders().size() + ", " + lock.waiters().size() + " waiting";
     }
-    if (!lock.closedFor().isZero()) {
+    if (!lock.shutFor().isZero()) {
       return "closed";
     }
     return lock.waiters().isEmpty() ? "free" : "changing hands";
   }
 
-  private static String mode(LockView lock, Party party) {
-    return Mode.text(party.weight(), lock.capacity());
-  }
-
-  private static String rest(Party party) {
+  private static String rest(LockParty party) {
     StringBuilder text = new StringBuilder();
     text.append(
         party.sessionLeft().isZero()
@@ -193,7 +183,7 @@ final class Views {
     if (!party.label().isEmpty()) {
       text.append(", label '").append(Safe.text(party.label())).append('\'');
     }
-    return text.append(", attempt ").append(party.attempt().encoded()).toString();
+    return text.append(", attempt ").append(party.attempt()).toString();
   }
 
   private static String token(long token) {

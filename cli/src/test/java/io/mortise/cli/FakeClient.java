@@ -11,15 +11,14 @@ import io.mortise.LockClient;
 import io.mortise.LockGroup;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.EvictionResult;
+import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockPage;
+import io.mortise.admin.StoreInfo;
+import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.function.CheckedSupplier;
-import io.mortise.spi.AttemptId;
-import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockStore.Eviction;
-import io.mortise.spi.LockView;
-import io.mortise.spi.Reply;
-import io.mortise.spi.StoreProfile;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -30,6 +29,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
 final class FakeClient implements LockClient {
   static final Duration UNRENEWED = Duration.ofSeconds(8);
 
-  final List<LockView> views = new ArrayList<>();
+  final List<LockInfo> views = new ArrayList<>();
   final List<String> done = new ArrayList<>();
 
   @Override
@@ -65,40 +65,8 @@ final class FakeClient implements LockClient {
   }
 
   @Override
-  public Optional<LockView> inspect(String name) {
-    return views.stream().filter(view -> view.name().value().equals(name)).findFirst();
-  }
-
-  @Override
-  public LockPage inspect(LockQuery query) {
-    // One lock a page, so that paging is seen.
-    int at = query.cursor() == null ? 0 : Integer.parseInt(query.cursor());
-    return at >= views.size()
-        ? new LockPage(List.of(), null)
-        : new LockPage(
-            List.of(views.get(at)), at + 1 < views.size() ? Integer.toString(at + 1) : null);
-  }
-
-  @Override
-  public Reply.Was evict(String name, AttemptId attempt, Eviction how) {
-    done.add(how + " " + name + " " + attempt.encoded());
-    return Reply.Was.HELD;
-  }
-
-  @Override
-  public boolean reopen(String name) {
-    done.add("reopen " + name);
-    return true;
-  }
-
-  @Override
-  public StoreProfile profile() {
-    return new StoreProfile(
-        "fake",
-        EnumSet.allOf(Capability.class),
-        Duration.ofSeconds(1),
-        Duration.ofMillis(100),
-        Duration.ZERO);
+  public LockAdmin admin() {
+    return new FakeAdmin();
   }
 
   @Override
@@ -273,6 +241,49 @@ final class FakeClient implements LockClient {
       if (!valid) {
         throw new LeaseLostException("Lost.");
       }
+    }
+  }
+
+  /** Looks at {@link #views}, and notes what it is to do. */
+  private final class FakeAdmin implements LockAdmin {
+    @Override
+    public Optional<LockInfo> find(String name) {
+      return views.stream().filter(view -> view.name().equals(name)).findFirst();
+    }
+
+    @Override
+    public LockPage list(String prefix, @Nullable String cursor, int limit) {
+      // One lock a page, so that paging is seen.
+      int at = cursor == null ? 0 : Integer.parseInt(cursor);
+      return at >= views.size()
+          ? new LockPage(List.of(), null)
+          : new LockPage(
+              views.subList(at, at + 1).stream()
+                  .filter(view -> view.name().startsWith(prefix))
+                  .toList(),
+              at + 1 < views.size() ? Integer.toString(at + 1) : null);
+    }
+
+    @Override
+    public LockPage listAll(String prefix, @Nullable String cursor, int limit) {
+      return list(prefix, cursor, limit);
+    }
+
+    @Override
+    public EvictionResult evict(String name, String attempt, Eviction how) {
+      done.add(how + " " + name + " " + attempt);
+      return EvictionResult.HOLD_ENDED;
+    }
+
+    @Override
+    public boolean reopen(String name) {
+      done.add("reopen " + name);
+      return true;
+    }
+
+    @Override
+    public StoreInfo store() {
+      return new StoreInfo("fake", EnumSet.allOf(Feature.class), Duration.ofMillis(100));
     }
   }
 }

@@ -1,14 +1,15 @@
 package io.mortise.cli;
 
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParty;
+import io.mortise.admin.LockParty.Access;
+import io.mortise.admin.LockParty.ClientInfo;
+import io.mortise.admin.LockParty.Share;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockView;
-import io.mortise.spi.LockView.Party;
-import io.mortise.spi.Mode;
 import io.mortise.spi.SessionId;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 
 /** Locks to look at. */
 final class Samples {
@@ -18,60 +19,59 @@ final class Samples {
   private Samples() {}
 
   /** Held by one, waited for by another whose label tries to clear the screen. */
-  static LockView held(String name) {
-    return new LockView(
-        LockName.of(name),
-        Mode.SHARERS,
+  static LockInfo held(String name) {
+    return lock(
+        name,
         9_007_199_254_740_993L,
-        Duration.ZERO,
         List.of(
             party(
                 FIRST,
                 "db1",
                 "report.sh",
-                Mode.SHARERS,
+                Access.EXCLUSIVE,
                 9_007_199_254_740_993L,
                 Duration.ofMinutes(3))),
-        List.of(party(SECOND, "db2", "\u001b[2Jevil", Mode.SHARERS, 0, Duration.ofSeconds(12))));
+        List.of(
+            party(SECOND, "db2", "\u001b[2Jevil", Access.EXCLUSIVE, 0, Duration.ofSeconds(12))));
   }
 
   /** Held by one who says something about it. */
-  static LockView labelled(String name, String label) {
-    return new LockView(
-        LockName.of(name),
-        Mode.SHARERS,
+  static LockInfo labelled(String name, String label) {
+    return lock(
+        name,
         5,
-        Duration.ZERO,
-        List.of(party(FIRST, "db1", label, Mode.SHARERS, 5, Duration.ofMinutes(3))),
+        List.of(party(FIRST, "db1", label, Access.EXCLUSIVE, 5, Duration.ofMinutes(3))),
         List.of());
   }
 
   /** Held by two together. */
-  static LockView shared(String name) {
-    return new LockView(
-        LockName.of(name),
-        Mode.SHARERS,
+  static LockInfo shared(String name) {
+    return lock(
+        name,
         12,
-        Duration.ZERO,
         List.of(
-            party(FIRST, "db1", "", 1, 11, Duration.ofSeconds(5)),
-            party(SECOND, "db2", "", 1, 12, Duration.ofSeconds(4))),
+            party(FIRST, "db1", "", Access.SHARED, 11, Duration.ofSeconds(5)),
+            party(SECOND, "db2", "", Access.SHARED, 12, Duration.ofSeconds(4))),
         List.of());
   }
 
   /** Held by nobody, but shut. */
-  static LockView closed(String name) {
-    return new LockView(
-        LockName.of(name), Mode.SHARERS, 5, Duration.ofSeconds(40), List.of(), List.of());
+  static LockInfo closed(String name) {
+    return new LockInfo(name, OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of());
   }
 
-  private static Party party(
-      AttemptId attempt, String host, String label, int weight, long token, Duration since) {
-    return new Party(
-        attempt,
-        new ClientLabel(host, 4711, "mortise"),
+  private static LockInfo lock(
+      String name, long lastToken, List<LockParty> holders, List<LockParty> waiters) {
+    return new LockInfo(name, OptionalInt.empty(), lastToken, Duration.ZERO, holders, waiters);
+  }
+
+  private static LockParty party(
+      AttemptId attempt, String host, String label, Access access, long token, Duration since) {
+    return new LockParty(
+        attempt.encoded(),
+        new ClientInfo(host, 4711, "mortise"),
         label,
-        weight,
+        new Share(access, 0, 0),
         token,
         since,
         Duration.ofSeconds(11),

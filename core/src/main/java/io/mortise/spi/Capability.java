@@ -1,5 +1,7 @@
 package io.mortise.spi;
 
+import io.mortise.Terms;
+
 /**
  * What a store may or may not be able to do. A store refuses at once what it lacks, with nothing
  * written.

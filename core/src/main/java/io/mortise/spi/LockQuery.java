@@ -1,5 +1,6 @@
 package io.mortise.spi;
 
+import io.mortise.LockName;
 import org.jspecify.annotations.Nullable;
 
 /**

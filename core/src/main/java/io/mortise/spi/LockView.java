@@ -1,5 +1,6 @@
 package io.mortise.spi;
 
+import io.mortise.LockName;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

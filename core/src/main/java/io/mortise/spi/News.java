@@ -1,5 +1,7 @@
 package io.mortise.spi;
 
+import io.mortise.LockName;
+
 /**
  * What a session should know of what others did. Delivered at least once, by {@link
  * StoreSession#renew}; also pushed as a hint where the store can, which may be lost, late or

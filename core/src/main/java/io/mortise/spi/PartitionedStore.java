@@ -1,5 +1,7 @@
 package io.mortise.spi;
 
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,5 +1,7 @@
 package io.mortise.spi;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,6 +3,7 @@ package io.mortise.spi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.mortise.Terms;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
+import io.mortise.Terms;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;

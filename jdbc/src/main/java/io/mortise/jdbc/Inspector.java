@@ -1,8 +1,8 @@
 package io.mortise.jdbc;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;

@@ -1,6 +1,6 @@
 package io.mortise.jdbc;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 

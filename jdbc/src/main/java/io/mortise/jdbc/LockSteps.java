@@ -1,8 +1,8 @@
 package io.mortise.jdbc;
 
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;

@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
+import io.mortise.LockName;
 import io.mortise.jdbc.Database.Trouble;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Request;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;

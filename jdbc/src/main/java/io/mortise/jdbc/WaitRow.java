@@ -1,11 +1,11 @@
 package io.mortise.jdbc;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.spi.LockView;
+import io.mortise.admin.LockParty;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.Waits;
@@ -93,7 +94,7 @@ class KilledWaiterTest {
         LockClient waiter = client(url);
         LockChild head = LockChild.start("crowd", url, TTL, "1")) {
       Lease held = holder.lock("echo").acquireWithin(LONG);
-      SessionId stopped = awaitWaiters(holder, 1).get(0).attempt().session();
+      SessionId stopped = AttemptId.parse(awaitWaiters(holder, 1).get(0).attempt()).session();
       CompletableFuture<Long> granted = CompletableFuture.supplyAsync(() -> grantedAt(waiter));
       awaitWaiters(holder, 2);
       awaitShortSession(url, stopped);
@@ -132,12 +133,14 @@ class KilledWaiterTest {
       Lease held = holder.lock("echo").acquireWithin(LONG);
       CompletableFuture<Long> granted;
       try (LockChild child = LockChild.start("crowd", url, TTL, Integer.toString(dead))) {
-        List<LockView.Party> waiting = awaitWaiters(holder, dead);
+        List<LockParty> waiting = awaitWaiters(holder, dead);
         granted = CompletableFuture.supplyAsync(() -> grantedAt(waiter));
         awaitWaiters(holder, dead + 1);
         child.kill();
         if (database != Database.SQLITE) {
-          waiting.forEach(party -> ConnectionLocks.await(url, party.attempt().session(), false));
+          waiting.forEach(
+              party ->
+                  ConnectionLocks.await(url, AttemptId.parse(party.attempt()).session(), false));
         }
       }
       long released = System.nanoTime();
@@ -152,11 +155,12 @@ class KilledWaiterTest {
     return LockClient.builder().url(url).ttl(TTL).build();
   }
 
-  private static List<LockView.Party> awaitWaiters(LockClient locks, int count) {
+  private static List<LockParty> awaitWaiters(LockClient locks, int count) {
     return Awaitility.await()
         .atMost(LONG)
         .pollInterval(Duration.ofMillis(10))
-        .until(() -> locks.inspect("echo").orElseThrow().waiters(), all -> all.size() == count);
+        .until(
+            () -> locks.admin().find("echo").orElseThrow().waiters(), all -> all.size() == count);
   }
 
   private static long grantedAt(LockClient waiter) {

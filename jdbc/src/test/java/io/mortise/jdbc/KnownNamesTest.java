@@ -2,7 +2,7 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

@@ -3,9 +3,9 @@ package io.mortise.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.mortise.LockName;
 import io.mortise.jdbc.Database.Trouble;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;

@@ -7,16 +7,16 @@ import static io.mortise.jdbc.TestTables.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.jdbc.Rows.Ask;
 import io.mortise.jdbc.Rows.Block;
 import io.mortise.jdbc.Rows.Place;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.ResultSet;

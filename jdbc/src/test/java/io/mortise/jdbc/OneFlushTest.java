@@ -2,14 +2,14 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.Terms;
 import io.mortise.testkit.server.PostgresServer;
 import java.sql.Connection;
 import java.sql.DriverManager;

@@ -7,12 +7,12 @@ import static io.mortise.jdbc.TestTables.lock;
 import static io.mortise.jdbc.TestTables.waiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;

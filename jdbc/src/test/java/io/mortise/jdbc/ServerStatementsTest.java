@@ -8,16 +8,16 @@ import static io.mortise.jdbc.TestTables.news;
 import static io.mortise.jdbc.TestTables.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.jdbc.Rows.Ask;
 import io.mortise.jdbc.Rows.Block;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,8 +3,8 @@ package io.mortise.jdbc;
 import static io.mortise.jdbc.TestTables.with;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LockName;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;

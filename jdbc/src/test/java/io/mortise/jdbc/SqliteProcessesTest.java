@@ -120,7 +120,7 @@ class SqliteProcessesTest {
           Awaitility.await()
               .atMost(Duration.ofSeconds(30))
               .pollInterval(Duration.ofMillis(1))
-              .until(() -> !locks.inspect("echo").orElseThrow().waiters().isEmpty());
+              .until(() -> !locks.admin().find("echo").orElseThrow().waiters().isEmpty());
           if (i == rounds / 2) {
             Duration before = child.cpu();
             LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(3));

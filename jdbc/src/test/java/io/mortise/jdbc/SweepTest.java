@@ -3,8 +3,8 @@ package io.mortise.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.mortise.LockName;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;

@@ -1,12 +1,12 @@
 package io.mortise.quorum;
 
+import io.mortise.Terms;
 import io.mortise.quorum.Attempt.Hold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

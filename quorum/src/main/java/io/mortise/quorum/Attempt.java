@@ -1,10 +1,10 @@
 package io.mortise.quorum;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
-import io.mortise.spi.Terms;
 import org.jspecify.annotations.Nullable;
 
 /** What a session knows of one attempt that was not abandoned. Guarded by its stripe. */

@@ -1,15 +1,15 @@
 package io.mortise.quorum;
 
 import io.mortise.LockException;
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;

@@ -1,9 +1,10 @@
 package io.mortise.quorum;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;

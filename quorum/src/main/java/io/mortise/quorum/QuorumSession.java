@@ -1,9 +1,9 @@
 package io.mortise.quorum;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.quorum.Attempt.Hold;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;

@@ -1,15 +1,15 @@
 package io.mortise.quorum;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.quorum.Attempt.Hold;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Reply.Was;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -2,10 +2,11 @@ package io.mortise.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.internal.judge.ForwardingStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Memory;
 import io.mortise.spi.Mode;
@@ -13,7 +14,6 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Terms;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.Waits;
 import java.time.Duration;

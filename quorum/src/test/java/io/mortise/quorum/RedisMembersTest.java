@@ -8,7 +8,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.Capability;
+import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.testkit.Unpaused;
@@ -48,9 +48,8 @@ class RedisMembersTest {
     members = new RedisMembers(3);
     try (LockClient a = client(PATIENT, LONG);
         LockClient b = client(PATIENT, LONG)) {
-      EnumSet<Capability> able = EnumSet.allOf(Capability.class);
-      able.removeAll(MemMembers.LACKING);
-      assertThat(a.profile().capabilities()).isEqualTo(able);
+      assertThat(a.admin().store().features())
+          .isEqualTo(EnumSet.complementOf(EnumSet.of(Feature.PERMITS, Feature.DOWNGRADE)));
       long last = 0;
       for (int i = 0; i < 20; i++) {
         LockClient holder = i % 2 == 0 ? a : b;
@@ -68,7 +67,7 @@ class RedisMembersTest {
       second.close();
       assertThatThrownBy(() -> a.semaphore("s", 2).permits(1).tryAcquire())
           .isInstanceOf(UnsupportedByStoreException.class);
-      await().atMost(LONG).until(() -> a.inspect("x").orElseThrow().holders().isEmpty());
+      await().atMost(LONG).until(() -> a.admin().find("x").orElseThrow().holders().isEmpty());
       try (LockStore store = members.open(PATIENT)) {
         StoreReport report = Waits.join(store.examine());
         assertThat(report.mode()).isEqualTo("quorum");

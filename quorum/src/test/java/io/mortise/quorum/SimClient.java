@@ -1,8 +1,10 @@
 package io.mortise.quorum;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
@@ -12,7 +14,6 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Terms;
 import io.mortise.spi.Verdict;
 import io.mortise.spi.Votes;
 import java.time.Duration;
@@ -250,7 +251,7 @@ final class SimClient {
     AttemptId held = attempt;
     if (phase == Phase.HOLDING && held != null && !other.dead) {
       network.tell(this, "is evicted");
-      var unused = other.store.evict(LOCK, held, LockStore.Eviction.CLOSE);
+      var unused = other.store.evict(LOCK, held, Eviction.CLOSE);
     }
   }
 

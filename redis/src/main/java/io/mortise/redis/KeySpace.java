@@ -1,6 +1,6 @@
 package io.mortise.redis;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.spi.SessionId;
 import java.util.List;
 import java.util.Optional;

@@ -1,10 +1,11 @@
 package io.mortise.redis;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.Terms;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
@@ -13,7 +14,6 @@ import io.mortise.spi.Reply.Was;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package io.mortise.redis;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.cluster.ClusterNodes;
@@ -10,7 +11,6 @@ import io.mortise.redis.wire.Endpoint;
 import io.mortise.redis.wire.ErrorReplyException;
 import io.mortise.redis.wire.RedisWire;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.StoreProfile;

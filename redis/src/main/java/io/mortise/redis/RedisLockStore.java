@@ -2,14 +2,15 @@ package io.mortise.redis;
 
 import io.lettuce.core.RedisClient;
 import io.mortise.LockException;
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.admin.Eviction;
 import io.mortise.redis.wire.ErrorReplyException;
 import io.mortise.redis.wire.NotSentException;
 import io.mortise.redis.wire.RedisWire;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;

@@ -2,9 +2,9 @@ package io.mortise.redis;
 
 import static io.mortise.redis.LockCodec.number;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import java.time.Duration;

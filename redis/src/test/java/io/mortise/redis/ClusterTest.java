@@ -233,7 +233,7 @@ class ClusterTest {
     String name = "there and back";
     Lease held = a.lock(name).acquire();
     CompletableFuture<Lease> waiting = b.lock(name).acquireAsync();
-    await().atMost(LONG).until(() -> a.inspect(name).orElseThrow().waiters().size() == 1);
+    await().atMost(LONG).until(() -> a.admin().find(name).orElseThrow().waiters().size() == 1);
     int slot = slotOf(name);
     RedisServer home = cluster.masterOf(slot);
     RedisServer other =
@@ -338,7 +338,7 @@ class ClusterTest {
         String name = "app/" + i;
         Lease held = a.lock(name).acquireWithin(LONG);
         CompletableFuture<Lease> waiting = b.lock(name).acquireAsync();
-        await().atMost(LONG).until(() -> a.inspect(name).orElseThrow().waiters().size() == 1);
+        await().atMost(LONG).until(() -> a.admin().find(name).orElseThrow().waiters().size() == 1);
         held.close();
         waiting.get(30, TimeUnit.SECONDS).close();
       }
@@ -366,7 +366,7 @@ class ClusterTest {
     other.onLost(lost::add);
     long token = held.token();
     CompletableFuture<Lease> waiting = b.lock(there).acquireAsync();
-    await().atMost(LONG).until(() -> a.inspect(there).orElseThrow().waiters().size() == 1);
+    await().atMost(LONG).until(() -> a.admin().find(there).orElseThrow().waiters().size() == 1);
     assertThat(dying.ask("WAIT", "1", "10000")).containsExactly("1");
 
     dying.kill();

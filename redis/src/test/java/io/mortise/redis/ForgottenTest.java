@@ -72,7 +72,7 @@ class ForgottenTest {
         LockClient b = client(server)) {
       Lease first = a.lock("x").acquire();
       CompletableFuture<Lease> waiting = b.lock("x").acquireAsync();
-      await().atMost(LONG).until(() -> a.inspect("x").orElseThrow().waiters().size() == 1);
+      await().atMost(LONG).until(() -> a.admin().find("x").orElseThrow().waiters().size() == 1);
       server.ask("DEL", "m::l:x", "m::q:x", "m::d:x");
       server.ask("DEBUG", "CHANGE-REPL-ID");
       Lease next = waiting.get(20, TimeUnit.SECONDS);

@@ -3,9 +3,9 @@ package io.mortise.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockClient;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;

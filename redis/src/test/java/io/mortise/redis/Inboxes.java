@@ -1,6 +1,6 @@
 package io.mortise.redis;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.RedisServer;

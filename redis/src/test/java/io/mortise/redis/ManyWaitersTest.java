@@ -2,8 +2,8 @@ package io.mortise.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Reply;
 import io.mortise.testkit.server.RedisServer;

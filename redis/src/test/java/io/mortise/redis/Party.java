@@ -1,8 +1,9 @@
 package io.mortise.redis;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
@@ -12,7 +13,6 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Terms;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;

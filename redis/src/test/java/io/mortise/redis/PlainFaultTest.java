@@ -8,12 +8,11 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
@@ -63,7 +62,7 @@ class PlainFaultTest {
       assertThatThrownBy(() -> client.lock("x", atMost).acquire())
           .isInstanceOf(UnsupportedByStoreException.class)
           .hasMessageContaining("AT_MOST");
-      assertThatThrownBy(() -> client.inspect(LockQuery.all()))
+      assertThatThrownBy(() -> client.admin().list("", null, 10))
           .isInstanceOf(UnsupportedByStoreException.class)
           .hasMessageContaining("prefix");
       try (Lease writer = client.readWriteLock("x").writeLock().acquireWithin(WAIT)) {
@@ -264,7 +263,7 @@ class PlainFaultTest {
       assertThat(waiting).isNotDone();
       server.resume();
       waiting.get(20, java.util.concurrent.TimeUnit.SECONDS).close();
-      Waits.until(WAIT, "x was free", () -> client.inspect("x").isEmpty());
+      Waits.until(WAIT, "x was free", () -> client.admin().find("x").isEmpty());
     }
   }
 

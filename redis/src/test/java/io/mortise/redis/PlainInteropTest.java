@@ -84,7 +84,7 @@ class PlainInteropTest {
         LockClient ours = client(server)) {
       assertThat(other.lock(LOCK, "a value of theirs", LONG)).isTrue();
       assertThat(ours.lock(LOCK).tryAcquire()).isEmpty();
-      assertThat(ours.inspect(LOCK).orElseThrow().holders().get(0).client())
+      assertThat(ours.admin().find(LOCK).orElseThrow().holders().get(0).client())
           .isNotNull()
           .extracting("name")
           .isEqualTo("a value of theirs");
@@ -203,7 +203,7 @@ class PlainInteropTest {
       other.lock("plain", "theirs", LONG);
       assertThat(strings.lock("hashed").tryAcquire()).isEmpty();
       assertThat(hashes.lock("plain").tryAcquire()).isEmpty();
-      assertThat(strings.inspect("hashed").orElseThrow().holders()).hasSize(1);
+      assertThat(strings.admin().find("hashed").orElseThrow().holders()).hasSize(1);
       assertThat(other.call("DBSIZE")).isEqualTo(2L);
     }
   }

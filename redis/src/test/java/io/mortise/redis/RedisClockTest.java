@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockException;
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
 import io.mortise.spi.PartitionedStore;

@@ -102,7 +102,7 @@ class SentinelTest {
     ConcurrentLinkedQueue<LeaseLostException> lost = new ConcurrentLinkedQueue<>();
     held.onLost(lost::add);
     CompletableFuture<Lease> waiting = b.lock("held").acquireAsync();
-    await().atMost(LONG).until(() -> a.inspect("held").orElseThrow().waiters().size() == 1);
+    await().atMost(LONG).until(() -> a.admin().find("held").orElseThrow().waiters().size() == 1);
     awaitReplicas();
     awaitReplication();
 

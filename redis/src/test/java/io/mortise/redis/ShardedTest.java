@@ -7,8 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
+import io.mortise.admin.LockInfo;
 import io.mortise.testkit.Unpaused;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.RedisServer;
@@ -95,10 +94,7 @@ class ShardedTest {
         }
       }
       Set<String> seen =
-          two.inspect(LockQuery.all()).locks().stream()
-              .map(LockView::name)
-              .map(Object::toString)
-              .collect(Collectors.toCollection(TreeSet::new));
+          two.admin().stream("").map(LockInfo::name).collect(Collectors.toCollection(TreeSet::new));
       Set<String> all =
           IntStream.range(0, 30)
               .mapToObj(i -> "n" + i)

@@ -6,10 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;

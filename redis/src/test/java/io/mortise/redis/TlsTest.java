@@ -3,8 +3,8 @@ package io.mortise.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Reply;
 import io.mortise.testkit.server.RedisAccess;

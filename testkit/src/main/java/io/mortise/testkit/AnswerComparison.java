@@ -1,8 +1,8 @@
 package io.mortise.testkit;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockView;
 import io.mortise.spi.News;

@@ -3,11 +3,12 @@ package io.mortise.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
@@ -18,7 +19,6 @@ import io.mortise.spi.Reply.Was;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
 import io.mortise.spi.StoreProfile;
-import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -215,7 +215,7 @@ class CapabilitySuite extends StoreSuite {
     needsLackOf(Capability.EVICT);
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
-    for (LockStore.Eviction how : LockStore.Eviction.values()) {
+    for (Eviction how : Eviction.values()) {
       assertThatThrownBy(
               () ->
                   store().evict(LOCK, attempt, how).toCompletableFuture().get(10, TimeUnit.SECONDS))

@@ -1,14 +1,14 @@
 package io.mortise.testkit;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
-import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

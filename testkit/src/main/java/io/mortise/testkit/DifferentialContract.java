@@ -1,6 +1,6 @@
 package io.mortise.testkit;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;

@@ -2,16 +2,16 @@ package io.mortise.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.Terms;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Reply.Was;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,16 +27,16 @@ class EvictSuite extends StoreSuite {
     needs(Capability.EVICT);
   }
 
-  private Reply.Ended evict(AttemptId attempt, LockStore.Eviction how) {
+  private Reply.Ended evict(AttemptId attempt, Eviction how) {
     return Waits.join(store().evict(LOCK, attempt, how));
   }
 
   private Reply.Ended close(AttemptId attempt) {
-    return evict(attempt, LockStore.Eviction.CLOSE);
+    return evict(attempt, Eviction.CLOSE);
   }
 
   private Reply.Ended breakUp(AttemptId attempt) {
-    return evict(attempt, LockStore.Eviction.BREAK);
+    return evict(attempt, Eviction.BREAK);
   }
 
   @Test

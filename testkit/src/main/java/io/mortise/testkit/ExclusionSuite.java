@@ -2,16 +2,16 @@ package io.mortise.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Reply.Was;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
-import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -10,8 +10,10 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockOptions;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParty;
+import io.mortise.admin.LockState;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,9 +47,15 @@ class LeaseSuite extends ClientSuite {
       assertThat(holder.label()).isEqualTo("nightly report");
       assertThat(holder.client()).isNotNull().extracting("name").isEqualTo("worker-7");
     }
-    LockView seen = a.client().inspect(LOCK).orElseThrow();
-    assertThat(seen.holders()).hasSize(1);
-    assertThat(a.client().inspect(LockQuery.all()).locks()).hasSize(1);
+    LockInfo seen = a.client().admin().find(LOCK).orElseThrow();
+    assertThat(seen.state()).isEqualTo(LockState.HELD);
+    assertThat(seen.permits()).isEmpty();
+    assertThat(seen.holders())
+        .singleElement()
+        .extracting(LockParty::share)
+        .hasToString("exclusive");
+    assertThat(a.client().admin().stream("")).extracting(LockInfo::name).containsExactly(LOCK);
+    assertThat(a.client().admin().stream(LOCK + "/")).isEmpty();
 
     lease.close();
     lease.close();

@@ -1,6 +1,6 @@
 package io.mortise.testkit;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import java.util.List;
 import java.util.stream.Stream;
 

@@ -2,9 +2,9 @@ package io.mortise.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;

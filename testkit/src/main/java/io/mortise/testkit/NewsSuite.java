@@ -2,17 +2,17 @@ package io.mortise.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockStore;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -155,7 +155,7 @@ class NewsSuite extends StoreSuite {
     SessionDriver b = session("b");
     manyAreWanted(a, b, 100);
     AttemptId gone = a.hold(LOCK, EX).attempt();
-    Waits.join(store().evict(LOCK, gone, LockStore.Eviction.CLOSE));
+    Waits.join(store().evict(LOCK, gone, Eviction.CLOSE));
     a.hold(OTHER, EX);
     busy(b.acquire(OTHER, b.attempt(), EX));
 

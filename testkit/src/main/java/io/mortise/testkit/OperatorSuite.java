@@ -8,10 +8,9 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.AttemptId;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.EvictionResult;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockStore;
-import io.mortise.spi.Reply;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -31,9 +30,10 @@ class OperatorSuite extends ClientSuite {
     Recorder<LeaseLostException> told = new Recorder<>();
     Lease lease = a.lock().acquire();
     lease.onLost(told);
-    AttemptId attempt = holders(LOCK).get(0).attempt();
+    String attempt = holders(LOCK).get(0).attempt().encoded();
 
-    assertThat(b.client().evict(LOCK, attempt, LockStore.Eviction.CLOSE)).isEqualTo(Reply.Was.HELD);
+    assertThat(b.client().admin().evict(LOCK, attempt, Eviction.CLOSE))
+        .isEqualTo(EvictionResult.HOLD_ENDED);
 
     told.await(1);
     assertThat(lease.state()).isEqualTo(Lease.State.LOST);
@@ -51,8 +51,9 @@ class OperatorSuite extends ClientSuite {
     Recorder<LeaseLostException> told = new Recorder<>();
     Lease lease = a.lock().acquire();
     lease.onLost(told);
-    AttemptId attempt = holders(LOCK).get(0).attempt();
-    assertThat(b.client().evict(LOCK, attempt, LockStore.Eviction.BREAK)).isEqualTo(Reply.Was.HELD);
+    String attempt = holders(LOCK).get(0).attempt().encoded();
+    assertThat(b.client().admin().evict(LOCK, attempt, Eviction.BREAK))
+        .isEqualTo(EvictionResult.HOLD_ENDED);
     Lease next = b.lock().tryAcquire().orElseThrow();
     told.await(1);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
@@ -71,9 +72,9 @@ class OperatorSuite extends ClientSuite {
     Lease lease = a.lock().acquire();
     Future<Lease> waiting = acquiring(b.lock());
     awaitWaiters(LOCK, 1);
-    AttemptId attempt = waiters(LOCK).get(0).attempt();
-    assertThat(a.client().evict(LOCK, attempt, LockStore.Eviction.BREAK))
-        .isEqualTo(Reply.Was.WAITING);
+    String attempt = waiters(LOCK).get(0).attempt().encoded();
+    assertThat(a.client().admin().evict(LOCK, attempt, Eviction.BREAK))
+        .isEqualTo(EvictionResult.WAIT_ENDED);
     assertThat(failure(waiting))
         .isInstanceOf(LockException.class)
         .isNotInstanceOf(LockTimeoutException.class);
@@ -86,8 +87,8 @@ class OperatorSuite extends ClientSuite {
     Assumptions.assumeFalse(can(Capability.EVICT), "the store has EVICT");
     Peer a = peer("a");
     Lease lease = a.lock().acquire();
-    AttemptId attempt = holders(LOCK).get(0).attempt();
-    assertThatThrownBy(() -> a.client().evict(LOCK, attempt, LockStore.Eviction.BREAK))
+    String attempt = holders(LOCK).get(0).attempt().encoded();
+    assertThatThrownBy(() -> a.client().admin().evict(LOCK, attempt, Eviction.BREAK))
         .isInstanceOf(UnsupportedByStoreException.class);
     assertThat(lease.isValid()).isTrue();
     lease.close();

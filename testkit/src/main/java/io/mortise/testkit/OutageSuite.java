@@ -134,7 +134,7 @@ class OutageSuite extends ClientSuite {
     isFree(a.lock());
     a.link().set(StoreLink.State.REFUSING);
     assertThatThrownBy(() -> a.lock().tryAcquire()).isInstanceOf(StoreUnavailableException.class);
-    assertThatThrownBy(() -> a.client().inspect(LOCK))
+    assertThatThrownBy(() -> a.client().admin().find(LOCK))
         .isInstanceOf(StoreUnavailableException.class);
     a.link().set(StoreLink.State.CUT);
     assertThatThrownBy(() -> a.lock().tryAcquire()).isInstanceOf(StoreUnavailableException.class);

@@ -2,6 +2,7 @@ package io.mortise.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Mode;
@@ -9,7 +10,6 @@ import io.mortise.spi.Reply.How;
 import io.mortise.spi.Reply.Was;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

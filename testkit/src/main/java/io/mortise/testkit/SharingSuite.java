@@ -3,6 +3,7 @@ package io.mortise.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.DistributedLock;
 import io.mortise.DistributedReadWriteLock;
 import io.mortise.DistributedSemaphore;
 import io.mortise.GroupLease;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -258,6 +260,56 @@ class SharingSuite extends ClientSuite {
     assertThatThrownBy(() -> a.client().allOf()).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> a.client().allOf("x", "x"))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void givenGroup_whenItIsAcquiredWithoutBlocking_thenAllAreHeldOrNone() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    LockGroup group = a.client().allOf("z", "x", "y");
+    GroupLease all = get(group.acquireAsync());
+    assertThat(all.isValid()).isTrue();
+    assertThat(b.client().lock("z").tryAcquire()).isEmpty();
+    get(all.releaseAsync());
+    assertNothingLeft("x", "y", "z");
+    List<String> seen = new ArrayList<>();
+    get(
+        group.withLocksAsync(
+            held -> {
+              held.leases().forEach(lease -> seen.add(lease.name()));
+              return CompletableFuture.completedFuture(true);
+            }));
+    assertThat(seen).containsExactly("x", "y", "z");
+    assertNothingLeft("x", "y", "z");
+
+    Lease other = b.client().lock("y").acquire();
+    assertThat(failure(group.acquireAsync(BRIEF))).isInstanceOf(LockTimeoutException.class);
+    assertNothingLeft("x", "z");
+    CompletableFuture<GroupLease> cancelled = group.acquireAsync();
+    Waits.until(LONG, "x was taken", () -> holders("x").size() == 1);
+    assertThat(cancelled.cancel(true)).isTrue();
+    assertNothingLeft("x", "z");
+    other.close();
+    assertThat(a.client().lock("y").acquireWithin(LONG)).satisfies(Lease::close);
+    assertNothingLeft("x", "y", "z");
+  }
+
+  @Test
+  void givenTask_thenItRunsUnderAllLocksOfAGroup() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    LockGroup group = a.client().allOf("x", "y");
+    DistributedLock one = b.client().lock("y");
+    assertThat(group.<Boolean, RuntimeException>withLocks(() -> one.tryAcquire().isEmpty()))
+        .isTrue();
+    group.withLocks(LONG, () -> assertThat(one.tryAcquire()).isEmpty());
+    assertThat(group.tryWithLocks(() -> assertThat(one.tryAcquire()).isEmpty())).isTrue();
+    try (Lease held = one.acquire()) {
+      assertThat(group.tryWithLocks(() -> assertThat(held).isNull())).isFalse();
+      assertThatThrownBy(() -> group.withLocks(BRIEF, () -> assertThat(held).isNull()))
+          .isInstanceOf(LockTimeoutException.class);
+    }
+    assertNothingLeft("x", "y");
   }
 
   @Test

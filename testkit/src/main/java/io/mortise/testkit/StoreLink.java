@@ -1,8 +1,9 @@
 package io.mortise.testkit;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;

@@ -1,9 +1,9 @@
 package io.mortise.testkit;
 
+import io.mortise.LockName;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.Ticker;

@@ -2,6 +2,8 @@ package io.mortise.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.Terms;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
@@ -9,7 +11,6 @@ import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import io.mortise.testkit.mutant.MutantHunt;
 import java.util.List;
 import java.util.Optional;
@@ -153,7 +154,7 @@ class TokenSuite extends StoreSuite {
     needs(Capability.EVICT);
     SessionDriver a = session("a");
     Reply.Granted first = granted(a.ask(block(a.attempt(), 1024, 0, null)));
-    Waits.join(store().evict(LOCK, first.attempt(), LockStore.Eviction.BREAK));
+    Waits.join(store().evict(LOCK, first.attempt(), Eviction.BREAK));
     assertThat(session("b").hold(LOCK, EX).token()).isGreaterThan(last(first));
   }
 

@@ -1,8 +1,8 @@
 package io.mortise.testkit;
 
+import io.mortise.LockName;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.StoreProfile;

@@ -8,10 +8,9 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockPage;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockPage;
 import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,7 +112,7 @@ class MemPartsTest {
     }
     try (Lease one = client.lock(names[1]).acquire()) {
       assertThat(client.allOf(names).tryAcquire()).isEmpty();
-      assertThat(client.inspect(names[0]).orElseThrow().holders()).isEmpty();
+      assertThat(client.admin().find(names[0]).orElseThrow().holders()).isEmpty();
       assertThat(one.isValid()).isTrue();
     }
   }
@@ -128,21 +127,20 @@ class MemPartsTest {
     }
     for (int limit : new int[] {1, 3, 7, 100}) {
       List<String> seen = new ArrayList<>();
-      LockQuery query = new LockQuery(null, null, limit, false);
-      LockPage page = client.inspect(query);
+      LockPage page = client.admin().list("page/", null, limit);
       while (true) {
         assertThat(page.locks()).hasSizeLessThanOrEqualTo(limit);
-        page.locks().stream().map(LockView::name).map(LockName::value).forEach(seen::add);
+        page.locks().stream().map(LockInfo::name).forEach(seen::add);
         if (page.next() == null) {
           break;
         }
-        page = client.inspect(query.from(page.next()));
+        page = client.admin().list("page/", page.next(), limit);
       }
       assertThat(seen).as("limit %d", limit).hasSize(20).containsAll(held);
     }
     leases.forEach(Lease::close);
     assertThat(Waits.join(store.sweep(1000))).isZero();
-    assertThatThrownBy(() -> client.inspect(new LockQuery(null, "9:", 10, false)))
+    assertThatThrownBy(() -> client.admin().list("", "9:", 10))
         .isInstanceOf(RuntimeException.class)
         .hasStackTraceContaining("is not a cursor");
   }

@@ -1,6 +1,6 @@
 package io.mortise.zookeeper;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.spi.Mode;
 
 /**

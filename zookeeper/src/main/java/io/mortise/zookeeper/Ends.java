@@ -1,6 +1,6 @@
 package io.mortise.zookeeper;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Reply.Was;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.mortise.zookeeper;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.SessionId;
 
 /**

@@ -1,8 +1,8 @@
 package io.mortise.zookeeper;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;

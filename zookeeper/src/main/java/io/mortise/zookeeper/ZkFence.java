@@ -2,8 +2,8 @@ package io.mortise.zookeeper;
 
 import io.mortise.FencingToken;
 import io.mortise.Lease;
+import io.mortise.LockName;
 import io.mortise.StaleTokenException;
-import io.mortise.spi.LockName;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,10 +2,11 @@ package io.mortise.zookeeper;
 
 import static io.mortise.zookeeper.ZooKeeperStore.Options.DEFAULT;
 
+import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;

@@ -131,7 +131,7 @@ class CrowdTest {
   }
 
   private static int waiters(LockClient client) {
-    return client.inspect("x").map(lock -> lock.waiters().size()).orElse(0);
+    return client.admin().find("x").map(lock -> lock.waiters().size()).orElse(0);
   }
 
   private static LockClient client(String address, Duration ttl) {

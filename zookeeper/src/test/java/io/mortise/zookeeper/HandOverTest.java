@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.Relay;

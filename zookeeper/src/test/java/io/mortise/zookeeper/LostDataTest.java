@@ -68,7 +68,7 @@ class LostDataTest {
 
   private static int waiters(LockClient client) {
     try {
-      return client.inspect("x").map(view -> view.waiters().size()).orElse(0);
+      return client.admin().find("x").map(view -> view.waiters().size()).orElse(0);
     } catch (StoreUnavailableException e) {
       return -1;
     }
@@ -114,7 +114,7 @@ class LostDataTest {
         assertThat(next.token()).isGreaterThan(before.value());
         fence.enter(next);
         assertThatThrownBy(() -> fence.enter(before)).isInstanceOf(StaleTokenException.class);
-        assertThat(other.inspect("x").orElseThrow().holders().get(0).token())
+        assertThat(other.admin().find("x").orElseThrow().holders().get(0).token())
             .isLessThanOrEqualTo(next.token())
             .isGreaterThan(before.value());
       }

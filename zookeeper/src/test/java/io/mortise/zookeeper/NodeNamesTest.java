@@ -3,7 +3,7 @@ package io.mortise.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.testkit.NameVectors;
 import java.util.List;
 import org.apache.zookeeper.common.PathUtils;

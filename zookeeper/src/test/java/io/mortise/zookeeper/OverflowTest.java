@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
-import io.mortise.spi.LockName;
 import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.io.File;

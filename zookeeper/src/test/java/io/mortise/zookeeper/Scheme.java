@@ -1,6 +1,6 @@
 package io.mortise.zookeeper;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.KeeperException;

@@ -70,7 +70,7 @@ class ZooKeeperFaultTest {
     LockClient b = client("/restart", Duration.ofSeconds(60));
     Lease held = a.lock("x").acquire();
     CompletableFuture<Lease> waiting = b.lock("x").acquireAsync(LONG);
-    Waits.until(LONG, "b waits", () -> b.inspect("x").orElseThrow().waiters().size() == 1);
+    Waits.until(LONG, "b waits", () -> b.admin().find("x").orElseThrow().waiters().size() == 1);
 
     server.restart();
 
@@ -122,7 +122,7 @@ class ZooKeeperFaultTest {
 
   private static boolean isHeldBy(LockClient client) {
     try {
-      return client.inspect("x").orElseThrow().holders().size() == 1;
+      return client.admin().find("x").orElseThrow().holders().size() == 1;
     } catch (StoreUnavailableException e) {
       return false;
     }

@@ -2,13 +2,13 @@ package io.mortise.internal.engine;
 
 import io.mortise.LeaseLostException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.Terms;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.engine.Claim.Phase;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.Terms;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;

@@ -1,10 +1,11 @@
 package io.mortise.internal.engine;
 
 import io.mortise.Lease;
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -111,7 +112,31 @@ final class AsyncAcquire {
     }
   }
 
-  static CompletionException wrap(Throwable failure) {
+  /** Runs the stage under what was acquired, and releases when it completes, however it does. */
+  static <L, T> CompletableFuture<T> thenRelease(
+      CompletableFuture<L> acquired,
+      Function<? super L, ? extends CompletionStage<T>> task,
+      Function<? super L, CompletableFuture<Void>> release) {
+    return acquired.thenCompose(
+        lease ->
+            Asking.stage(() -> task.apply(lease).thenApply(value -> value))
+                .handle(
+                    (value, failure) ->
+                        release
+                            .apply(lease)
+                            .handle(
+                                (ignored, loss) -> {
+                                  if (failure != null) {
+                                    throw wrap(failure);
+                                  } else if (loss != null) {
+                                    throw wrap(loss);
+                                  }
+                                  return value;
+                                }))
+                .thenCompose(released -> released));
+  }
+
+  private static CompletionException wrap(Throwable failure) {
     return failure instanceof CompletionException wrapped
         ? wrapped
         : new CompletionException(failure);

@@ -1,11 +1,11 @@
 package io.mortise.internal.engine;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.Terms;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

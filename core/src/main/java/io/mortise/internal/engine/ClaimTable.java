@@ -1,6 +1,6 @@
 package io.mortise.internal.engine;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 

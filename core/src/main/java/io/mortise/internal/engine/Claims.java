@@ -1,12 +1,12 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockException;
+import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.Phase;
 import io.mortise.internal.engine.Waiter.State;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.Terms;
 import io.mortise.spi.Votes;
 import java.time.Duration;
 import java.util.Objects;

@@ -1,6 +1,6 @@
 package io.mortise.internal.engine;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;
 import io.mortise.spi.Request;

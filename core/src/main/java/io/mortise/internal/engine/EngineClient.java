@@ -4,31 +4,17 @@ import io.mortise.DistributedLock;
 import io.mortise.DistributedReadWriteLock;
 import io.mortise.DistributedSemaphore;
 import io.mortise.LockClient;
-import io.mortise.LockException;
 import io.mortise.LockGroup;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
-import io.mortise.StoreUnavailableException;
-import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.AttemptId;
-import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
-import io.mortise.spi.LockPage;
-import io.mortise.spi.LockQuery;
+import io.mortise.admin.LockAdmin;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockStore.Eviction;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.PartitionedStore;
-import io.mortise.spi.Reply;
-import io.mortise.spi.StoreProfile;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -125,6 +111,10 @@ public final class EngineClient implements LockClient {
     return env.now();
   }
 
+  String display() {
+    return store.profile().display();
+  }
+
   @Override
   public DistributedLock lock(String name) {
     return lock(LockName.of(name), Mode.EXCLUSIVE);
@@ -202,67 +192,8 @@ public final class EngineClient implements LockClient {
   }
 
   @Override
-  public Optional<LockView> inspect(String name) {
-    return inspect(LockQuery.of(LockName.of(name))).locks().stream().findFirst();
-  }
-
-  @Override
-  public LockPage inspect(LockQuery query) {
-    return ask(() -> store.inspect(query));
-  }
-
-  @Override
-  public Reply.Was evict(String name, AttemptId attempt, Eviction how) {
-    LockName checked = evictable(name);
-    return ask(() -> store.evict(checked, attempt, how)).was();
-  }
-
-  @Override
-  public boolean reopen(String name) {
-    LockName checked = evictable(name);
-    return ask(() -> store.reopen(checked));
-  }
-
-  private LockName evictable(String name) {
-    if (!store.profile().can(Capability.EVICT)) {
-      throw new UnsupportedByStoreException(
-          "Store '" + store.profile().display() + "' cannot evict.");
-    }
-    return LockName.of(name);
-  }
-
-  private <T> T ask(Callable<CompletionStage<T>> question) {
-    refuseIfClosed();
-    Duration patience = store.profile().maxInFlight().plusSeconds(5);
-    try {
-      return Asking.stage(question)
-          .toCompletableFuture()
-          .get(patience.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new LockException(
-          "Interrupted while asking store '" + store.profile().display() + "'.", e);
-    } catch (TimeoutException e) {
-      throw new StoreUnavailableException(
-          "Store '"
-              + store.profile().display()
-              + "' did not answer within "
-              + patience.toSeconds()
-              + " s.",
-          e);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof LockException trouble) {
-        trouble.addSuppressed(new LockException("asked here"));
-        throw trouble;
-      }
-      throw new StoreUnavailableException(
-          "Store '" + store.profile().display() + "' could not be asked: " + e.getCause(), e);
-    }
-  }
-
-  @Override
-  public StoreProfile profile() {
-    return store.profile();
+  public LockAdmin admin() {
+    return new EngineAdmin(store, this::refuseIfClosed);
   }
 
   @Override

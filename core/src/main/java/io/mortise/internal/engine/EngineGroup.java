@@ -12,6 +12,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,14 +56,34 @@ final class EngineGroup implements LockGroup {
 
   @Override
   public GroupLease acquireWithin(Duration wait) throws InterruptedException {
-    return tryAcquire(wait)
-        .orElseThrow(
-            () ->
-                new LockTimeoutException(
-                    "Could not acquire all of %s within %s; none is held. Raise the wait time, or shorten what is done under the locks."
-                        .formatted(
-                            locks.stream().map(DistributedLock::name).toList(),
-                            DurationText.format(wait))));
+    return tryAcquire(wait).orElseThrow(() -> timeout(wait));
+  }
+
+  private LockTimeoutException timeout(Duration wait) {
+    return new LockTimeoutException(
+        "Could not acquire all of %s within %s; none is held. Raise the wait time, or shorten what is done under the locks."
+            .formatted(
+                locks.stream().map(DistributedLock::name).toList(), DurationText.format(wait)));
+  }
+
+  @Override
+  public CompletableFuture<GroupLease> acquireAsync() {
+    return new Pending(DistributedLock::acquireAsync, failure -> failure).begin();
+  }
+
+  @Override
+  public CompletableFuture<GroupLease> acquireAsync(Duration wait) {
+    long deadline = EngineLock.checked(wait) + client.now();
+    return new Pending(
+            lock -> lock.acquireAsync(Duration.ofNanos(Math.max(0, deadline - client.now()))),
+            failure -> failure instanceof LockTimeoutException ? timeout(wait) : failure)
+        .begin();
+  }
+
+  @Override
+  public <T> CompletableFuture<T> withLocksAsync(
+      Function<GroupLease, ? extends CompletionStage<T>> task) {
+    return AsyncAcquire.thenRelease(acquireAsync(), task, GroupLease::releaseAsync);
   }
 
   @Override
@@ -105,6 +130,70 @@ final class EngineGroup implements LockGroup {
     }
   }
 
+  /** An acquire that no thread waits for: one lock after the other, each when it is granted. */
+  private final class Pending {
+    private final Function<DistributedLock, CompletableFuture<Lease>> acquire;
+    private final UnaryOperator<Throwable> failureOf;
+    private final CompletableFuture<GroupLease> future = new CompletableFuture<>();
+    private final List<Lease> taken = new ArrayList<>();
+    private volatile CompletableFuture<?> current = future;
+
+    Pending(
+        Function<DistributedLock, CompletableFuture<Lease>> acquire,
+        UnaryOperator<Throwable> failureOf) {
+      this.acquire = acquire;
+      this.failureOf = failureOf;
+    }
+
+    CompletableFuture<GroupLease> begin() {
+      acquireNext();
+      CompletableFuture<GroupLease> watched =
+          future.whenComplete(
+              (lease, failure) -> {
+                if (failure != null) {
+                  current.cancel(true);
+                }
+              });
+      assert watched != null;
+      return future;
+    }
+
+    private void acquireNext() {
+      if (taken.size() == locks.size()) {
+        if (!future.complete(new Leases(List.copyOf(taken)))) {
+          giveBack();
+        }
+        return;
+      }
+      CompletableFuture<Lease> next = acquire.apply(locks.get(taken.size()));
+      current = next;
+      if (future.isDone()) {
+        next.cancel(true);
+      }
+      CompletableFuture<Lease> watched = next.whenComplete(this::answered);
+      assert watched != null;
+    }
+
+    private void answered(@Nullable Lease lease, @Nullable Throwable failure) {
+      if (lease == null) {
+        giveBack();
+        future.completeExceptionally(
+            failureOf.apply(failure == null ? new CancellationException() : failure));
+      } else {
+        taken.add(lease);
+        if (future.isDone()) {
+          giveBack();
+        } else {
+          acquireNext();
+        }
+      }
+    }
+
+    private void giveBack() {
+      CompletableFuture<Void> unused = new Leases(List.copyOf(taken)).releaseAsync();
+    }
+  }
+
   private record Leases(List<Lease> leases) implements GroupLease {
     @Override
     public Lease lease(String name) {
@@ -122,6 +211,38 @@ final class EngineGroup implements LockGroup {
     @Override
     public Duration remaining() {
       return leases.stream().map(Lease::remaining).min(Duration::compareTo).orElse(Duration.ZERO);
+    }
+
+    @Override
+    public void ensureValid() {
+      leases.forEach(Lease::ensureValid);
+    }
+
+    @Override
+    public CompletableFuture<Void> releaseAsync() {
+      CompletableFuture<Void> all = CompletableFuture.completedFuture(null);
+      for (int i = leases.size() - 1; i >= 0; i--) {
+        CompletableFuture<Void> one = leases.get(i).releaseAsync();
+        all =
+            all.handle((ignored, loss) -> loss)
+                .thenCombine(one.handle((ignored, loss) -> loss), Leases::join)
+                .thenCompose(
+                    loss ->
+                        loss == null
+                            ? CompletableFuture.completedFuture(null)
+                            : CompletableFuture.failedFuture(loss));
+      }
+      return all;
+    }
+
+    private static @Nullable Throwable join(@Nullable Throwable first, @Nullable Throwable second) {
+      if (first == null) {
+        return second;
+      }
+      if (second != null) {
+        first.addSuppressed(second);
+      }
+      return first;
     }
 
     @Override

@@ -4,10 +4,10 @@ import io.mortise.DistributedLock;
 import io.mortise.JavaLock;
 import io.mortise.Lease;
 import io.mortise.LockException;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
 import io.mortise.spi.DurationText;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import java.time.Duration;
 import java.util.Objects;
@@ -41,8 +41,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public String toString() {
-    return "DistributedLock[%s, %s, %s]"
-        .formatted(name.value(), mode.text(), client.profile().display());
+    return "DistributedLock[%s, %s, %s]".formatted(name.value(), mode.text(), client.display());
   }
 
   @Override
@@ -229,24 +228,7 @@ final class EngineLock implements DistributedLock {
   @Override
   public <T> CompletableFuture<T> withLockAsync(
       Function<Lease, ? extends CompletionStage<T>> task) {
-    return acquireAsync()
-        .thenCompose(
-            lease ->
-                Asking.stage(() -> task.apply(lease).thenApply(value -> value))
-                    .handle(
-                        (value, failure) ->
-                            lease
-                                .releaseAsync()
-                                .handle(
-                                    (ignored, loss) -> {
-                                      if (failure != null) {
-                                        throw AsyncAcquire.wrap(failure);
-                                      } else if (loss != null) {
-                                        throw AsyncAcquire.wrap(loss);
-                                      }
-                                      return value;
-                                    }))
-                    .thenCompose(released -> released));
+    return AsyncAcquire.thenRelease(acquireAsync(), task, Lease::releaseAsync);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.Passing;
 import io.mortise.internal.engine.Claim.Phase;
 import io.mortise.internal.engine.Waiter.State;
@@ -7,7 +8,6 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
-import io.mortise.spi.Terms;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.mortise.internal.engine;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.spi.Ticker;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;

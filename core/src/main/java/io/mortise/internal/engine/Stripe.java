@@ -1,7 +1,7 @@
 package io.mortise.internal.engine;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.util.ArrayDeque;

@@ -1,11 +1,11 @@
 package io.mortise.internal.engine;
 
+import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.Phase;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.Terms;
 import java.util.Objects;
 
 /**

@@ -1,11 +1,11 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockException;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;

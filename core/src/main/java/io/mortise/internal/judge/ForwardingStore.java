@@ -1,7 +1,8 @@
 package io.mortise.internal.judge;
 
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;

@@ -1,10 +1,10 @@
 package io.mortise.internal.table;
 
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.Terms;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;

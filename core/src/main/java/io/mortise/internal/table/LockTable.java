@@ -1,14 +1,15 @@
 package io.mortise.internal.table;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
+import io.mortise.admin.Eviction;
 import io.mortise.internal.table.LockRecord.End;
 import io.mortise.internal.table.LockRecord.Hold;
 import io.mortise.internal.table.LockRecord.Waiter;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
@@ -20,7 +21,6 @@ import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.Terms;
 import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;

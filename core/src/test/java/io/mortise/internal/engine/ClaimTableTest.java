@@ -2,9 +2,9 @@ package io.mortise.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.spi.Mode;
-import io.mortise.spi.Terms;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.mortise.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

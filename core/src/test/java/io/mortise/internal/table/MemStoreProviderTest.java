@@ -37,10 +37,10 @@ class MemStoreProviderTest {
         LockClient other = LockClient.connect(NAME)) {
       one.lock("m").tryAcquire().orElseThrow().close();
       one.close();
-      assertThat(other.inspect("m")).isPresent();
+      assertThat(other.admin().find("m")).isPresent();
     }
     try (LockClient next = LockClient.connect(NAME)) {
-      assertThat(next.inspect("m")).isEmpty();
+      assertThat(next.admin().find("m")).isEmpty();
     }
   }
 

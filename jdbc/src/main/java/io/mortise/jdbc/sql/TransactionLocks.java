@@ -1,7 +1,7 @@
 package io.mortise.jdbc.sql;
 
+import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.LockName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.DistributedLock;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
-import io.mortise.spi.LockStore.Eviction;
+import io.mortise.admin.Eviction;
 import io.mortise.testkit.Unpaused;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -242,7 +242,7 @@ class OnceTest extends HelperTest {
         assertThat(text(get(caller))).isEqualTo("run 1");
       }
       assertThat(runs).hasValue(1);
-      assertThat(client.inspect("report/2026-11").orElseThrow().holders()).isEmpty();
+      assertThat(client.admin().find("report/2026-11").orElseThrow().holders()).isEmpty();
     }
   }
 
@@ -264,10 +264,12 @@ class OnceTest extends HelperTest {
                         return "stale".getBytes(StandardCharsets.UTF_8);
                       }));
       running.await();
-      client.evict(
-          lock.name(),
-          client.inspect(lock.name()).orElseThrow().holders().get(0).attempt(),
-          Eviction.BREAK);
+      client
+          .admin()
+          .evict(
+              lock.name(),
+              client.admin().find(lock.name()).orElseThrow().holders().get(0).attempt(),
+              Eviction.BREAK);
       Once.Outcome current = runUnder(lock);
       assertThat(current.ran()).isTrue();
       goOn.countDown();

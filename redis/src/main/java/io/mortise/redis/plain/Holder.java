@@ -1,8 +1,8 @@
 package io.mortise.redis.plain;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.SessionId;

@@ -1,6 +1,6 @@
 package io.mortise.redis.plain;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;

@@ -1,13 +1,14 @@
 package io.mortise.redis.plain;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
 import io.mortise.redis.plain.Layout.CompareAndDelete;
 import io.mortise.redis.wire.ErrorReplyException;
 import io.mortise.redis.wire.LuaScript;
 import io.mortise.redis.wire.RedisWire;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;

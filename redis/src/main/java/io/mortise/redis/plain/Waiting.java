@@ -1,7 +1,7 @@
 package io.mortise.redis.plain;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import java.time.Duration;
 import java.util.Map;

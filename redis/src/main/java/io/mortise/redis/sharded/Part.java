@@ -1,9 +1,10 @@
 package io.mortise.redis.sharded;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.Eviction;
 import io.mortise.redis.sharded.ShardList.Moving;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;

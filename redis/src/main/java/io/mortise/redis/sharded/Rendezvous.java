@@ -1,6 +1,6 @@
 package io.mortise.redis.sharded;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 

@@ -1,10 +1,10 @@
 package io.mortise.redis.sharded;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.wire.LuaScript;
 import io.mortise.redis.wire.RedisWire;
-import io.mortise.spi.LockName;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.mortise.redis.sharded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.IntStream;

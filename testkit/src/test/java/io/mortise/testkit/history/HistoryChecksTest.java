@@ -3,8 +3,8 @@ package io.mortise.testkit.history;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.SessionId;

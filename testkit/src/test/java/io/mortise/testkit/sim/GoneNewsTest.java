@@ -4,11 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
+import io.mortise.admin.Eviction;
 import io.mortise.internal.engine.EngineClient;
 import io.mortise.internal.engine.EngineRules;
 import io.mortise.internal.table.MemStore;
-import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.StoreSession;
@@ -63,8 +62,8 @@ class GoneNewsTest {
       await().atMost(TTL).until(() -> muffled.renewals.get() > before);
       muffled.left.set(1);
       for (int i = 0; i < LOCKS; i++) {
-        AttemptId attempt = other.inspect("n" + i).orElseThrow().holders().get(0).attempt();
-        other.evict("n" + i, attempt, Eviction.CLOSE);
+        String attempt = other.admin().find("n" + i).orElseThrow().holders().get(0).attempt();
+        other.admin().evict("n" + i, attempt, Eviction.CLOSE);
       }
 
       Lease next = other.lock("n" + (LOCKS - 1)).acquire();

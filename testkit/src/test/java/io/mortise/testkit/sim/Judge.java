@@ -1,12 +1,12 @@
 package io.mortise.testkit.sim;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Terms;
 import io.mortise.testkit.history.Event;
 import io.mortise.testkit.history.HistoryChecks;
 import io.mortise.testkit.history.Violation;

@@ -1,11 +1,11 @@
 package io.mortise.testkit.sim;
 
 import io.mortise.Lease;
+import io.mortise.LockName;
 import io.mortise.internal.engine.EngineClient;
 import io.mortise.internal.engine.EngineEnv;
 import io.mortise.internal.engine.EngineScheduler;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;

@@ -1,7 +1,7 @@
 package io.mortise.testkit.sim;
 
+import io.mortise.admin.Eviction;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.LockView;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;

@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.internal.table.MemStore;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;

@@ -1,12 +1,12 @@
 package io.mortise.testkit.sim;
 
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
 import io.mortise.internal.table.LockTable;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockStore.Eviction;
 import io.mortise.spi.LockView;
 import io.mortise.spi.News;
 import io.mortise.spi.Renewal;

@@ -62,7 +62,9 @@ class StragglerTest {
       slow.repeatAcquire();
       // Who is handed the lock hears that somebody waits, so that nobody will tell it again.
       var waits = contender.lock("job").acquireAsync();
-      await().atMost(LONG).until(() -> present.inspect("job").orElseThrow().waiters().size() == 2);
+      await()
+          .atMost(LONG)
+          .until(() -> present.admin().find("job").orElseThrow().waiters().size() == 2);
       second.close();
       await().atMost(LONG).until(() -> slow.heard);
       slow.answer();

@@ -98,7 +98,7 @@ final class ThunderingHerd implements Hazard.Story {
     }
     stage.await(
         "all wait in the queue",
-        () -> first.inspect(LOCK).map(view -> view.waiters().size()).orElse(0) == WAITERS);
+        () -> first.admin().find(LOCK).map(view -> view.waiters().size()).orElse(0) == WAITERS);
     long before = watch.executed("evalsha");
     stage.say("first", "releases");
     held.close();

@@ -187,7 +187,8 @@ final class Contender {
   private boolean isShown(String lock, String label) {
     try {
       return locks
-          .inspect(lock)
+          .admin()
+          .find(lock)
           .map(
               view ->
                   Stream.concat(view.waiters().stream(), view.holders().stream())

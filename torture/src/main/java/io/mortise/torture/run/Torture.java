@@ -1,7 +1,7 @@
 package io.mortise.torture.run;
 
 import io.mortise.LockClient;
-import io.mortise.spi.LockView;
+import io.mortise.admin.LockInfo;
 import io.mortise.testkit.server.Relay;
 import io.mortise.torture.history.Checker;
 import io.mortise.torture.history.Event;
@@ -163,7 +163,7 @@ public final class Torture {
         wanted.add(Checker.QUEUE + 0);
       }
       for (String lock : wanted) {
-        LockView view = locks.inspect(lock).orElse(null);
+        LockInfo view = locks.admin().find(lock).orElse(null);
         int count = view == null ? 0 : view.holders().size() + view.waiters().size();
         if (count > 0) {
           history.add(new Event(System.nanoTime(), Kind.LEFT, 0, lock, 0, 0, count));

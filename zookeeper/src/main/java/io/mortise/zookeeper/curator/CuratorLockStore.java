@@ -1,10 +1,11 @@
 package io.mortise.zookeeper.curator;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;

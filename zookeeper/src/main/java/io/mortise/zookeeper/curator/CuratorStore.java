@@ -1,9 +1,9 @@
 package io.mortise.zookeeper.curator;
 
 import io.mortise.FencingToken;
+import io.mortise.LockName;
 import io.mortise.StaleTokenException;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.zookeeper.internal.Connector;

@@ -1,7 +1,7 @@
 package io.mortise.zookeeper.curator;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;

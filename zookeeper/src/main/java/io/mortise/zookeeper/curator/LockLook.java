@@ -1,8 +1,8 @@
 package io.mortise.zookeeper.curator;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;

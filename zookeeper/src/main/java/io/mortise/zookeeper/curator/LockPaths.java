@@ -1,6 +1,6 @@
 package io.mortise.zookeeper.curator;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,8 @@
 package io.mortise.zookeeper.curator;
 
+import io.mortise.LockName;
+import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.Mode;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
@@ -9,7 +10,6 @@ import io.mortise.spi.Reply.How;
 import io.mortise.spi.Reply.Was;
 import io.mortise.spi.Reply.Why;
 import io.mortise.spi.Request;
-import io.mortise.spi.Terms;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

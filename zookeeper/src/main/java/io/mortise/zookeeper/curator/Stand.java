@@ -1,9 +1,9 @@
 package io.mortise.zookeeper.curator;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockName;
 import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.How;

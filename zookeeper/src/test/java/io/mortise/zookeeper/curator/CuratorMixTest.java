@@ -9,6 +9,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
+import io.mortise.admin.LockInfo;
 import io.mortise.testkit.Waits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -442,14 +443,12 @@ class CuratorMixTest {
               return true;
             });
     fleet.awaitNodes(fleet.path("job/a"), 2);
-    var view = client.inspect("job/a").orElseThrow();
+    var view = client.admin().find("job/a").orElseThrow();
     assertThat(view.holders()).hasSize(1);
     assertThat(view.holders().get(0).token()).isEqualTo(lease.token());
     assertThat(view.holders().get(0).client()).extracting("name").isEqualTo("m");
     assertThat(view.waiters()).hasSize(1);
-    assertThat(client.inspect(io.mortise.spi.LockQuery.all()).locks())
-        .extracting(found -> found.name().value())
-        .containsExactly("job/a");
+    assertThat(client.admin().stream("")).extracting(LockInfo::name).containsExactly("job/a");
     lease.close();
     assertThat(Fleet.get(waiting)).isTrue();
   }
@@ -474,6 +473,6 @@ class CuratorMixTest {
     lease.close();
     acquire(curator);
     curator.release();
-    assertThat(client.profile().display()).doesNotContain("me:").contains("/fleet");
+    assertThat(client.admin().store().display()).doesNotContain("me:").contains("/fleet");
   }
 }

@@ -1,7 +1,7 @@
 package io.mortise.zookeeper.curator;
 
+import io.mortise.LockName;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.mortise.zookeeper.curator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.spi.LockName;
+import io.mortise.LockName;
 import io.mortise.testkit.NameVectors;
 import org.apache.zookeeper.common.PathUtils;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.mortise.spi;
+package io.mortise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;

@@ -1,4 +1,4 @@
-package io.mortise.spi;
+package io.mortise;
 
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

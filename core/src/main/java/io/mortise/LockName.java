@@ -1,4 +1,4 @@
-package io.mortise.spi;
+package io.mortise;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;

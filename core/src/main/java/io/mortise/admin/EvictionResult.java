@@ -1,0 +1,11 @@
+package io.mortise.admin;
+
+/** What an eviction ended. */
+public enum EvictionResult {
+  /** A hold. With {@link Eviction#CLOSE} it stands until the holder has released. */
+  HOLD_ENDED,
+  /** A wait. */
+  WAIT_ENDED,
+  /** Nothing: the attempt had ended before. */
+  NOT_THERE
+}

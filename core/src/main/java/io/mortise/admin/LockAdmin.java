@@ -1,0 +1,82 @@
+package io.mortise.admin;
+
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at the locks of a store, and ends holds and waits of others. Looking creates and changes
+ * nothing. Thread-safe.
+ *
+ * <p>Each call blocks for the store's answer. After {@link io.mortise.LockClient#close()} each
+ * throws {@link IllegalStateException}; each throws {@link io.mortise.StoreUnavailableException} if
+ * the store does not answer, and {@link IllegalArgumentException} for a name that no lock can have.
+ */
+public interface LockAdmin {
+  /** The most locks of one page. */
+  int MAX_PAGE = 1000;
+
+  /**
+   * Looks at one lock. One round trip.
+   *
+   * @return empty if the store knows nothing of it: free, and not used lately
+   */
+  Optional<LockInfo> find(String name);
+
+  /**
+   * Looks at the locks that are held, waited for or shut, a page at a time. A page may have fewer
+   * locks than the limit, or none, and still not be the last: only {@link LockPage#next()} tells.
+   * One round trip.
+   *
+   * @param prefix what the names begin with; empty for all. The store lists all of its locks, so a
+   *     prefix saves no work
+   * @param cursor {@link LockPage#next()} of the page before; null for the first
+   * @param limit the most locks of the page
+   * @throws IllegalArgumentException if the limit is not within 1 and {@link #MAX_PAGE}, or the
+   *     cursor is not one of this store
+   */
+  LockPage list(String prefix, @Nullable String cursor, int limit);
+
+  /**
+   * As {@link #list}, with locks that are free and were used lately.
+   *
+   * @throws IllegalArgumentException as {@link #list}
+   */
+  LockPage listAll(String prefix, @Nullable String cursor, int limit);
+
+  /**
+   * All locks that are held, waited for or shut and whose names begin so. Fetches page by page
+   * while the stream is consumed; each lock is a snapshot of its own.
+   */
+  default Stream<LockInfo> stream(String prefix) {
+    return Stream.iterate(
+            Optional.of(list(prefix, null, MAX_PAGE)),
+            Optional::isPresent,
+            page -> page.map(LockPage::next).map(following -> list(prefix, following, MAX_PAGE)))
+        .flatMap(Optional::stream)
+        .flatMap(page -> page.locks().stream());
+  }
+
+  /**
+   * Ends the hold or wait of somebody. One round trip.
+   *
+   * @param attempt {@link LockParty#attempt()}
+   * @return what was ended
+   * @throws IllegalArgumentException if it is not the text of an attempt
+   * @throws io.mortise.UnsupportedByStoreException if the store cannot evict
+   */
+  EvictionResult evict(String name, String attempt, Eviction how);
+
+  /**
+   * Opens a lock that nobody holds but that is kept shut: by the at-least time of its last hold, or
+   * because that holder crashed under one. One round trip. The next waiter gets it; a process that
+   * relied on the time is not told.
+   *
+   * @return whether it was shut
+   * @throws io.mortise.UnsupportedByStoreException if the store cannot evict
+   */
+  boolean reopen(String name);
+
+  /** What the store is and can do. Does not block. */
+  StoreInfo store();
+}

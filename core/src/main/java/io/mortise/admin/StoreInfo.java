@@ -1,0 +1,41 @@
+package io.mortise.admin;
+
+import java.time.Duration;
+import java.util.Set;
+
+/**
+ * What a store is and can do.
+ *
+ * @param display what it is called in messages and logs; holds no secret
+ * @param features what its locks can do
+ * @param shortestTtl the shortest session TTL that it can keep
+ */
+public record StoreInfo(String display, Set<Feature> features, Duration shortestTtl) {
+  /** Copies the set. */
+  public StoreInfo {
+    features = Set.copyOf(features);
+  }
+
+  /** Whether its locks can do this. */
+  public boolean has(Feature feature) {
+    return features.contains(feature);
+  }
+
+  /** What some stores lack. */
+  public enum Feature {
+    /** {@link io.mortise.LockClient#readWriteLock}: several readers at one time. */
+    SHARED,
+    /** {@link io.mortise.LockClient#semaphore}. */
+    PERMITS,
+    /** {@link io.mortise.LockOptions#withAtMost}. */
+    AT_MOST,
+    /** {@link io.mortise.LockOptions#withAtLeast}. */
+    AT_LEAST,
+    /** {@link io.mortise.Lease#fencingToken}. */
+    FENCING_TOKENS,
+    /** {@link io.mortise.Lease#downgrade}. */
+    DOWNGRADE,
+    /** {@link LockAdmin#evict} and {@link LockAdmin#reopen}. */
+    EVICTION
+  }
+}
