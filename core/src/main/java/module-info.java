@@ -14,7 +14,7 @@ module io.mortise.core {
   exports io.mortise.spi;
   exports io.mortise.internal.engine to
       io.mortise.testkit;
-  exports io.mortise.internal.judge to
+  exports io.mortise.internal.liveness to
       io.mortise.jdbc,
       io.mortise.redis,
       io.mortise.testkit;

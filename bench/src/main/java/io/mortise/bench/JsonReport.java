@@ -14,13 +14,16 @@ final class JsonReport {
   private JsonReport() {}
 
   static void write(
-      Path file, Map<String, Object> circumstances, Figures figures, List<Targets.Target> targets)
+      Path file,
+      Map<String, Object> circumstances,
+      BenchResults benchResults,
+      List<PerformanceTargets.PerformanceTarget> performanceTargets)
       throws IOException {
     Map<String, Object> report = new LinkedHashMap<>(circumstances);
     Map<String, Object> workloads = new LinkedHashMap<>();
-    for (Workload workload : figures.workloads()) {
+    for (Workload workload : benchResults.workloads()) {
       Map<String, Object> subjects = new LinkedHashMap<>();
-      figures
+      benchResults
           .of(workload)
           .forEach(
               (subject, row) -> {
@@ -28,26 +31,27 @@ final class JsonReport {
                 row.forEach(
                     (measure, rounds) ->
                         measures.put(
-                            measure, Map.of("median", Figures.median(rounds), "rounds", rounds)));
+                            measure,
+                            Map.of("median", BenchResults.median(rounds), "rounds", rounds)));
                 subjects.put(subject.label(), measures);
               });
       workloads.put(workload.label(), subjects);
     }
     report.put("workloads", workloads);
     List<Map<String, Object>> reached = new ArrayList<>();
-    for (Targets.Target target : targets) {
-      if (target.measured()) {
+    for (PerformanceTargets.PerformanceTarget performanceTarget : performanceTargets) {
+      if (performanceTarget.measured()) {
         Map<String, Object> entry = new LinkedHashMap<>();
-        entry.put("what", target.what());
-        entry.put("value", target.value());
-        entry.put(target.atMost() ? "atMost" : "atLeast", target.bound());
-        entry.put("reached", target.reached());
+        entry.put("what", performanceTarget.what());
+        entry.put("value", performanceTarget.value());
+        entry.put(performanceTarget.atMost() ? "atMost" : "atLeast", performanceTarget.bound());
+        entry.put("reached", performanceTarget.reached());
         reached.add(entry);
       }
     }
     report.put("targets", reached);
-    report.put("notes", figures.notes());
-    report.put("broken", figures.broken());
+    report.put("notes", benchResults.notes());
+    report.put("broken", benchResults.broken());
     Files.writeString(
         file, JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(report) + "\n");
   }

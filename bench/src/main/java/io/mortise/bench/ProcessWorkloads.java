@@ -1,9 +1,9 @@
 package io.mortise.bench;
 
-import io.mortise.bench.subject.Stores;
+import io.mortise.bench.subject.StoreUrls;
 import io.mortise.bench.subject.Subjects;
-import io.mortise.bench.subject.Subjects.Place;
-import io.mortise.bench.subject.Subjects.Trait;
+import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectTrait;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,78 +24,95 @@ final class ProcessWorkloads {
   /** Until all processes have heard when the race begins. */
   private static final long HEAD_START_NANOS = 40_000_000;
 
-  private final Rounds rounds;
-  private final Figures figures;
-  private final Plan plan;
-  private final Stores stores;
+  private final MeasurementRounds rounds;
+  private final BenchResults benchResults;
+  private final BenchPlan benchPlan;
+  private final StoreUrls stores;
   private final Path cellFile;
   private final Random random = new Random(4711);
 
-  ProcessWorkloads(Rounds rounds, Figures figures, Plan plan, Stores stores, Path cellFile) {
+  ProcessWorkloads(
+      MeasurementRounds rounds,
+      BenchResults benchResults,
+      BenchPlan benchPlan,
+      StoreUrls stores,
+      Path cellFile) {
     this.rounds = rounds;
-    this.figures = figures;
-    this.plan = plan;
+    this.benchResults = benchResults;
+    this.benchPlan = benchPlan;
     this.stores = stores;
     this.cellFile = cellFile;
   }
 
-  private static final class Children implements AutoCloseable {
-    final List<Child> all = new ArrayList<>();
+  private static final class WorkerProcesses implements AutoCloseable {
+    final List<WorkerProcess> all = new ArrayList<>();
 
     @Override
     public void close() throws IOException {
-      for (Child child : all) {
-        child.close();
+      for (WorkerProcess workerProcess : all) {
+        workerProcess.close();
       }
     }
   }
 
-  private void start(Children children, int count) throws IOException {
+  private void start(WorkerProcesses workerProcesses, int count) throws IOException {
     for (int i = 1; i <= count; i++) {
-      children.all.add(new Child(i, stores, cellFile));
+      workerProcesses.all.add(new WorkerProcess(i, stores, cellFile));
     }
   }
 
   private static List<Subjects> across(List<Subjects> subjects) {
-    return subjects.stream().filter(s -> s.is(Trait.ACROSS)).toList();
+    return subjects.stream().filter(s -> s.is(SubjectTrait.ACROSS)).toList();
   }
 
   /** Threads of several processes want one lock. */
   void together(Workload workload, List<Subjects> subjects)
       throws IOException, InterruptedException {
-    Cell cell = Cell.in(cellFile);
-    try (Children children = new Children()) {
-      start(children, PROCESSES);
+    GuardedCell guardedCell = GuardedCell.in(cellFile);
+    try (WorkerProcesses workerProcesses = new WorkerProcesses()) {
+      start(workerProcesses, PROCESSES);
       rounds.play(
           workload,
           across(subjects),
-          plan.rounds(),
+          benchPlan.rounds(),
           (which, counts) -> {
             String lock = rounds.lock(workload, which);
-            cell.clear();
-            Child.askAll(children.all, "prepare", which, lock, Map.of("threads", THREADS_EACH));
+            guardedCell.clear();
+            WorkerProcess.askAll(
+                workerProcesses.all, "prepare", which, lock, Map.of("threads", THREADS_EACH));
             long start = System.nanoTime() + HEAD_START_NANOS;
-            long millis = counts ? plan.contendedMillis() : 2L * plan.contendedMillis();
-            Tally tally = new Tally(millis, 0);
+            long millis = counts ? benchPlan.contendedMillis() : 2L * benchPlan.contendedMillis();
+            LoadCounts loadCounts = new LoadCounts(millis, 0);
             for (Map<String, Object> answer :
-                Child.askAll(
-                    children.all, "race", which, lock, Map.of("start", start, "millis", millis))) {
-              tally.add(Tally.decode(answer));
+                WorkerProcess.askAll(
+                    workerProcesses.all,
+                    "race",
+                    which,
+                    lock,
+                    Map.of("start", start, "millis", millis))) {
+              loadCounts.add(LoadCounts.decode(answer));
             }
-            if (tally.firstFailure() != null) {
-              figures.note(
+            if (loadCounts.firstFailure() != null) {
+              benchResults.note(
                   workload,
                   which,
-                  tally.failures() + " failures, the first: " + tally.firstFailure());
+                  loadCounts.failures() + " failures, the first: " + loadCounts.firstFailure());
             }
-            figures.broken(workload, which, cell.broken(tally.total()));
+            benchResults.broken(workload, which, guardedCell.broken(loadCounts.total()));
             if (counts) {
-              figures.add(workload, which, "acq/s", tally.perSecond());
-              figures.add(workload, which, "switches/s", tally.perSecond(cell.threadSwitches()));
-              figures.add(
-                  workload, which, "process switches/s", tally.perSecond(cell.processSwitches()));
-              figures.add(workload, which, "longest ms", tally.longestTakeMillis());
-              figures.add(workload, which, "cpu µs", tally.cpuMicrosPerPair());
+              benchResults.add(workload, which, "acq/s", loadCounts.perSecond());
+              benchResults.add(
+                  workload,
+                  which,
+                  "switches/s",
+                  loadCounts.perSecond(guardedCell.threadSwitches()));
+              benchResults.add(
+                  workload,
+                  which,
+                  "process switches/s",
+                  loadCounts.perSecond(guardedCell.processSwitches()));
+              benchResults.add(workload, which, "longest ms", loadCounts.longestTakeMillis());
+              benchResults.add(workload, which, "cpu µs", loadCounts.cpuMicrosPerPair());
             }
           });
     }
@@ -103,33 +120,33 @@ final class ProcessWorkloads {
 
   /** One process gives a lock back while another waits for it. */
   void signal(Workload workload, List<Subjects> subjects) throws IOException, InterruptedException {
-    try (Children children = new Children()) {
-      start(children, 2);
-      Child holder = children.all.get(0);
-      Child waiter = children.all.get(1);
+    try (WorkerProcesses workerProcesses = new WorkerProcesses()) {
+      start(workerProcesses, 2);
+      WorkerProcess holder = workerProcesses.all.get(0);
+      WorkerProcess waiter = workerProcesses.all.get(1);
       rounds.play(
           workload,
           across(subjects),
-          plan.rounds(),
+          benchPlan.rounds(),
           (which, counts) -> {
             String lock = rounds.lock(workload, which);
-            Histogram micros = Race.histogram();
-            for (int i = 0; i < plan.handOffs(); i++) {
+            Histogram micros = LockLoad.histogram();
+            for (int i = 0; i < benchPlan.handOffs(); i++) {
               holder.ask("take", which, lock, Map.of());
               waiter.tell("take", which, lock, Map.of());
               // A random time, so that whoever polls is met at any point of its period.
               Thread.sleep(10 + random.nextInt(50));
-              long given = Child.number(holder.ask("give", which, lock, Map.of()), "at");
-              long taken = Child.number(waiter.answer(), "at");
+              long given = WorkerProcess.number(holder.ask("give", which, lock, Map.of()), "at");
+              long taken = WorkerProcess.number(waiter.answer(), "at");
               waiter.ask("give", which, lock, Map.of());
               if (taken < given) {
-                figures.broken(workload, which, 1);
+                benchResults.broken(workload, which, 1);
               }
               micros.recordValue(Math.max(0, taken - given));
             }
             if (counts) {
-              figures.add(workload, which, "p50 µs", micros.getValueAtPercentile(50) / 1e3);
-              figures.add(workload, which, "p99 µs", micros.getValueAtPercentile(99) / 1e3);
+              benchResults.add(workload, which, "p50 µs", micros.getValueAtPercentile(50) / 1e3);
+              benchResults.add(workload, which, "p99 µs", micros.getValueAtPercentile(99) / 1e3);
             }
           });
     }
@@ -138,10 +155,10 @@ final class ProcessWorkloads {
   /** A process waits for long while another holds: what the waiting itself costs. */
   void patience(Workload workload, List<Subjects> subjects)
       throws IOException, InterruptedException {
-    try (Children children = new Children()) {
-      start(children, 2);
-      Child holder = children.all.get(0);
-      Child waiter = children.all.get(1);
+    try (WorkerProcesses workerProcesses = new WorkerProcesses()) {
+      start(workerProcesses, 2);
+      WorkerProcess holder = workerProcesses.all.get(0);
+      WorkerProcess waiter = workerProcesses.all.get(1);
       rounds.play(
           workload,
           across(subjects),
@@ -153,13 +170,13 @@ final class ProcessWorkloads {
             Thread.sleep(100);
             long cpu = waiter.cpuNanos();
             long from = System.nanoTime();
-            Thread.sleep(plan.contendedMillis() * 2L);
+            Thread.sleep(benchPlan.contendedMillis() * 2L);
             double share = 100.0 * (waiter.cpuNanos() - cpu) / (System.nanoTime() - from);
             holder.ask("give", which, lock, Map.of());
             waiter.answer();
             waiter.ask("give", which, lock, Map.of());
             if (counts) {
-              figures.add(workload, which, "waiter cpu %", share);
+              benchResults.add(workload, which, "waiter cpu %", share);
             }
           });
     }
@@ -169,40 +186,47 @@ final class ProcessWorkloads {
   void held(Workload workload, List<Subjects> subjects) throws IOException, InterruptedException {
     // Those in this process would renew their sessions meanwhile.
     rounds.close();
-    List<Subjects> keepers = subjects.stream().filter(s -> s.is(Trait.KEEPS)).toList();
+    List<Subjects> keepers = subjects.stream().filter(s -> s.is(SubjectTrait.KEEPS)).toList();
     for (Subjects which : keepers) {
       // Names of some 20 characters, alike for all.
       String lock = String.format("bench/%03d/held/", random.nextInt(1000));
-      try (RedisFigures server = server(which);
-          Children children = new Children()) {
+      try (RedisServerStats server = server(which);
+          WorkerProcesses workerProcesses = new WorkerProcesses()) {
         // The second has nothing to do: what its JVM takes all the same is no cost of the locks.
-        start(children, 2);
-        Child holder = children.all.get(0);
+        start(workerProcesses, 2);
+        WorkerProcess holder = workerProcesses.all.get(0);
         holder.ask("connect", which, lock, Map.of());
         long memory = server == null ? 0 : server.usedMemory();
         long heap =
-            Child.number(holder.ask("hold", which, lock, Map.of("count", plan.held())), "heap");
+            WorkerProcess.number(
+                holder.ask("hold", which, lock, Map.of("count", benchPlan.held())), "heap");
         if (server != null) {
-          figures.add(
+          benchResults.add(
               workload,
               which,
               "server B/lock",
-              (server.usedMemory() - memory) / (double) plan.held());
+              (server.usedMemory() - memory) / (double) benchPlan.held());
         }
-        figures.add(workload, which, "heap B/lock", heap / (double) plan.held());
-        watch(workload, which, server, holder, children.all.get(1));
+        benchResults.add(workload, which, "heap B/lock", heap / (double) benchPlan.held());
+        watch(workload, which, server, holder, workerProcesses.all.get(1));
       } catch (IOException e) {
-        figures.note(workload, which, "failed: " + e);
+        benchResults.note(workload, which, "failed: " + e);
       }
     }
   }
 
-  private @Nullable RedisFigures server(Subjects which) {
-    return which.place() == Place.REDIS ? new RedisFigures(stores.url(Place.REDIS)) : null;
+  private @Nullable RedisServerStats server(Subjects which) {
+    return which.place() == StoreKind.REDIS
+        ? new RedisServerStats(stores.url(StoreKind.REDIS))
+        : null;
   }
 
   private void watch(
-      Workload workload, Subjects which, @Nullable RedisFigures server, Child holder, Child idle)
+      Workload workload,
+      Subjects which,
+      @Nullable RedisServerStats server,
+      WorkerProcess holder,
+      WorkerProcess idle)
       throws IOException, InterruptedException {
     // Let what the many acquires have set going come to rest.
     Thread.sleep(SETTLE_MILLIS);
@@ -210,15 +234,15 @@ final class ProcessWorkloads {
     long requests = server == null ? 0 : server.requests();
     long cpu = holder.cpuNanos() - idle.cpuNanos();
     long from = System.nanoTime();
-    Thread.sleep(plan.heldSeconds() * 1000L);
+    Thread.sleep(benchPlan.heldSeconds() * 1000L);
     double seconds = (System.nanoTime() - from) / 1e9;
     long spent = holder.cpuNanos() - idle.cpuNanos() - cpu;
-    figures.add(workload, which, "client cpu %", spent / 1e7 / seconds);
+    benchResults.add(workload, which, "client cpu %", spent / 1e7 / seconds);
     if (server == null) {
       return;
     }
     // Less the one that asks.
-    figures.add(workload, which, "requests/s", (server.requests() - requests - 1) / seconds);
+    benchResults.add(workload, which, "requests/s", (server.requests() - requests - 1) / seconds);
     Map<String, Long> calls = new TreeMap<>();
     server
         .calls()
@@ -230,7 +254,8 @@ final class ProcessWorkloads {
               }
             });
     long sum = calls.values().stream().mapToLong(Long::longValue).sum();
-    figures.add(workload, which, "commands/s", sum / seconds);
-    figures.note(workload, which, "server commands in " + Math.round(seconds) + " s: " + calls);
+    benchResults.add(workload, which, "commands/s", sum / seconds);
+    benchResults.note(
+        workload, which, "server commands in " + Math.round(seconds) + " s: " + calls);
   }
 }

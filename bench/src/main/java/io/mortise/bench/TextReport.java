@@ -13,33 +13,36 @@ import java.util.Set;
 final class TextReport {
   private TextReport() {}
 
-  static void print(Figures figures, List<Targets.Target> targets, PrintWriter out) {
-    for (Workload workload : figures.workloads()) {
-      table(figures, workload, out);
+  static void print(
+      BenchResults benchResults,
+      List<PerformanceTargets.PerformanceTarget> performanceTargets,
+      PrintWriter out) {
+    for (Workload workload : benchResults.workloads()) {
+      table(benchResults, workload, out);
     }
     out.printf("%nTargets%n");
-    for (Targets.Target target : targets) {
-      if (!target.measured()) {
+    for (PerformanceTargets.PerformanceTarget performanceTarget : performanceTargets) {
+      if (!performanceTarget.measured()) {
         continue;
       }
       out.printf(
           Locale.ROOT,
           "  %-11s  %-62s %9s  (%s %s)%n",
-          target.reached() ? "reached" : "MISSED",
-          target.what(),
-          number(target.value()),
-          target.atMost() ? "at most" : "at least",
-          number(target.bound()));
+          performanceTarget.reached() ? "reached" : "MISSED",
+          performanceTarget.what(),
+          number(performanceTarget.value()),
+          performanceTarget.atMost() ? "at most" : "at least",
+          number(performanceTarget.bound()));
     }
-    if (!figures.notes().isEmpty()) {
+    if (!benchResults.notes().isEmpty()) {
       out.printf("%nNotes%n");
-      figures.notes().forEach(note -> out.println("  " + note));
+      benchResults.notes().forEach(note -> out.println("  " + note));
     }
     out.flush();
   }
 
-  private static void table(Figures figures, Workload workload, PrintWriter out) {
-    Map<Subjects, Map<String, List<Double>>> rows = figures.of(workload);
+  private static void table(BenchResults benchResults, Workload workload, PrintWriter out) {
+    Map<Subjects, Map<String, List<Double>>> rows = benchResults.of(workload);
     Set<String> measures = new LinkedHashSet<>();
     rows.values().forEach(row -> measures.addAll(row.keySet()));
     out.printf("%n%s: %s%n", workload.label(), workload.title());
@@ -53,12 +56,13 @@ final class TextReport {
         (subject, row) -> {
           StringBuilder line = new StringBuilder(String.format("  %-22s", subject.label()));
           for (String measure : measures) {
-            line.append(String.format("%20s", number(figures.median(workload, subject, measure))));
+            line.append(
+                String.format("%20s", number(benchResults.median(workload, subject, measure))));
           }
           for (Subjects yardstick : yardsticks(rows.keySet())) {
             String advantage =
                 subject.place() == yardstick.place()
-                    ? number(workload.advantage(figures, subject, yardstick)) + "x"
+                    ? number(workload.advantage(benchResults, subject, yardstick)) + "x"
                     : "";
             line.append(String.format("%20s", advantage));
           }

@@ -1,9 +1,9 @@
 package io.mortise.bench;
 
 import io.mortise.JavaLock;
-import io.mortise.bench.subject.Mortise;
+import io.mortise.bench.subject.MortiseLocks;
 import io.mortise.bench.subject.Subjects;
-import io.mortise.bench.subject.Subjects.Trait;
+import io.mortise.bench.subject.Subjects.SubjectTrait;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,14 +12,14 @@ final class ThreadWorkloads {
   private static final long WAIT_MILLIS = 10_000;
   private static final int REENTRIES = 20_000;
 
-  private final Rounds rounds;
-  private final Figures figures;
-  private final Plan plan;
+  private final MeasurementRounds rounds;
+  private final BenchResults benchResults;
+  private final BenchPlan benchPlan;
 
-  ThreadWorkloads(Rounds rounds, Figures figures, Plan plan) {
+  ThreadWorkloads(MeasurementRounds rounds, BenchResults benchResults, BenchPlan benchPlan) {
     this.rounds = rounds;
-    this.figures = figures;
-    this.plan = plan;
+    this.benchResults = benchResults;
+    this.benchPlan = benchPlan;
   }
 
   /** A thread locks once more what it has locked, and unlocks it once. */
@@ -31,9 +31,10 @@ final class ThreadWorkloads {
     rounds.play(
         workload,
         views,
-        plan.rounds(),
+        benchPlan.rounds(),
         (which, counts) -> {
-          JavaLock lock = ((Mortise) rounds.here(which)).javaLock(rounds.lock(workload, which));
+          JavaLock lock =
+              ((MortiseLocks) rounds.here(which)).javaLock(rounds.lock(workload, which));
           lock.lock();
           try {
             long from = System.nanoTime();
@@ -42,7 +43,7 @@ final class ThreadWorkloads {
             }
             long nanos = System.nanoTime() - from;
             if (counts) {
-              figures.add(workload, which, "ns", nanos / (double) REENTRIES);
+              benchResults.add(workload, which, "ns", nanos / (double) REENTRIES);
             }
           } finally {
             lock.unlock();
@@ -60,18 +61,18 @@ final class ThreadWorkloads {
   void apart(Workload workload, List<Subjects> subjects, int threads) throws InterruptedException {
     rounds.play(
         workload,
-        subjects.stream().filter(s -> s.is(Trait.PAIRS)).toList(),
-        plan.rounds(),
+        subjects.stream().filter(s -> s.is(SubjectTrait.PAIRS)).toList(),
+        benchPlan.rounds(),
         (which, counts) -> {
           String lock = rounds.lock(workload, which);
-          Tally tally =
-              race(which, threads, i -> lock + "/" + i, null, millis(plan.millis(), counts));
-          check(workload, which, tally);
+          LoadCounts loadCounts =
+              race(which, threads, i -> lock + "/" + i, null, millis(benchPlan.millis(), counts));
+          check(workload, which, loadCounts);
           if (counts) {
-            figures.add(workload, which, "pairs/s", tally.perSecond());
-            figures.add(workload, which, "p50 µs", tally.pairMicros(50));
-            figures.add(workload, which, "p99 µs", tally.pairMicros(99));
-            figures.add(workload, which, "cpu µs", tally.cpuMicrosPerPair());
+            benchResults.add(workload, which, "pairs/s", loadCounts.perSecond());
+            benchResults.add(workload, which, "p50 µs", loadCounts.pairMicros(50));
+            benchResults.add(workload, which, "p99 µs", loadCounts.pairMicros(99));
+            benchResults.add(workload, which, "cpu µs", loadCounts.cpuMicrosPerPair());
           }
         });
   }
@@ -81,19 +82,25 @@ final class ThreadWorkloads {
       throws InterruptedException {
     rounds.play(
         workload,
-        subjects.stream().filter(s -> s.is(Trait.WAITS)).toList(),
-        plan.rounds(),
+        subjects.stream().filter(s -> s.is(SubjectTrait.WAITS)).toList(),
+        benchPlan.rounds(),
         (which, counts) -> {
           String lock = rounds.lock(workload, which);
-          Cell cell = Cell.here();
-          Tally tally =
-              race(which, threads, i -> lock, cell, millis(plan.contendedMillis(), counts));
-          check(workload, which, tally);
-          figures.broken(workload, which, cell.broken(tally.total()));
+          GuardedCell guardedCell = GuardedCell.here();
+          LoadCounts loadCounts =
+              race(
+                  which,
+                  threads,
+                  i -> lock,
+                  guardedCell,
+                  millis(benchPlan.contendedMillis(), counts));
+          check(workload, which, loadCounts);
+          benchResults.broken(workload, which, guardedCell.broken(loadCounts.total()));
           if (counts) {
-            figures.add(workload, which, "acq/s", tally.perSecond());
-            figures.add(workload, which, "switches/s", tally.perSecond(cell.threadSwitches()));
-            figures.add(workload, which, "longest ms", tally.longestTakeMillis());
+            benchResults.add(workload, which, "acq/s", loadCounts.perSecond());
+            benchResults.add(
+                workload, which, "switches/s", loadCounts.perSecond(guardedCell.threadSwitches()));
+            benchResults.add(workload, which, "longest ms", loadCounts.longestTakeMillis());
           }
         });
   }
@@ -105,21 +112,23 @@ final class ThreadWorkloads {
     return counts ? millis : 3 * millis;
   }
 
-  private Tally race(
+  private LoadCounts race(
       Subjects which,
       int threads,
       java.util.function.IntFunction<String> lockOf,
-      @Nullable Cell cell,
+      @Nullable GuardedCell guardedCell,
       long millis)
       throws Exception {
-    Race race = new Race(rounds.here(which), threads, lockOf, cell, 1, WAIT_MILLIS);
-    return race.run(System.nanoTime() + 2_000_000, millis);
+    LockLoad lockLoad =
+        new LockLoad(rounds.here(which), threads, lockOf, guardedCell, 1, WAIT_MILLIS);
+    return lockLoad.run(System.nanoTime() + 2_000_000, millis);
   }
 
-  private void check(Workload workload, Subjects which, Tally tally) {
-    String failure = tally.firstFailure();
+  private void check(Workload workload, Subjects which, LoadCounts loadCounts) {
+    String failure = loadCounts.firstFailure();
     if (failure != null) {
-      figures.note(workload, which, tally.failures() + " failures, the first: " + failure);
+      benchResults.note(
+          workload, which, loadCounts.failures() + " failures, the first: " + failure);
     }
   }
 }

@@ -1,11 +1,11 @@
 package io.mortise.bench;
 
 import com.fasterxml.jackson.jr.ob.JSON;
-import io.mortise.bench.subject.Stores;
+import io.mortise.bench.subject.StoreUrls;
 import io.mortise.bench.subject.Subject;
-import io.mortise.bench.subject.Subject.Grip;
+import io.mortise.bench.subject.Subject.LockHandle;
 import io.mortise.bench.subject.Subjects;
-import io.mortise.bench.subject.Subjects.Place;
+import io.mortise.bench.subject.Subjects.StoreKind;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The main class of a {@link Child}: does what it is told line by line, until its input ends. */
+/**
+ * The main class of a {@link WorkerProcess}: does what it is told line by line, until its input
+ * ends.
+ */
 final class Worker {
   /** In front of each answer, as libraries may print lines of their own. */
   static final String MARK = "bench>";
@@ -32,17 +35,17 @@ final class Worker {
   private static final long SETTLE_MILLIS = 6_000;
 
   private final int number;
-  private final Stores stores;
-  private final Cell cell;
+  private final StoreUrls stores;
+  private final GuardedCell guardedCell;
   private final Map<Subjects, Subject> open = new HashMap<>();
-  private final Map<String, Grip> grips = new HashMap<>();
+  private final Map<String, LockHandle> lockHandles = new HashMap<>();
   private final List<Object> held = new ArrayList<>();
-  private @Nullable Race race;
+  private @Nullable LockLoad lockLoad;
 
-  private Worker(int number, Stores stores, Cell cell) {
+  private Worker(int number, StoreUrls stores, GuardedCell guardedCell) {
     this.number = number;
     this.stores = stores;
-    this.cell = cell;
+    this.guardedCell = guardedCell;
   }
 
   public static void main(String[] args) throws IOException {
@@ -50,7 +53,8 @@ final class Worker {
     try (BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
       Worker worker =
-          new Worker(Integer.parseInt(args[0]), stores(in.readLine()), Cell.in(Path.of(args[1])));
+          new Worker(
+              Integer.parseInt(args[0]), stores(in.readLine()), GuardedCell.in(Path.of(args[1])));
       for (String line = in.readLine(); line != null; line = in.readLine()) {
         Map<String, Object> question = JSON.std.mapFrom(line);
         Map<String, Object> answer = new HashMap<>();
@@ -67,12 +71,12 @@ final class Worker {
     Runtime.getRuntime().halt(0);
   }
 
-  private static Stores stores(String line) throws IOException {
-    Map<Place, String> urls = new EnumMap<>(Place.class);
+  private static StoreUrls stores(String line) throws IOException {
+    Map<StoreKind, String> urls = new EnumMap<>(StoreKind.class);
     JSON.std
         .mapFrom(line)
-        .forEach((place, url) -> urls.put(Place.valueOf(place), String.valueOf(url)));
-    return new Stores(urls);
+        .forEach((place, url) -> urls.put(StoreKind.valueOf(place), String.valueOf(url)));
+    return new StoreUrls(urls);
   }
 
   private Map<String, Object> answer(Map<String, Object> question) throws Exception {
@@ -80,19 +84,22 @@ final class Worker {
     String lock = String.valueOf(question.get("lock"));
     return switch (String.valueOf(question.get("verb"))) {
       case "prepare" -> {
-        int threads = (int) Child.number(question, "threads");
-        race = new Race(subject(which), threads, i -> lock, cell, number, WAIT_MILLIS);
+        int threads = (int) WorkerProcess.number(question, "threads");
+        lockLoad =
+            new LockLoad(subject(which), threads, i -> lock, guardedCell, number, WAIT_MILLIS);
         yield Map.of();
       }
       case "race" -> {
-        Race ready = race;
+        LockLoad ready = lockLoad;
         if (ready == null) {
           throw new IllegalStateException("Nothing was prepared.");
         }
-        yield ready.run(Child.number(question, "start"), Child.number(question, "millis")).encode();
+        yield ready
+            .run(WorkerProcess.number(question, "start"), WorkerProcess.number(question, "millis"))
+            .encode();
       }
       case "take" -> {
-        boolean taken = grip(which, lock).take(WAIT_MILLIS);
+        boolean taken = lockHandle(which, lock).take(WAIT_MILLIS);
         long now = System.nanoTime();
         if (!taken) {
           throw new IllegalStateException("not acquired within " + WAIT_MILLIS + " ms");
@@ -101,11 +108,11 @@ final class Worker {
       }
       case "give" -> {
         long now = System.nanoTime();
-        grip(which, lock).give();
+        lockHandle(which, lock).release();
         yield Map.of("at", now);
       }
       case "connect" -> connect(which, lock);
-      case "hold" -> hold(which, lock, (int) Child.number(question, "count"));
+      case "hold" -> hold(which, lock, (int) WorkerProcess.number(question, "count"));
       default -> throw new IllegalArgumentException("Not understood: " + question);
     };
   }
@@ -119,14 +126,14 @@ final class Worker {
     return subject;
   }
 
-  private Grip grip(Subjects which, String lock) throws Exception {
+  private LockHandle lockHandle(Subjects which, String lock) throws Exception {
     String key = which + " " + lock;
-    Grip grip = grips.get(key);
-    if (grip == null) {
-      grip = subject(which).grip(lock);
-      grips.put(key, grip);
+    LockHandle lockHandle = lockHandles.get(key);
+    if (lockHandle == null) {
+      lockHandle = subject(which).lockHandle(lock);
+      lockHandles.put(key, lockHandle);
     }
-    return grip;
+    return lockHandle;
   }
 
   /**
@@ -136,9 +143,9 @@ final class Worker {
   private Map<String, Object> connect(Subjects which, String prefix) throws Exception {
     try (Subject first = which.open(stores)) {
       for (int i = 0; i < WARM_UP; i++) {
-        Grip grip = first.grip(prefix + "first-" + i);
-        grip.take(WAIT_MILLIS);
-        grip.give();
+        LockHandle lockHandle = first.lockHandle(prefix + "first-" + i);
+        lockHandle.take(WAIT_MILLIS);
+        lockHandle.release();
       }
     }
     held.add(subject(which).hold(prefix + "connected", WAIT_MILLIS));

@@ -41,9 +41,9 @@ enum Workload {
   }
 
   /** How many times better the one did than the other; NaN if one was not measured. */
-  double advantage(Figures figures, Subjects one, Subjects other) {
-    double mine = figures.median(this, one, main);
-    double theirs = figures.median(this, other, main);
+  double advantage(BenchResults benchResults, Subjects one, Subjects other) {
+    double mine = benchResults.median(this, one, main);
+    double theirs = benchResults.median(this, other, main);
     return moreIsBetter ? mine / theirs : theirs / mine;
   }
 }

@@ -1,7 +1,8 @@
 /**
  * The bench: measures Mortise beside other lock libraries and hand-written protocols, on the same
- * stores, in one run. {@link io.mortise.bench.Main} starts it, {@link io.mortise.bench.Bench} runs
- * the workloads, {@link io.mortise.bench.Targets} says what must be reached.
+ * stores, in one run. {@link io.mortise.bench.BenchMain} starts it, {@link
+ * io.mortise.bench.BenchRunner} runs the workloads, {@link io.mortise.bench.PerformanceTargets}
+ * says what must be reached.
  */
 @NullMarked
 package io.mortise.bench;

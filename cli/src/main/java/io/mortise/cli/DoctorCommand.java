@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
           + " must not be used as it is."
     })
 final class DoctorCommand implements Callable<Integer> {
-  private final Surroundings surroundings;
+  private final CliEnvironment cliEnvironment;
   private final GuaranteeTable table = GuaranteeTable.load();
 
   @Mixin private StoreOptions store;
@@ -39,9 +39,9 @@ final class DoctorCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Write a JSON object.")
   private boolean json;
 
-  DoctorCommand(Surroundings surroundings) {
-    this.surroundings = surroundings;
-    this.store = new StoreOptions(surroundings);
+  DoctorCommand(CliEnvironment cliEnvironment) {
+    this.cliEnvironment = cliEnvironment;
+    this.store = new StoreOptions(cliEnvironment);
   }
 
   @Override
@@ -50,7 +50,7 @@ final class DoctorCommand implements Callable<Integer> {
     String display;
     try (LockStore opened = store.open(store.url())) {
       display = opened.profile().display();
-      report = new Checkup(opened).run();
+      report = new StoreDiagnostics(opened).run();
     }
     Optional<StoreMode> mode =
         Optional.of(report.mode()).filter(id -> !id.isEmpty()).map(table::mode);
@@ -59,7 +59,7 @@ final class DoctorCommand implements Callable<Integer> {
             .noneMatch(
                 finding -> finding.grade() == Grade.WEAK || finding.grade() == Grade.UNKNOWN);
     if (json) {
-      surroundings.out().println(Json.write(json(display, report, mode, healthy)));
+      cliEnvironment.out().println(JsonWriter.write(json(display, report, mode, healthy)));
     } else {
       print(display, report, mode);
     }
@@ -67,7 +67,7 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   private void print(String display, StoreReport report, Optional<StoreMode> mode) {
-    PrintStream out = surroundings.out();
+    PrintStream out = cliEnvironment.out();
     out.println("Store " + shown(display));
     out.println();
     report.findings().forEach(finding -> print(out, finding));
@@ -77,9 +77,14 @@ final class DoctorCommand implements Callable<Integer> {
       return;
     }
     out.println(
-        "It is in mode " + mode.get().id() + ": " + GuaranteeViews.plain(mode.get().title()) + ".");
+        "It is in mode "
+            + mode.get().id()
+            + ": "
+            + GuaranteeFormatter.plain(mode.get().title())
+            + ".");
     out.println("What becomes of exclusive locks when something goes wrong:");
-    GuaranteeViews.summary(table.row(mode.get().id())).forEach(line -> out.println("  " + line));
+    GuaranteeFormatter.summary(table.row(mode.get().id()))
+        .forEach(line -> out.println("  " + line));
     out.println();
     out.println("Why, and which test shows it: mortise guarantees " + mode.get().id());
   }
@@ -96,9 +101,9 @@ final class DoctorCommand implements Callable<Integer> {
             .map(fault -> table.fault(fault).title())
             .collect(Collectors.joining(", "));
     String text = finding.meaning() + (concerns.isEmpty() ? "" : " Decides: " + concerns + ".");
-    GuaranteeViews.wrap(shown(text), 90).forEach(line -> out.println("        " + line));
+    GuaranteeFormatter.wrap(shown(text), 90).forEach(line -> out.println("        " + line));
     if (!finding.remedy().isEmpty()) {
-      GuaranteeViews.wrap("For more: " + shown(finding.remedy()), 90)
+      GuaranteeFormatter.wrap("For more: " + shown(finding.remedy()), 90)
           .forEach(line -> out.println("        " + line));
     }
   }
@@ -114,13 +119,13 @@ final class DoctorCommand implements Callable<Integer> {
 
   /** Values come from a server: they neither obey nor betray. */
   private static String shown(String text) {
-    return Safe.text(Safe.hide(text));
+    return OutputSanitizer.text(OutputSanitizer.hide(text));
   }
 
   private Map<String, Object> json(
       String display, StoreReport report, Optional<StoreMode> mode, boolean healthy) {
     Map<String, Object> object = new LinkedHashMap<>();
-    object.put("store", Safe.hide(display));
+    object.put("store", OutputSanitizer.hide(display));
     object.put("healthy", healthy);
     object.put("mode", mode.map(StoreMode::id).orElse(null));
     object.put("findings", report.findings().stream().map(DoctorCommand::json).toList());
@@ -141,9 +146,9 @@ final class DoctorCommand implements Callable<Integer> {
     Map<String, Object> object = new LinkedHashMap<>();
     object.put("id", finding.id());
     object.put("grade", finding.grade().name().toLowerCase(Locale.ROOT));
-    object.put("value", Safe.hide(finding.value()));
-    object.put("meaning", Safe.hide(finding.meaning()));
-    object.put("remedy", Safe.hide(finding.remedy()));
+    object.put("value", OutputSanitizer.hide(finding.value()));
+    object.put("meaning", OutputSanitizer.hide(finding.meaning()));
+    object.put("remedy", OutputSanitizer.hide(finding.remedy()));
     object.put("decides", finding.faults().stream().sorted().toList());
     return object;
   }

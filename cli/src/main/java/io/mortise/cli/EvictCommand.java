@@ -5,7 +5,7 @@ import io.mortise.LockName;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockParty;
+import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.DurationText;
 import java.io.BufferedReader;
@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
           + " command whose mortise crashed. With --now it opens at once."
     })
 final class EvictCommand implements Callable<Integer> {
-  private final Surroundings surroundings;
+  private final CliEnvironment cliEnvironment;
 
   @Spec private CommandSpec spec;
   @Mixin private StoreOptions store;
@@ -65,9 +65,9 @@ final class EvictCommand implements Callable<Integer> {
       description = "Do not ask. Needed where there is no terminal to ask on.")
   private boolean yes;
 
-  EvictCommand(Surroundings surroundings) {
-    this.surroundings = surroundings;
-    this.store = new StoreOptions(surroundings);
+  EvictCommand(CliEnvironment cliEnvironment) {
+    this.cliEnvironment = cliEnvironment;
+    this.store = new StoreOptions(cliEnvironment);
   }
 
   @Override
@@ -81,7 +81,7 @@ final class EvictCommand implements Callable<Integer> {
     }
     try (LockClient client = store.connect(store.url(), null)) {
       Optional<LockInfo> view = client.admin().find(name);
-      Optional<LockParty> party = view.flatMap(lock -> choose(lock, wanted));
+      Optional<LockParticipant> party = view.flatMap(lock -> choose(lock, wanted));
       if (party.isEmpty() && wanted == null) {
         return open(client, view.map(LockInfo::shutFor).orElse(Duration.ZERO));
       } else if (party.isEmpty()) {
@@ -103,13 +103,13 @@ final class EvictCommand implements Callable<Integer> {
   }
 
   /** The one that is meant; empty if it is not there. */
-  private Optional<LockParty> choose(LockInfo lock, @Nullable String wanted) {
+  private Optional<LockParticipant> choose(LockInfo lock, @Nullable String wanted) {
     if (wanted != null) {
       return Stream.concat(lock.holders().stream(), lock.waiters().stream())
           .filter(party -> party.attempt().equals(wanted))
           .findFirst();
     }
-    List<LockParty> holders = lock.holders();
+    List<LockParticipant> holders = lock.holders();
     if (holders.size() > 1) {
       throw new ParameterException(
           spec.commandLine(),
@@ -135,8 +135,8 @@ final class EvictCommand implements Callable<Integer> {
       return ExitStatus.OK;
     }
     if (!yes) {
-      surroundings.err().println(shut);
-      surroundings
+      cliEnvironment.err().println(shut);
+      cliEnvironment
           .err()
           .println(
               "What it is shut for may still go on: a command that outlived its mortise, say.");
@@ -152,16 +152,16 @@ final class EvictCommand implements Callable<Integer> {
     return ExitStatus.OK;
   }
 
-  private boolean confirm(LockParty party, boolean holds) {
-    PrintStream err = surroundings.err();
+  private boolean confirm(LockParticipant party, boolean holds) {
+    PrintStream err = cliEnvironment.err();
     err.println(
-        Views.client(party)
+        LockFormatter.client(party)
             + (holds ? " has held" : " has waited for")
             + " lock '"
             + name
             + "' for "
             + DurationText.format(party.since())
-            + (party.label().isEmpty() ? "." : " (" + Safe.text(party.label()) + ")."));
+            + (party.label().isEmpty() ? "." : " (" + OutputSanitizer.text(party.label()) + ")."));
     if (holds && now) {
       err.println(
           "It may go on working until it hears of it, while another holds the lock already.");
@@ -170,11 +170,11 @@ final class EvictCommand implements Callable<Integer> {
   }
 
   private boolean isAgreed(String question) {
-    surroundings.err().print(question + " [y/N] ");
-    surroundings.err().flush();
+    cliEnvironment.err().print(question + " [y/N] ");
+    cliEnvironment.err().flush();
     try {
       String answer =
-          new BufferedReader(new InputStreamReader(surroundings.in(), Charset.defaultCharset()))
+          new BufferedReader(new InputStreamReader(cliEnvironment.in(), Charset.defaultCharset()))
               .readLine();
       return answer != null && answer.strip().toLowerCase(Locale.ROOT).matches("y|yes");
     } catch (IOException e) {
@@ -182,8 +182,8 @@ final class EvictCommand implements Callable<Integer> {
     }
   }
 
-  private String text(EvictionResult result, LockParty party) {
-    String who = Views.client(party);
+  private String text(EvictionResult result, LockParticipant party) {
+    String who = LockFormatter.client(party);
     return switch (result) {
       case HOLD_ENDED ->
           now
@@ -200,7 +200,7 @@ final class EvictCommand implements Callable<Integer> {
 
   private void say(String text) {
     if (!store.quiet) {
-      surroundings.err().println("mortise: " + text);
+      cliEnvironment.err().println("mortise: " + text);
     }
   }
 }

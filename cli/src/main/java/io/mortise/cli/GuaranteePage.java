@@ -1,8 +1,8 @@
 package io.mortise.cli;
 
-import io.mortise.guarantee.Answer;
 import io.mortise.guarantee.Fault;
 import io.mortise.guarantee.Guarantee;
+import io.mortise.guarantee.GuaranteeLevel;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
 import java.util.ArrayList;
@@ -41,8 +41,8 @@ final class GuaranteePage {
     lines.add("");
     lines.add("| Answer | Means |");
     lines.add("|---|---|");
-    for (Answer answer : Answer.values()) {
-      lines.add("| " + sign(answer) + " | " + answer.meaning() + " |");
+    for (GuaranteeLevel guaranteeLevel : GuaranteeLevel.values()) {
+      lines.add("| " + sign(guaranteeLevel) + " | " + guaranteeLevel.meaning() + " |");
     }
     lines.add("");
     lines.add("## The table");
@@ -51,7 +51,7 @@ final class GuaranteePage {
     lines.add("");
     lines.add(
         "° "
-            + GuaranteeViews.NO_TEST
+            + GuaranteeFormatter.NO_TEST
             + "; ¹ shown in the simulation only, which runs the engine on the reference machine in virtual time");
     lines.add("");
     lines.add("| Fault | Means |");
@@ -84,22 +84,22 @@ final class GuaranteePage {
   private static String mark(Guarantee cell) {
     boolean simulated =
         cell.tests().stream().allMatch(test -> test.startsWith("testkit:SimulationTest#"));
-    return !isShown(cell) ? " °" : simulated && cell.answer() != Answer.NONE ? " ¹" : "";
+    return !isShown(cell) ? " °" : simulated && cell.answer() != GuaranteeLevel.NONE ? " ¹" : "";
   }
 
   private static boolean isShown(Guarantee cell) {
-    return cell.answer() == Answer.NONE || !cell.tests().isEmpty();
+    return cell.answer() == GuaranteeLevel.NONE || !cell.tests().isEmpty();
   }
 
   private static Collector<CharSequence, ?, String> joined() {
     return Collectors.joining();
   }
 
-  private static String sign(Answer answer) {
-    return switch (answer) {
+  private static String sign(GuaranteeLevel guaranteeLevel) {
+    return switch (guaranteeLevel) {
       case NONE -> "–";
-      case UNNOTICED -> "**" + answer.words() + "**";
-      default -> answer.words();
+      case UNNOTICED -> "**" + guaranteeLevel.words() + "**";
+      default -> guaranteeLevel.words();
     };
   }
 
@@ -131,7 +131,7 @@ final class GuaranteePage {
     line.append("- **").append(cell.fault().title()).append(": ").append(cell.answer().words());
     line.append(".** ").append(cell.because());
     if (!isShown(cell)) {
-      line.append(" *").append(capital(GuaranteeViews.NO_TEST)).append(".*");
+      line.append(" *").append(capital(GuaranteeFormatter.NO_TEST)).append(".*");
     } else if (!cell.tests().isEmpty()) {
       line.append(" *Shown by* ")
           .append(

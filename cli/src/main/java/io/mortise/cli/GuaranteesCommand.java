@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
           + " and permits have none that could be compared. 'mortise doctor' says which of these modes your store is in."
     })
 final class GuaranteesCommand implements Callable<Integer> {
-  private final Surroundings surroundings;
+  private final CliEnvironment cliEnvironment;
 
   @Spec private CommandSpec spec;
 
@@ -44,14 +44,14 @@ final class GuaranteesCommand implements Callable<Integer> {
       description = "Show this help.")
   boolean help; // read by the parser
 
-  GuaranteesCommand(Surroundings surroundings) {
-    this.surroundings = surroundings;
+  GuaranteesCommand(CliEnvironment cliEnvironment) {
+    this.cliEnvironment = cliEnvironment;
   }
 
   @Override
   public Integer call() {
     GuaranteeTable table = GuaranteeTable.load();
-    PrintStream out = surroundings.out();
+    PrintStream out = cliEnvironment.out();
     if (markdown) {
       new GuaranteePage(table).lines().forEach(out::println);
       return ExitStatus.OK;
@@ -72,14 +72,15 @@ final class GuaranteesCommand implements Callable<Integer> {
     }
     if (json) {
       out.println(
-          Json.write(modes.stream().map(mode -> GuaranteeViews.json(table, mode)).toList()));
+          JsonWriter.write(
+              modes.stream().map(mode -> GuaranteeFormatter.json(table, mode)).toList()));
       return ExitStatus.OK;
     }
     for (StoreMode mode : modes) {
-      out.println(mode.id() + ": " + GuaranteeViews.plain(mode.title()));
+      out.println(mode.id() + ": " + GuaranteeFormatter.plain(mode.title()));
       (wanted.isEmpty()
-              ? GuaranteeViews.summary(table.row(mode.id()))
-              : GuaranteeViews.details(table.row(mode.id())))
+              ? GuaranteeFormatter.summary(table.row(mode.id()))
+              : GuaranteeFormatter.details(table.row(mode.id())))
           .forEach(line -> out.println("  " + line));
       out.println();
     }

@@ -1,10 +1,10 @@
 package io.mortise.cli;
 
 import io.mortise.torture.hazards.Hazard;
-import io.mortise.torture.hazards.Hazards;
+import io.mortise.torture.hazards.HazardCatalog;
+import io.mortise.torture.hazards.HazardContext;
 import io.mortise.torture.hazards.MissingProgramException;
-import io.mortise.torture.hazards.NotAsToldException;
-import io.mortise.torture.hazards.Stage;
+import io.mortise.torture.hazards.UnexpectedOutcomeException;
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
           + " started from the PATH, on free ports of this host, and are gone afterwards."
     })
 final class HazardsCommand implements Callable<Integer> {
-  private final Surroundings surroundings;
+  private final CliEnvironment cliEnvironment;
 
   @Spec private CommandSpec spec;
 
@@ -37,8 +37,8 @@ final class HazardsCommand implements Callable<Integer> {
       description = "Show this help.")
   boolean help; // read by the parser
 
-  HazardsCommand(Surroundings surroundings) {
-    this.surroundings = surroundings;
+  HazardsCommand(CliEnvironment cliEnvironment) {
+    this.cliEnvironment = cliEnvironment;
   }
 
   @Override
@@ -54,8 +54,8 @@ final class HazardsCommand implements Callable<Integer> {
               usageHelp = true,
               description = "Show this help.")
           boolean asked) {
-    for (Hazard hazard : Hazards.all()) {
-      surroundings
+    for (Hazard hazard : HazardCatalog.all()) {
+      cliEnvironment
           .out()
           .println(String.format(Locale.ROOT, "%-18s %s", hazard.name(), hazard.title()));
     }
@@ -83,7 +83,7 @@ final class HazardsCommand implements Callable<Integer> {
               description = "Show this help.")
           boolean asked) {
     Hazard hazard =
-        Hazards.find(name)
+        HazardCatalog.find(name)
             .orElseThrow(
                 () ->
                     new ParameterException(
@@ -96,16 +96,16 @@ final class HazardsCommand implements Callable<Integer> {
     }
     // What would be logged is the story itself. Read when the first logger is made, which is later.
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
-    PrintStream out = surroundings.out();
+    PrintStream out = cliEnvironment.out();
     out.println(hazard.name() + ": " + hazard.title());
     out.println("Told by: " + hazard.source());
-    try (Stage stage = new Stage(out, store)) {
-      hazard.story().play(stage);
+    try (HazardContext hazardContext = new HazardContext(out, store)) {
+      hazard.story().play(hazardContext);
       return ExitStatus.OK;
-    } catch (NotAsToldException e) {
-      throw new Failure(ExitStatus.FAILED, String.valueOf(e.getMessage()), e);
+    } catch (UnexpectedOutcomeException e) {
+      throw new CliException(ExitStatus.FAILED, String.valueOf(e.getMessage()), e);
     } catch (MissingProgramException e) {
-      throw new Failure(ExitStatus.STORE, String.valueOf(e.getMessage()), e);
+      throw new CliException(ExitStatus.STORE, String.valueOf(e.getMessage()), e);
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) {

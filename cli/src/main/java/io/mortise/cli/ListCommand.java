@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
           + " token, AGE how long the first of them has held."
     })
 final class ListCommand implements Callable<Integer> {
-  private final Surroundings surroundings;
+  private final CliEnvironment cliEnvironment;
 
   @Mixin private StoreOptions store;
 
@@ -42,9 +42,9 @@ final class ListCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Write a JSON array of what 'show --json' writes.")
   private boolean json;
 
-  ListCommand(Surroundings surroundings) {
-    this.surroundings = surroundings;
-    this.store = new StoreOptions(surroundings);
+  ListCommand(CliEnvironment cliEnvironment) {
+    this.cliEnvironment = cliEnvironment;
+    this.store = new StoreOptions(cliEnvironment);
   }
 
   @Override
@@ -61,13 +61,13 @@ final class ListCommand implements Callable<Integer> {
         next = page.next();
       } while (next != null);
     }
-    PrintStream out = surroundings.out();
+    PrintStream out = cliEnvironment.out();
     if (json) {
-      out.println(Json.write(locks.stream().map(Views::json).toList()));
+      out.println(JsonWriter.write(locks.stream().map(LockFormatter::json).toList()));
     } else if (!locks.isEmpty()) {
-      Views.table(locks).forEach(out::println);
+      LockFormatter.table(locks).forEach(out::println);
     } else if (!store.quiet) {
-      surroundings.err().println("mortise: no lock is held" + (all ? " or known." : "."));
+      cliEnvironment.err().println("mortise: no lock is held" + (all ? " or known." : "."));
     }
     return ExitStatus.OK;
   }

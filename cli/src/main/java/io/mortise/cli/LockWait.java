@@ -25,45 +25,46 @@ final class LockWait {
   private final LockClient client;
   private final DistributedLock lock;
   private final @Nullable Duration wait;
-  private final BlockingQueue<Event> events;
+  private final BlockingQueue<RunEvent> runEvents;
 
   /** With how long to wait; null for ever. */
   LockWait(
       LockClient client,
       DistributedLock lock,
       @Nullable Duration wait,
-      BlockingQueue<Event> events) {
+      BlockingQueue<RunEvent> runEvents) {
     this.client = client;
     this.lock = lock;
     this.wait = wait;
-    this.events = events;
+    this.runEvents = runEvents;
   }
 
   /**
    * Waits for the lock. Blocks.
    *
    * @param out where to say that it waits, if that is a terminal; null for nowhere
-   * @throws Failure if it could not be had in time, or a signal came; nothing is left behind
+   * @throws CliException if it could not be had in time, or a signal came; nothing is left behind
    */
   Lease acquire(@Nullable PrintStream out) throws InterruptedException {
     if (wait != null && wait.isZero()) {
       return lock.tryAcquire().orElseThrow(() -> notHad(null));
     }
     CompletableFuture<Lease> attempt = wait == null ? lock.acquireAsync() : lock.acquireAsync(wait);
-    var told = attempt.whenComplete((lease, failure) -> events.add(new Event.Answered()));
-    Event event = null;
+    var told =
+        attempt.whenComplete((lease, failure) -> runEvents.add(new RunEvent.AcquireCompleted()));
+    RunEvent runEvent = null;
     if (out != null && Terminal.STDERR.isPresent()) {
-      event = events.poll(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-      if (event == null) {
+      runEvent = runEvents.poll(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      if (runEvent == null) {
         out.println("mortise: waiting for lock '" + lock.name() + "'" + situation());
       }
     }
-    if (event == null) {
-      event = events.take();
+    if (runEvent == null) {
+      runEvent = runEvents.take();
     }
-    if (event instanceof Event.Signalled signal) {
+    if (runEvent instanceof RunEvent.SignalReceived signal) {
       giveUp(attempt);
-      throw new Failure(ExitStatus.bySignal(signal.number()), "");
+      throw new CliException(ExitStatus.bySignal(signal.number()), "");
     }
     try {
       return told.join();
@@ -84,7 +85,7 @@ final class LockWait {
     }
   }
 
-  private Failure notHad(@Nullable LockTimeoutException timeout) {
+  private CliException notHad(@Nullable LockTimeoutException timeout) {
     String message =
         "Lock '"
             + lock.name()
@@ -93,15 +94,15 @@ final class LockWait {
             + situation()
             + " Try later, or give a longer --wait.";
     return timeout == null
-        ? new Failure(ExitStatus.NOT_HAD, message)
-        : new Failure(ExitStatus.NOT_HAD, message, timeout);
+        ? new CliException(ExitStatus.NOT_HAD, message)
+        : new CliException(ExitStatus.NOT_HAD, message, timeout);
   }
 
   /** Who is in the way, to be set behind a clause. */
   private String situation() {
     try {
       Optional<LockInfo> view = client.admin().find(lock.name());
-      return view.map(Views::situation).orElse(".");
+      return view.map(LockFormatter::situation).orElse(".");
     } catch (StoreUnavailableException e) {
       return ": the store does not answer.";
     }

@@ -39,32 +39,32 @@ public final class Main implements Runnable {
    * @param args the words of the command line
    */
   public static void main(String[] args) {
-    int status = execute(Surroundings.ofProcess(new StoreConnector()), args);
+    int status = execute(CliEnvironment.ofProcess(new StoreConnector()), args);
     System.out.flush();
     System.exit(status);
   }
 
   /** Runs one command. What follows the first {@code --} is never looked at by the parser. */
-  static int execute(Surroundings surroundings, String... args) {
+  static int execute(CliEnvironment cliEnvironment, String... args) {
     int split = Arrays.asList(args).indexOf("--");
     String[] own = split < 0 ? args : Arrays.copyOf(args, split);
     List<String> command =
         split < 0 ? List.of() : Arrays.asList(args).subList(split + 1, args.length);
-    PrintStream err = surroundings.err();
+    PrintStream err = cliEnvironment.err();
     CommandLine line =
         new CommandLine(new Main())
-            .addSubcommand(new RunCommand(surroundings, command))
-            .addSubcommand(new ListCommand(surroundings))
-            .addSubcommand(new ShowCommand(surroundings))
-            .addSubcommand(new EvictCommand(surroundings))
-            .addSubcommand(new DoctorCommand(surroundings))
-            .addSubcommand(new GuaranteesCommand(surroundings))
-            .addSubcommand(new HazardsCommand(surroundings))
-            .addSubcommand(new TortureCommand(surroundings))
+            .addSubcommand(new RunCommand(cliEnvironment, command))
+            .addSubcommand(new ListCommand(cliEnvironment))
+            .addSubcommand(new ShowCommand(cliEnvironment))
+            .addSubcommand(new EvictCommand(cliEnvironment))
+            .addSubcommand(new DoctorCommand(cliEnvironment))
+            .addSubcommand(new GuaranteesCommand(cliEnvironment))
+            .addSubcommand(new HazardsCommand(cliEnvironment))
+            .addSubcommand(new TortureCommand(cliEnvironment))
             .addSubcommand(new CommandLine.HelpCommand())
             .addSubcommand(new AutoComplete.GenerateCompletion());
     line.setExpandAtFiles(false)
-        .setOut(new PrintWriter(surroundings.out(), true, Charset.defaultCharset()))
+        .setOut(new PrintWriter(cliEnvironment.out(), true, Charset.defaultCharset()))
         .setErr(new PrintWriter(err, true, Charset.defaultCharset()))
         .setUsageHelpAutoWidth(false)
         .setUsageHelpWidth(100)
@@ -117,8 +117,8 @@ public final class Main implements Runnable {
   }
 
   private static int status(Exception trouble) {
-    if (trouble instanceof Failure failure) {
-      return failure.status();
+    if (trouble instanceof CliException cliException) {
+      return cliException.status();
     }
     if (trouble instanceof LockTimeoutException) {
       return ExitStatus.NOT_HAD;
@@ -131,7 +131,7 @@ public final class Main implements Runnable {
   }
 
   private static void say(PrintStream err, String message) {
-    err.println("mortise: " + Safe.text(message));
+    err.println("mortise: " + OutputSanitizer.text(message));
   }
 
   /** The version that the build wrote into the manifest. */

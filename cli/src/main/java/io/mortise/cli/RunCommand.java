@@ -56,9 +56,9 @@ import picocli.CommandLine.Spec;
 final class RunCommand implements Callable<Integer> {
   private static final Duration LONGEST_GRACE = Duration.ofSeconds(3);
 
-  private final Surroundings surroundings;
+  private final CliEnvironment cliEnvironment;
   private final List<String> command;
-  private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+  private final BlockingQueue<RunEvent> runEvents = new LinkedBlockingQueue<>();
 
   @Spec private CommandSpec spec;
   @Mixin private StoreOptions store;
@@ -119,10 +119,10 @@ final class RunCommand implements Callable<Integer> {
           "What 'mortise ls' shows about this hold. Default: the name of the command's program.")
   private @Nullable String label;
 
-  RunCommand(Surroundings surroundings, List<String> command) {
-    this.surroundings = surroundings;
+  RunCommand(CliEnvironment cliEnvironment, List<String> command) {
+    this.cliEnvironment = cliEnvironment;
     this.command = List.copyOf(command);
-    this.store = new StoreOptions(surroundings);
+    this.store = new StoreOptions(cliEnvironment);
   }
 
   @Override
@@ -148,8 +148,8 @@ final class RunCommand implements Callable<Integer> {
     List<String> words = new ArrayList<>(command);
     words.set(
         0,
-        Programs.check(
-            words.get(0), surroundings.variables().getOrDefault("PATH", "/bin:/usr/bin")));
+        ExecutableFinder.check(
+            words.get(0), cliEnvironment.variables().getOrDefault("PATH", "/bin:/usr/bin")));
 
     for (String signal : List.of("INT", "TERM", "HUP")) {
       Signals.listen(signal, this::interrupted);
@@ -159,16 +159,17 @@ final class RunCommand implements Callable<Integer> {
       DistributedLock lock =
           (shared ? client.readWriteLock(name).readLock() : client.lock(name)).with(options);
       Lease lease =
-          new LockWait(client, lock, wait, events).acquire(store.quiet ? null : surroundings.err());
+          new LockWait(client, lock, wait, runEvents)
+              .acquire(store.quiet ? null : cliEnvironment.err());
       return hold(lease, words, notice, client.admin().store().has(Feature.FENCING_TOKENS), url);
     }
   }
 
   private volatile boolean connected;
 
-  private void interrupted(Event.Signalled signal) {
+  private void interrupted(RunEvent.SignalReceived signal) {
     if (connected) {
-      events.add(signal);
+      runEvents.add(signal);
     } else {
       // Connecting cannot be interrupted, and there is nothing yet to leave behind.
       Runtime.getRuntime().halt(ExitStatus.bySignal(signal.number()));
@@ -209,10 +210,10 @@ final class RunCommand implements Callable<Integer> {
   private void checkEncoding() {
     for (String word : command) {
       if (word.indexOf('\uFFFD') >= 0) {
-        throw new Failure(
+        throw new CliException(
             ExitStatus.USAGE,
             "Argument '"
-                + Safe.text(word)
+                + OutputSanitizer.text(word)
                 + "' of the command cannot be read in the character set of this locale. Set LC_ALL to one that fits,"
                 + " like C.UTF-8, or call a script that holds the argument.");
       }
@@ -224,7 +225,7 @@ final class RunCommand implements Callable<Integer> {
     if (shown == null) {
       // Without the arguments: they may hold a password.
       Path program = Path.of(command.get(0)).getFileName();
-      shown = program == null ? "" : Safe.text(program.toString());
+      shown = program == null ? "" : OutputSanitizer.text(program.toString());
       shown = shown.substring(0, Math.min(shown.length(), 100));
     }
     return LockOptions.DEFAULTS
@@ -237,82 +238,83 @@ final class RunCommand implements Callable<Integer> {
       throws InterruptedException {
     if (!lease.isValid()) { // this process stood still since the grant
       release(lease);
-      throw new Failure(
+      throw new CliException(
           ExitStatus.LOST,
           "Lock '" + name + "' was lost before the command began. The command was not started.");
     }
     String token = tokens && !shared ? Long.toString(lease.token()) : "";
     long had = System.nanoTime();
-    Supervisor.End end;
+    Supervisor.RunResult runResult;
     try {
-      lease.onLost(loss -> events.add(new Event.Lost()));
+      lease.onLost(loss -> runEvents.add(new RunEvent.LeaseLost()));
       for (String signal : List.of("TSTP", "CONT")) {
-        Signals.listen(signal, events::add);
+        Signals.listen(signal, runEvents::add);
       }
-      Lifeline child =
-          Lifeline.start(
+      ChildGuardian childProcess =
+          ChildGuardian.start(
               words,
               environment -> prepare(environment, token, url),
               holdOnCrash == null ? notice : null,
               lease::remaining,
               this::warn,
-              status -> events.add(new Event.Exited(status)));
-      end = supervise(lease, child, notice);
+              status -> runEvents.add(new RunEvent.ChildExited(status)));
+      runResult = supervise(lease, childProcess, notice);
     } catch (IOException e) {
       reopen(lease, Duration.ofNanos(System.nanoTime() - had)); // nothing ran
       release(lease);
-      throw new Failure(
+      throw new CliException(
           ExitStatus.FAILED, "The command could not be started: " + e.getMessage(), e);
     }
-    boolean itself = end.cause() == Supervisor.Cause.ITSELF;
+    boolean itself = runResult.cause() == Supervisor.EndCause.ITSELF;
     if (itself) {
       reopen(lease, Duration.ofNanos(System.nanoTime() - had));
     }
     boolean timeOver = atMost != null && lease.state() != Lease.State.SUSPECT;
     boolean released = release(lease);
     if (!itself || !released) {
-      surroundings.err().println("mortise: " + loss(end, token, timeOver));
+      cliEnvironment.err().println("mortise: " + loss(runResult, token, timeOver));
       return ExitStatus.LOST;
     }
-    return end.status();
+    return runResult.status();
   }
 
   private void warn(String text) {
     if (!store.quiet) {
-      surroundings.err().println("mortise: " + Safe.text(text));
+      cliEnvironment.err().println("mortise: " + OutputSanitizer.text(text));
     }
   }
 
-  private Supervisor.End supervise(Lease lease, Child child, Duration notice)
+  private Supervisor.RunResult supervise(Lease lease, ChildProcess childProcess, Duration notice)
       throws InterruptedException {
     boolean over = false;
     try {
-      Supervisor.End end = new Supervisor(lease, child, events, notice).supervise();
+      Supervisor.RunResult runResult =
+          new Supervisor(lease, childProcess, runEvents, notice).supervise();
       over = true;
-      return end;
+      return runResult;
     } finally {
       if (!over) {
-        child.force(); // whatever went wrong: not without the lock
+        childProcess.force(); // whatever went wrong: not without the lock
       }
     }
   }
 
-  private String loss(Supervisor.End end, String token, boolean timeOver) {
-    if (end.cause() == Supervisor.Cause.ENDED_IN_TIME) {
+  private String loss(Supervisor.RunResult runResult, String token, boolean timeOver) {
+    if (runResult.cause() == Supervisor.EndCause.ENDED_IN_TIME) {
       return "Lock '"
           + name
           + "' could not be kept: "
           + (timeOver ? "its at-most time is over" : "its renewal was overdue")
           + ". The command was ended (status "
-          + end.status()
+          + runResult.status()
           + ") before anybody else could have the lock.";
     }
     return "Lock '"
         + name
         + "' was lost while the command ran; the command "
-        + (end.cause() == Supervisor.Cause.ITSELF ? "has ended" : "was ended")
+        + (runResult.cause() == Supervisor.EndCause.ITSELF ? "has ended" : "was ended")
         + " (status "
-        + end.status()
+        + runResult.status()
         + "). Its last work may overlap with the next holder's: check what was written"
         + (token.isEmpty() ? "." : " with token " + token + ".");
   }
@@ -328,7 +330,7 @@ final class RunCommand implements Callable<Integer> {
     } catch (LeaseLostException e) {
       return; // told when it is released
     } catch (LockException e) {
-      surroundings
+      cliEnvironment
           .err()
           .println(
               "mortise: Lock '"
@@ -336,7 +338,7 @@ final class RunCommand implements Callable<Integer> {
                   + "' stays shut until "
                   + DurationText.format(holdOnCrash)
                   + " after it was had: "
-                  + Safe.text(Safe.hide(String.valueOf(e.getMessage()))));
+                  + OutputSanitizer.text(OutputSanitizer.hide(String.valueOf(e.getMessage()))));
     }
   }
 
@@ -358,7 +360,7 @@ final class RunCommand implements Callable<Integer> {
       environment.put("LC_ALL", locale);
     }
     environment.put("MORTISE_LOCK", name);
-    environment.put(StoreOptions.VARIABLE, Safe.url(url));
+    environment.put(StoreOptions.VARIABLE, OutputSanitizer.url(url));
     if (token.isEmpty()) {
       environment.remove("MORTISE_TOKEN"); // that of a command around this one
     } else {

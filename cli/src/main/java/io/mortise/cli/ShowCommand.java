@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
     description = "Show who holds a lock, since when, and who waits for it.",
     footer = {"", "Says 'free', with exit status 0, if the store knows nothing of the lock."})
 final class ShowCommand implements Callable<Integer> {
-  private final Surroundings surroundings;
+  private final CliEnvironment cliEnvironment;
 
   @Mixin private StoreOptions store;
 
@@ -29,9 +29,9 @@ final class ShowCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Write a JSON object.")
   private boolean json;
 
-  ShowCommand(Surroundings surroundings) {
-    this.surroundings = surroundings;
-    this.store = new StoreOptions(surroundings);
+  ShowCommand(CliEnvironment cliEnvironment) {
+    this.cliEnvironment = cliEnvironment;
+    this.store = new StoreOptions(cliEnvironment);
   }
 
   @Override
@@ -48,11 +48,11 @@ final class ShowCommand implements Callable<Integer> {
                       new LockInfo(
                           name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of()));
     }
-    PrintStream out = surroundings.out();
+    PrintStream out = cliEnvironment.out();
     if (json) {
-      out.println(Json.write(Views.json(lock)));
+      out.println(JsonWriter.write(LockFormatter.json(lock)));
     } else {
-      Views.details(lock).forEach(out::println);
+      LockFormatter.details(lock).forEach(out::println);
     }
     return ExitStatus.OK;
   }

@@ -14,7 +14,7 @@ final class Signals {
   private Signals() {}
 
   /** Calls the listener on a thread of its own whenever the signal arrives, instead of dying. */
-  static void listen(String name, Consumer<Event.Signalled> listener) {
+  static void listen(String name, Consumer<RunEvent.SignalReceived> listener) {
     try {
       Class<?> type = Class.forName("sun.misc.Signal");
       Class<?> handlerType = Class.forName("sun.misc.SignalHandler");
@@ -26,7 +26,7 @@ final class Signals {
               new Class<?>[] {handlerType},
               (proxy, method, arguments) -> {
                 if (method.getName().equals("handle")) {
-                  listener.accept(new Event.Signalled(name, number));
+                  listener.accept(new RunEvent.SignalReceived(name, number));
                   return null;
                 }
                 return switch (method.getName()) {

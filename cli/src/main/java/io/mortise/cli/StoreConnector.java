@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the stores that are on the class path. */
-final class StoreConnector implements Surroundings.Connector {
+final class StoreConnector implements CliEnvironment.StoreOpener {
   private static final String SQLITE_FOLDER = "org.sqlite.tmpdir";
 
   @Override

@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 final class StoreOptions extends CommonOptions {
   static final String VARIABLE = "MORTISE_STORE";
 
-  private final Surroundings surroundings;
+  private final CliEnvironment cliEnvironment;
 
   @Option(
       names = "--store",
@@ -31,17 +31,17 @@ final class StoreOptions extends CommonOptions {
       })
   private @Nullable String option;
 
-  StoreOptions(Surroundings surroundings) {
-    this.surroundings = surroundings;
+  StoreOptions(CliEnvironment cliEnvironment) {
+    this.cliEnvironment = cliEnvironment;
   }
 
   /**
    * The store's URL, perhaps with a password.
    *
-   * @throws Failure if the file that should hold it cannot be read
+   * @throws CliException if the file that should hold it cannot be read
    */
   String url() {
-    Map<String, String> variables = surroundings.variables();
+    Map<String, String> variables = cliEnvironment.variables();
     String url = option;
     if (url == null || url.isEmpty()) {
       url = variables.get(VARIABLE);
@@ -55,7 +55,7 @@ final class StoreOptions extends CommonOptions {
   /**
    * What an option says of a store, as a URL.
    *
-   * @throws Failure if the file that should hold it cannot be read
+   * @throws CliException if the file that should hold it cannot be read
    */
   static String resolve(String option) {
     return option.startsWith("@") ? read(option.substring(1)) : option;
@@ -64,13 +64,13 @@ final class StoreOptions extends CommonOptions {
   /** Connects, and says so if the store is one that other hosts do not see. Blocks. */
   LockClient connect(String url, @Nullable Duration ttl) {
     prepare(url);
-    return surroundings.connector().connect(url, ttl);
+    return cliEnvironment.connector().connect(url, ttl);
   }
 
   /** The same with the store itself. Blocks. */
   LockStore open(String url) {
     prepare(url);
-    return surroundings.connector().open(url);
+    return cliEnvironment.connector().open(url);
   }
 
   private void prepare(String url) {
@@ -83,17 +83,17 @@ final class StoreOptions extends CommonOptions {
       System.setProperty("org.slf4j.simpleLogger.log.io.mortise", "debug");
     }
     if (!quiet && isEmbeddedDefault()) {
-      surroundings
+      cliEnvironment
           .err()
           .println(
               "mortise: locks are kept in '"
-                  + Safe.text(url.substring("jdbc:sqlite:".length()))
+                  + OutputSanitizer.text(url.substring("jdbc:sqlite:".length()))
                   + "'. Other hosts do not see them; name a common store with --store or MORTISE_STORE.");
     }
   }
 
   private boolean isEmbeddedDefault() {
-    String variable = surroundings.variables().getOrDefault(VARIABLE, "");
+    String variable = cliEnvironment.variables().getOrDefault(VARIABLE, "");
     return (option == null || option.isEmpty()) && variable.isEmpty();
   }
 
@@ -115,7 +115,7 @@ final class StoreOptions extends CommonOptions {
         }
       }
     } catch (IOException e) {
-      throw new Failure(
+      throw new CliException(
           ExitStatus.STORE,
           "Cannot make the folder '"
               + folder
@@ -132,7 +132,7 @@ final class StoreOptions extends CommonOptions {
         .map(Path::of)
         .orElseThrow(
             () ->
-                new Failure(
+                new CliException(
                     ExitStatus.USAGE,
                     "There is no home folder for the locks of this host: HOME is empty or relative."
                         + " Set it, or name a store with --store or MORTISE_STORE."));
@@ -143,13 +143,13 @@ final class StoreOptions extends CommonOptions {
     try {
       url = Files.readString(Path.of(file)).strip();
     } catch (IOException | InvalidPathException e) {
-      throw new Failure(
+      throw new CliException(
           ExitStatus.USAGE,
           "Cannot read the store's URL from '" + file + "'. It has to be a readable UTF-8 file.",
           e);
     }
     if (url.isEmpty()) {
-      throw new Failure(
+      throw new CliException(
           ExitStatus.USAGE, "The file '" + file + "' is empty. Expected a store URL.");
     }
     return url;

@@ -20,14 +20,15 @@ final class Supervisor {
   private static final Duration RENEWED = Duration.ofMillis(100);
 
   private final Lease lease;
-  private final Child child;
-  private final BlockingQueue<Event> events;
+  private final ChildProcess childProcess;
+  private final BlockingQueue<RunEvent> runEvents;
   private final Duration grace;
 
-  Supervisor(Lease lease, Child child, BlockingQueue<Event> events, Duration grace) {
+  Supervisor(
+      Lease lease, ChildProcess childProcess, BlockingQueue<RunEvent> runEvents, Duration grace) {
     this.lease = lease;
-    this.child = child;
-    this.events = events;
+    this.childProcess = childProcess;
+    this.runEvents = runEvents;
     this.grace = grace;
   }
 
@@ -37,10 +38,10 @@ final class Supervisor {
    * @param status the command's
    * @param cause whether it was ended from here
    */
-  record End(int status, Cause cause) {}
+  record RunResult(int status, EndCause cause) {}
 
   /** Why a command is over. */
-  enum Cause {
+  enum EndCause {
     /** It ended by itself, or somebody else ended it. */
     ITSELF,
     /** It was ended, and gone before the lock could have been had by another. */
@@ -50,39 +51,40 @@ final class Supervisor {
   }
 
   /** Blocks until the command is over, and with it all that had to be ended with it. */
-  End supervise() throws InterruptedException {
+  RunResult supervise() throws InterruptedException {
     boolean signalled = false;
     long told = System.nanoTime();
     while (true) {
       Duration valid = lease.isValid() ? lease.remaining() : Duration.ZERO;
       long until = System.nanoTime() + valid.toNanos();
       if (until - told > RENEWED.toNanos()) {
-        child.endUnlessToldWithin(valid);
+        childProcess.endUnlessToldWithin(valid);
         told = until;
       }
       long left = valid.minus(grace).toNanos();
       // Looks twice in that time, to tell the child of a renewal long before it would end itself.
       long look = left > RENEWED.toNanos() ? left / 2 : left;
-      Event event = left <= 0 ? new Event.Lost() : events.poll(look, TimeUnit.NANOSECONDS);
-      if (event instanceof Event.Exited exited) {
+      RunEvent runEvent =
+          left <= 0 ? new RunEvent.LeaseLost() : runEvents.poll(look, TimeUnit.NANOSECONDS);
+      if (runEvent instanceof RunEvent.ChildExited childExited) {
         if (signalled) {
           // Somebody wants it to end: what it started must not outlive the lock.
-          child.end(grace);
+          childProcess.end(grace);
           awaitGone(grace);
         } else {
-          child.ended();
+          childProcess.ended();
         }
-        return new End(exited.status(), Cause.ITSELF);
+        return new RunResult(childExited.status(), EndCause.ITSELF);
       }
-      if (event instanceof Event.Lost) {
+      if (runEvent instanceof RunEvent.LeaseLost) {
         return end();
       }
-      if (event instanceof Event.Signalled signal) {
+      if (runEvent instanceof RunEvent.SignalReceived signal) {
         switch (signal.name()) {
-          case "TSTP" -> child.suspend();
-          case "CONT" -> child.signal("CONT");
+          case "TSTP" -> childProcess.suspend();
+          case "CONT" -> childProcess.signal("CONT");
           default -> {
-            child.signal(signal.name());
+            childProcess.signal(signal.name());
             signalled = true;
           }
         }
@@ -90,28 +92,28 @@ final class Supervisor {
     }
   }
 
-  private End end() throws InterruptedException {
+  private RunResult end() throws InterruptedException {
     Duration left = lease.isValid() ? lease.remaining() : grace;
     // The last tenth of a second, or fifth of the grace, is for SIGKILL to take effect.
     Duration within = left.minus(min(grace.dividedBy(5), Duration.ofMillis(200)));
-    child.end(within);
+    childProcess.end(within);
     awaitGone(left);
     int status = ExitStatus.LOST;
-    for (Event event = events.poll(); event != null; event = events.poll()) {
-      if (event instanceof Event.Exited exited) {
-        status = exited.status();
+    for (RunEvent runEvent = runEvents.poll(); runEvent != null; runEvent = runEvents.poll()) {
+      if (runEvent instanceof RunEvent.ChildExited childExited) {
+        status = childExited.status();
       }
     }
-    return new End(status, lease.isValid() ? Cause.ENDED_IN_TIME : Cause.ENDED_LATE);
+    return new RunResult(status, lease.isValid() ? EndCause.ENDED_IN_TIME : EndCause.ENDED_LATE);
   }
 
   /** Whoever is left when the time is over, and a second on a slow machine, is killed from here. */
   private void awaitGone(Duration time) throws InterruptedException {
-    long end = System.nanoTime() + time.toNanos();
-    while (!child.isGone()) {
-      long late = System.nanoTime() - end;
+    long runResult = System.nanoTime() + time.toNanos();
+    while (!childProcess.isGone()) {
+      long late = System.nanoTime() - runResult;
       if (late > 0) {
-        child.force();
+        childProcess.force();
       }
       if (late > TimeUnit.SECONDS.toNanos(1)) {
         return;

@@ -1,13 +1,13 @@
 package io.mortise.cli;
 
-import io.mortise.torture.run.Arena;
-import io.mortise.torture.run.Fault;
-import io.mortise.torture.run.Plan;
-import io.mortise.torture.run.Report;
-import io.mortise.torture.run.Torture;
-import io.mortise.torture.run.Torture.Outcome;
-import io.mortise.torture.run.Torture.Result;
-import io.mortise.torture.run.Totals;
+import io.mortise.torture.run.InjectedFault;
+import io.mortise.torture.run.RunTotals;
+import io.mortise.torture.run.TortureEnvironment;
+import io.mortise.torture.run.TorturePlan;
+import io.mortise.torture.run.TortureReport;
+import io.mortise.torture.run.TortureRun;
+import io.mortise.torture.run.TortureRun.TortureOutcome;
+import io.mortise.torture.run.TortureRun.TortureResult;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -52,8 +52,8 @@ import picocli.CommandLine.Spec;
           + " server is not installed or cannot be reached."
     })
 final class TortureCommand implements Callable<Integer> {
-  private final Surroundings surroundings;
-  private final Totals totals = new Totals();
+  private final CliEnvironment cliEnvironment;
+  private final RunTotals runTotals = new RunTotals();
   private int runs;
 
   @Spec private CommandSpec spec;
@@ -153,8 +153,8 @@ final class TortureCommand implements Callable<Integer> {
           "Where the page goes, as mortise-torture-STORE.html; made if it is missing. Default: the current folder.")
   private Path report;
 
-  TortureCommand(Surroundings surroundings) {
-    this.surroundings = surroundings;
+  TortureCommand(CliEnvironment cliEnvironment) {
+    this.cliEnvironment = cliEnvironment;
   }
 
   @Override
@@ -165,17 +165,21 @@ final class TortureCommand implements Callable<Integer> {
       throw wrong("Give either --store or --servers.");
     }
     if (servers.equals(List.of("all"))) {
-      servers = Arena.OWN;
+      servers = TortureEnvironment.OWN;
     }
     for (String server : servers) {
-      if (!Arena.OWN.contains(server)) {
-        throw wrong("There is no server '" + server + "'. Known: " + String.join(", ", Arena.OWN));
+      if (!TortureEnvironment.OWN.contains(server)) {
+        throw wrong(
+            "There is no server '"
+                + server
+                + "'. Known: "
+                + String.join(", ", TortureEnvironment.OWN));
       }
     }
     if (!(minutes >= 0 && minutes <= 10_000)) {
       throw wrong("Give --minutes from 0 on.");
     }
-    Set<Fault> wanted = wanted();
+    Set<InjectedFault> wanted = wanted();
     // Refused before anything is started.
     plan(wanted, drawn);
     makeReportFolder();
@@ -183,26 +187,27 @@ final class TortureCommand implements Callable<Integer> {
     // What clients log while their store is troubled is the story itself.
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
     if (url != null) {
-      return exit(run(Arena.of(url), wanted, drawn, "--store URL"));
+      return exit(run(TortureEnvironment.of(url), wanted, drawn, "--store URL"));
     }
     for (String server : servers.isEmpty() ? List.of("redis") : servers) {
       Path folder = Files.createTempDirectory("mortise-torture");
       try {
-        Optional<Arena> arena = Arena.start(server, folder, wanted);
-        if (arena.isEmpty()) {
-          surroundings.out().println(server + ": skipped, since it is not on this machine");
+        Optional<TortureEnvironment> tortureEnvironment =
+            TortureEnvironment.start(server, folder, wanted);
+        if (tortureEnvironment.isEmpty()) {
+          cliEnvironment.out().println(server + ": skipped, since it is not on this machine");
         } else {
-          kept &= run(arena.get(), wanted, drawn, "--servers " + server);
+          kept &= run(tortureEnvironment.get(), wanted, drawn, "--servers " + server);
         }
       } finally {
         delete(folder);
       }
     }
     if (runs == 0) {
-      throw new Failure(ExitStatus.STORE, "None of these servers is on this machine.");
+      throw new CliException(ExitStatus.STORE, "None of these servers is on this machine.");
     }
     if (runs > 1) {
-      totals.lines().forEach(line -> surroundings.out().println(line));
+      runTotals.lines().forEach(line -> cliEnvironment.out().println(line));
     }
     return exit(kept);
   }
@@ -228,14 +233,14 @@ final class TortureCommand implements Callable<Integer> {
     return new ParameterException(spec.commandLine(), message);
   }
 
-  private Set<Fault> wanted() {
+  private Set<InjectedFault> wanted() {
     if (faults.isEmpty()) {
-      return EnumSet.allOf(Fault.class);
+      return EnumSet.allOf(InjectedFault.class);
     }
-    Set<Fault> wanted = EnumSet.noneOf(Fault.class);
+    Set<InjectedFault> wanted = EnumSet.noneOf(InjectedFault.class);
     for (String label : faults) {
       wanted.add(
-          Arrays.stream(Fault.values())
+          Arrays.stream(InjectedFault.values())
               .filter(fault -> fault.label().equals(label))
               .findFirst()
               .orElseThrow(() -> wrong("There is no fault '" + label + "'.")));
@@ -244,36 +249,37 @@ final class TortureCommand implements Callable<Integer> {
   }
 
   /** Whether every promise was kept; closes the arena. */
-  private boolean run(Arena arena, Set<Fault> wanted, long drawn, String where)
+  private boolean run(
+      TortureEnvironment tortureEnvironment, Set<InjectedFault> wanted, long drawn, String where)
       throws IOException, InterruptedException {
-    PrintStream out = surroundings.out();
+    PrintStream out = cliEnvironment.out();
     Path folder = Files.createTempDirectory("mortise-torture");
     boolean kept = false;
-    try (arena) {
-      tellOfLacking(arena, wanted);
-      Set<Fault> possible = EnumSet.copyOf(wanted);
-      possible.retainAll(arena.faults());
-      Plan plan = plan(possible, drawn);
+    try (tortureEnvironment) {
+      tellOfLacking(tortureEnvironment, wanted);
+      Set<InjectedFault> possible = EnumSet.copyOf(wanted);
+      possible.retainAll(tortureEnvironment.faults());
+      TorturePlan torturePlan = plan(possible, drawn);
       String again = again(where, possible, drawn);
-      out.println(arena.name() + ": " + again);
+      out.println(tortureEnvironment.name() + ": " + again);
       long began = System.nanoTime();
-      Result result =
-          new Torture(
-                  plan,
-                  arena,
+      TortureResult result =
+          new TortureRun(
+                  torturePlan,
+                  tortureEnvironment,
                   folder,
                   line ->
                       out.printf(
                           Locale.ROOT, "  %6.1f s  %s%n", (System.nanoTime() - began) / 1e9, line))
               .run();
-      totals.add(result);
+      runTotals.add(result);
       runs++;
-      Report told = new Report(result, again);
-      told.lines().forEach(line -> out.println(Safe.text(line)));
-      Path page = report.resolve("mortise-torture-" + arena.name() + ".html");
+      TortureReport told = new TortureReport(result, again);
+      told.lines().forEach(line -> out.println(OutputSanitizer.text(line)));
+      Path page = report.resolve("mortise-torture-" + tortureEnvironment.name() + ".html");
       Files.writeString(page, told.html(), StandardCharsets.UTF_8);
       out.println("Page: " + page);
-      kept = result.outcome() == Outcome.KEPT;
+      kept = result.outcome() == TortureOutcome.KEPT;
       return kept;
     } finally {
       if (kept) {
@@ -285,23 +291,23 @@ final class TortureCommand implements Callable<Integer> {
   }
 
   /** What was asked for by name is refused; of what is missing otherwise, people are told. */
-  private void tellOfLacking(Arena arena, Set<Fault> wanted) {
-    arena
+  private void tellOfLacking(TortureEnvironment tortureEnvironment, Set<InjectedFault> wanted) {
+    tortureEnvironment
         .lacking()
         .forEach(
             (fault, why) -> {
-              String text = arena.name() + ": no " + fault.label() + " here: " + why;
+              String text = tortureEnvironment.name() + ": no " + fault.label() + " here: " + why;
               if (wanted.contains(fault) && !faults.isEmpty()) {
-                throw new Failure(ExitStatus.STORE, text);
+                throw new CliException(ExitStatus.STORE, text);
               } else if (wanted.contains(fault)) {
-                surroundings.out().println(text);
+                cliEnvironment.out().println(text);
               }
             });
   }
 
-  private Plan plan(Set<Fault> possible, long drawn) {
+  private TorturePlan plan(Set<InjectedFault> possible, long drawn) {
     try {
-      return new Plan(
+      return new TorturePlan(
           Duration.ofMillis((long) (minutes * 60_000)),
           ttl,
           processes,
@@ -316,13 +322,13 @@ final class TortureCommand implements Callable<Integer> {
     }
   }
 
-  private String again(String where, Set<Fault> possible, long drawn) {
+  private String again(String where, Set<InjectedFault> possible, long drawn) {
     return String.format(
         Locale.ROOT,
         "mortise torture %s --faults %s --minutes %s --ttl %dms --processes %d --threads %d --bulk"
             + " %d --patience %dms --seed %d",
         where,
-        possible.stream().sorted().map(Fault::label).collect(Collectors.joining(",")),
+        possible.stream().sorted().map(InjectedFault::label).collect(Collectors.joining(",")),
         minutes == Math.rint(minutes) ? Long.toString((long) minutes) : Double.toString(minutes),
         ttl.toMillis(),
         processes,

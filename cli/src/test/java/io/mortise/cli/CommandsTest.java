@@ -100,7 +100,7 @@ class CommandsTest {
   void givenNamesWithPowerOverTerminals_whenListedAsJson_thenTheyAreEscapedAndStayTheSame()
       throws Exception {
     String label = "\u202eevil\u009b2J\u007f\u2028\udb40\udc01 é";
-    client.views.add(Samples.labelled("job", label));
+    client.views.add(SampleLocks.labelled("job", label));
     assertThat(execute("ls", "--json")).isZero();
     assertThat(out())
         .contains("\\u202Eevil\\u009B2J\\u007F\\u2028\\uDB40\\uDC01 é")
@@ -136,7 +136,7 @@ class CommandsTest {
 
   @Test
   void givenTakenLock_whenTriedOnce_thenStatusIs75AndHolderIsTold() {
-    client.views.add(Samples.held("taken"));
+    client.views.add(SampleLocks.held("taken"));
     assertThat(execute("run", "--wait", "0", "taken", "--", "true")).isEqualTo(ExitStatus.NOT_HAD);
     assertThat(err())
         .isEqualTo(
@@ -195,7 +195,10 @@ class CommandsTest {
   @Test
   void givenLocks_whenListed_thenTableHasNothingThatTerminalObeys() {
     client.views.addAll(
-        List.of(Samples.held("invoice/42"), Samples.shared("readers"), Samples.closed("shut")));
+        List.of(
+            SampleLocks.held("invoice/42"),
+            SampleLocks.shared("readers"),
+            SampleLocks.closed("shut")));
     assertThat(execute("ls")).isZero();
     assertThat(out())
         .isEqualTo(
@@ -209,13 +212,13 @@ class CommandsTest {
 
   @Test
   void givenLock_whenShown_thenWaiterIsThereAndItsLabelIsHarmless() {
-    client.views.add(Samples.held("invoice/42"));
+    client.views.add(SampleLocks.held("invoice/42"));
     assertThat(execute("show", "invoice/42")).isZero();
     assertThat(out())
         .contains("invoice/42: held by 1, 1 waiting\n")
         .contains("holder       db1:4711, exclusive, for 3m, token 9007199254740993")
         .contains("waiter 1     db2:4711, exclusive, for 12s")
-        .contains("label '\\x1b[2Jevil'", "attempt " + Samples.SECOND.encoded())
+        .contains("label '\\x1b[2Jevil'", "attempt " + SampleLocks.SECOND.encoded())
         .doesNotContain("\u001b");
   }
 
@@ -230,7 +233,7 @@ class CommandsTest {
 
   @Test
   void givenLocks_whenListedAsJson_thenTokensAreStrings() {
-    client.views.add(Samples.held("invoice/42"));
+    client.views.add(SampleLocks.held("invoice/42"));
     assertThat(execute("ls", "--json")).isZero();
     assertThat(out())
         .startsWith("[")
@@ -240,23 +243,23 @@ class CommandsTest {
 
   @Test
   void givenHolder_whenEvicted_thenGentlyUnlessNowIsSaid() {
-    client.views.add(Samples.held("invoice/42"));
+    client.views.add(SampleLocks.held("invoice/42"));
     assertThat(execute("evict", "--yes", "invoice/42")).isZero();
     assertThat(err()).contains("Told db1:4711 to let go of lock 'invoice/42'");
     assertThat(execute("evict", "--yes", "--now", "invoice/42")).isZero();
     assertThat(execute("evict", "--yes", "nobody")).isZero();
     assertThat(client.done)
         .containsExactly(
-            "CLOSE invoice/42 " + Samples.FIRST.encoded(),
+            "CLOSE invoice/42 " + SampleLocks.FIRST.encoded(),
             "close",
-            "BREAK invoice/42 " + Samples.FIRST.encoded(),
+            "BREAK invoice/42 " + SampleLocks.FIRST.encoded(),
             "close",
             "close");
   }
 
   @Test
   void givenLockThatIsShutAndHeldByNobody_whenEvicted_thenItIsOpenedOnlyNow() {
-    client.views.add(Samples.closed("import"));
+    client.views.add(SampleLocks.closed("import"));
     assertThat(execute("evict", "--yes", "import")).isZero();
     assertThat(err()).contains("Nobody holds lock 'import'", "shut for another 40s", "--now");
     assertThat(client.done).containsExactly("close");
@@ -267,12 +270,12 @@ class CommandsTest {
 
   @Test
   void givenSeveralHolders_whenEvicted_thenOneMustBeChosen() {
-    client.views.add(Samples.shared("readers"));
+    client.views.add(SampleLocks.shared("readers"));
     assertThat(execute("evict", "--yes", "readers")).isEqualTo(ExitStatus.USAGE);
     assertThat(err()).contains("has 2 holders");
-    assertThat(execute("evict", "--yes", "--attempt", Samples.SECOND.encoded(), "readers"))
+    assertThat(execute("evict", "--yes", "--attempt", SampleLocks.SECOND.encoded(), "readers"))
         .isZero();
-    assertThat(client.done).contains("CLOSE readers " + Samples.SECOND.encoded());
+    assertThat(client.done).contains("CLOSE readers " + SampleLocks.SECOND.encoded());
   }
 
   @Test
@@ -310,19 +313,21 @@ class CommandsTest {
 
   @Test
   void givenText_whenMadeSafe_thenControlsBecomeEscapes() {
-    assertThat(Safe.text("a\u001b\u0085\u202eé\u2028")).isEqualTo("a\\x1b\\x85\\u{202e}é\\u{2028}");
-    assertThat(Safe.hide("jdbc:x?user=a&password=b&c=d"))
+    assertThat(OutputSanitizer.text("a\u001b\u0085\u202eé\u2028"))
+        .isEqualTo("a\\x1b\\x85\\u{202e}é\\u{2028}");
+    assertThat(OutputSanitizer.hide("jdbc:x?user=a&password=b&c=d"))
         .isEqualTo("jdbc:x?user=a&password=***&c=d");
-    assertThat(Safe.hide("'jdbc:x?password=***'. Known")).isEqualTo("'jdbc:x?password=***'. Known");
+    assertThat(OutputSanitizer.hide("'jdbc:x?password=***'. Known"))
+        .isEqualTo("'jdbc:x?password=***'. Known");
     String advice = "Write ?user=…&password=…: not every driver";
-    assertThat(Safe.hide(advice)).isEqualTo(advice);
+    assertThat(OutputSanitizer.hide(advice)).isEqualTo(advice);
   }
 
   @Test
   void givenUnknownHostOfZooKeeper_whenExecuted_thenErrorIsOneLine(@TempDir Path folder)
       throws Exception {
-    try (ToolProcess ls =
-        ToolProcess.start(
+    try (CliProcess ls =
+        CliProcess.start(
             folder,
             Main.class,
             Map.of(),
@@ -355,11 +360,11 @@ class CommandsTest {
         words.toArray(String[]::new));
   }
 
-  private int execute(Surroundings.Connector connector, String... args) {
+  private int execute(CliEnvironment.StoreOpener storeOpener, String... args) {
     return Main.execute(
-        new Surroundings(
+        new CliEnvironment(
             variables,
-            connector,
+            storeOpener,
             InputStream.nullInputStream(),
             new PrintStream(out, true, UTF_8),
             new PrintStream(err, true, UTF_8)),

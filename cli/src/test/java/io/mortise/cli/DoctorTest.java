@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.jr.ob.JSON;
-import io.mortise.testkit.Machine;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.RedisServer;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
@@ -28,7 +28,7 @@ class DoctorTest {
     words[0] = "doctor";
     System.arraycopy(more, 0, words, 1, more.length);
     return Main.execute(
-        new Surroundings(
+        new CliEnvironment(
             Map.of("MORTISE_STORE", url),
             new StoreConnector(),
             InputStream.nullInputStream(),
@@ -43,7 +43,7 @@ class DoctorTest {
 
   private static RedisServer redis(String... arguments) {
     return RedisServer.start(
-        Machine.required(RedisServer.bundled(), "The Redis server"), arguments);
+        TestPrerequisites.required(RedisServer.bundled(), "The Redis server"), arguments);
   }
 
   @Test

@@ -42,7 +42,7 @@ abstract class EndToEnd {
         "echo $MORTISE_TOKEN >>%s; for i in %s; do read n <%s; echo $((n+1)) >%s; done"
             .formatted(tokens, "x ".repeat(INCREMENTS), counter, counter);
     String java =
-        String.join(" ", ToolProcess.words(Main.class, "run", "-q", "counter", "--", "sh", "-c"));
+        String.join(" ", CliProcess.words(Main.class, "run", "-q", "counter", "--", "sh", "-c"));
     String loop =
         "for r in %s; do %s '%s' || exit 1; done".formatted("x ".repeat(RUNS), java, increment);
     List<Process> shells = new ArrayList<>();
@@ -73,7 +73,7 @@ abstract class EndToEnd {
 
   @Test
   void givenHolderAndWaiter_whenHolderIsKilled_thenWaiterHasTheLockWithinTheTtl() throws Exception {
-    try (ToolProcess holder =
+    try (CliProcess holder =
             tool(
                 "run",
                 "--ttl",
@@ -85,14 +85,14 @@ abstract class EndToEnd {
                 "sh",
                 "-c",
                 "echo $MORTISE_TOKEN; exec sleep 100");
-        ToolProcess waiter =
+        CliProcess waiter =
             startAfter(holder, "run", "job", "--", "sh", "-c", "echo $MORTISE_TOKEN")) {
       long holderPid = holder.process().pid();
       await()
           .atMost(Duration.ofSeconds(60))
           .untilAsserted(
               () -> {
-                try (ToolProcess ls = tool("ls")) {
+                try (CliProcess ls = tool("ls")) {
                   assertThat(ls.status()).isZero();
                   assertThat(ls.out().lines().skip(1))
                       .singleElement()
@@ -116,15 +116,15 @@ abstract class EndToEnd {
 
   @Test
   void givenHolder_whenEvicted_thenItsCommandEndsAndTheLockIsFree() throws Exception {
-    try (ToolProcess holder =
+    try (CliProcess holder =
         tool("run", "--ttl", "15s", "job", "--", "sh", "-c", "echo on; exec sleep 100")) {
       await().atMost(Duration.ofSeconds(60)).until(() -> !holder.out().isEmpty());
-      try (ToolProcess evict = tool("evict", "--yes", "job")) {
+      try (CliProcess evict = tool("evict", "--yes", "job")) {
         assertThat(evict.status()).isZero();
         assertThat(evict.err()).contains("to let go of lock 'job'");
       }
       assertThat(holder.status()).isEqualTo(ExitStatus.LOST);
-      try (ToolProcess next = tool("run", "--wait", "60s", "job", "--", "true")) {
+      try (CliProcess next = tool("run", "--wait", "60s", "job", "--", "true")) {
         assertThat(next.status()).isZero();
       }
     }
@@ -133,7 +133,7 @@ abstract class EndToEnd {
   @Test
   void givenHoldOnCrash_whenToolIsKilled_thenCommandLivesAndLockStaysShutUntilItIsOpened()
       throws Exception {
-    try (ToolProcess holder =
+    try (CliProcess holder =
         tool(
             "run",
             "--ttl",
@@ -149,31 +149,31 @@ abstract class EndToEnd {
       long command = Long.parseLong(holder.out().strip());
       try {
         holder.process().destroyForcibly();
-        try (ToolProcess next = tool("run", "--wait", "15s", "job", "--", "true")) {
+        try (CliProcess next = tool("run", "--wait", "15s", "job", "--", "true")) {
           assertThat(next.status()).isEqualTo(ExitStatus.NOT_HAD);
           assertThat(next.err()).contains("closed for ");
         }
-        assertThat(ToolProcess.isAlive(command)).isTrue();
-        try (ToolProcess evict = tool("evict", "--yes", "--now", "job")) {
+        assertThat(CliProcess.isAlive(command)).isTrue();
+        try (CliProcess evict = tool("evict", "--yes", "--now", "job")) {
           assertThat(evict.status()).isZero();
           assertThat(evict.err()).contains("Opened lock 'job'");
         }
-        try (ToolProcess next = tool("run", "--wait", "60s", "job", "--", "true")) {
+        try (CliProcess next = tool("run", "--wait", "60s", "job", "--", "true")) {
           assertThat(next.status()).isZero();
         }
       } finally {
-        ToolProcess.signal("KILL", command);
+        CliProcess.signal("KILL", command);
       }
     }
   }
 
   @Test
   void givenHoldOnCrash_whenCommandEnds_thenLockIsFreeAtOnce() throws Exception {
-    try (ToolProcess first = tool("run", "--hold-on-crash", "1h", "job", "--", "true")) {
+    try (CliProcess first = tool("run", "--hold-on-crash", "1h", "job", "--", "true")) {
       assertThat(first.status()).isZero();
       assertThat(first.err()).isEmpty();
     }
-    try (ToolProcess next = tool("run", "--wait", "60s", "job", "--", "true")) {
+    try (CliProcess next = tool("run", "--wait", "60s", "job", "--", "true")) {
       assertThat(next.status()).isZero();
     }
   }
@@ -182,8 +182,8 @@ abstract class EndToEnd {
   void givenHoldOnCrash_whenCommandCannotBeStarted_thenLockIsFreeAtOnce() throws Exception {
     Map<String, String> variables = new HashMap<>(variables());
     variables.put("TMPDIR", folder.resolve("missing").toString());
-    try (ToolProcess first =
-        ToolProcess.start(
+    try (CliProcess first =
+        CliProcess.start(
             folder,
             Main.class,
             variables,
@@ -197,16 +197,16 @@ abstract class EndToEnd {
       assertThat(first.status()).isEqualTo(ExitStatus.FAILED);
       assertThat(first.err()).contains("could not be started", "Name another in TMPDIR");
     }
-    try (ToolProcess next = tool("run", "--wait", "20s", "job", "--", "true")) {
+    try (CliProcess next = tool("run", "--wait", "20s", "job", "--", "true")) {
       assertThat(next.status()).as(next.err()).isZero();
     }
   }
 
   @Test
   void givenWaiter_whenInterrupted_thenNothingOfItStaysInTheQueue() throws Exception {
-    ToolProcess.needsInterrupts();
-    try (ToolProcess holder = tool("run", "job", "--", "sh", "-c", "echo on; exec sleep 100");
-        ToolProcess waiter = startAfter(holder, "run", "job", "--", "true")) {
+    CliProcess.needsInterrupts();
+    try (CliProcess holder = tool("run", "job", "--", "sh", "-c", "echo on; exec sleep 100");
+        CliProcess waiter = startAfter(holder, "run", "job", "--", "true")) {
       await().atMost(Duration.ofSeconds(60)).until(() -> show().contains("waiter 1"));
       waiter.signal("INT");
       assertThat(waiter.status()).isEqualTo(130);
@@ -217,20 +217,20 @@ abstract class EndToEnd {
     }
   }
 
-  private ToolProcess startAfter(ToolProcess holder, String... args) throws IOException {
+  private CliProcess startAfter(CliProcess holder, String... args) throws IOException {
     await().atMost(Duration.ofSeconds(60)).until(() -> !holder.out().isEmpty());
     return tool(args);
   }
 
   private String show() throws Exception {
-    try (ToolProcess show = tool("show", "job")) {
+    try (CliProcess show = tool("show", "job")) {
       assertThat(show.status()).isZero();
       return show.out();
     }
   }
 
-  private ToolProcess tool(String... args) throws IOException {
-    return ToolProcess.start(
+  private CliProcess tool(String... args) throws IOException {
+    return CliProcess.start(
         folder, Main.class, variables(), Redirect.from(new File("/dev/null")), args);
   }
 

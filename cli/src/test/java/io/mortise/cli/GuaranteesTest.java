@@ -3,8 +3,8 @@ package io.mortise.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.guarantee.Answer;
 import io.mortise.guarantee.Guarantee;
+import io.mortise.guarantee.GuaranteeLevel;
 import io.mortise.guarantee.GuaranteeTable;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -107,7 +107,7 @@ class GuaranteesTest {
     GuaranteeTable table = GuaranteeTable.load();
     List<Guarantee> worst = new ArrayList<>();
     table.modes().forEach(mode -> worst.addAll(table.row(mode.id())));
-    worst.removeIf(cell -> cell.answer() != Answer.UNNOTICED);
+    worst.removeIf(cell -> cell.answer() != GuaranteeLevel.UNNOTICED);
     assertThat(worst)
         .extracting(cell -> cell.mode().id())
         .containsOnly("postgresql/unsafe", "redis-plain", "zk", "zk+curator");
@@ -117,7 +117,7 @@ class GuaranteesTest {
     out.reset();
     err.reset();
     return Main.execute(
-        new Surroundings(
+        new CliEnvironment(
             Map.of(),
             (url, ttl) -> new FakeClient(),
             InputStream.nullInputStream(),

@@ -1,6 +1,6 @@
 package io.mortise.cli;
 
-import io.mortise.testkit.Machine;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -15,7 +15,8 @@ class RedisEndToEndTest extends EndToEnd {
 
   @BeforeAll
   static void start() {
-    server = RedisServer.start(Machine.required(RedisServer.bundled(), "The Redis server"));
+    server =
+        RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "The Redis server"));
   }
 
   @BeforeEach

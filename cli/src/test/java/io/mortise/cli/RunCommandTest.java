@@ -31,7 +31,7 @@ class RunCommandTest {
 
   @Test
   void givenCommand_whenItEnds_thenToolEndsWithItsStatus() throws Exception {
-    try (ToolProcess tool = run("job", "exit 3")) {
+    try (CliProcess tool = run("job", "exit 3")) {
       assertThat(tool.status()).isEqualTo(3);
       assertThat(tool.err()).isEmpty();
       assertNothingLeft();
@@ -40,14 +40,14 @@ class RunCommandTest {
 
   @Test
   void givenCommand_whenSignalEndsIt_thenStatusIs128AndItsNumber() throws Exception {
-    try (ToolProcess tool = run("job", "kill -KILL $$")) {
+    try (CliProcess tool = run("job", "kill -KILL $$")) {
       assertThat(tool.status()).isEqualTo(128 + 9);
     }
   }
 
   @Test
   void givenInputFromPipe_whenCommandReads_thenItGetsEveryByte() throws Exception {
-    try (ToolProcess tool = tool(Redirect.PIPE, Map.of(), "run", "job", "--", "cat")) {
+    try (CliProcess tool = tool(Redirect.PIPE, Map.of(), "run", "job", "--", "cat")) {
       try (OutputStream in = tool.process().getOutputStream()) {
         in.write("line\n\0no newline".getBytes(UTF_8));
       }
@@ -60,7 +60,7 @@ class RunCommandTest {
   void givenInputFromFile_whenCommandReads_thenItReadsOnWhereOthersStopped() throws Exception {
     Path input = Files.writeString(folder.resolve("input"), "first\nsecond\n");
     String java =
-        String.join(" ", ToolProcess.words(FakeMain.class, "run", "-q", "job", "--", "cat"));
+        String.join(" ", CliProcess.words(FakeCliMain.class, "run", "-q", "job", "--", "cat"));
     Process shell =
         new ProcessBuilder("sh", "-c", "read line; " + java)
             .redirectInput(input.toFile())
@@ -74,7 +74,7 @@ class RunCommandTest {
   void givenStoreWithPassword_whenCommandLooksAround_thenItSeesTokenButNoSecret() throws Exception {
     Map<String, String> variables =
         Map.of("MORTISE_STORE", "redis://me:hun@ter2@cache:6379", "with.dot", "kept");
-    try (ToolProcess tool = tool(NO_INPUT, variables, "run", "job", "--", "env")) {
+    try (CliProcess tool = tool(NO_INPUT, variables, "run", "job", "--", "env")) {
       assertThat(tool.status()).isZero();
       assertThat(tool.out())
           .contains("MORTISE_LOCK=job\n", "MORTISE_TOKEN=917\n", "with.dot=kept\n")
@@ -89,7 +89,7 @@ class RunCommandTest {
     String value = "s3cret\n two  lines\n";
     Map<String, String> variables =
         Map.of("MORTISE_STORE", "fake:", "spring.datasource.password", value);
-    try (ToolProcess tool = tool(NO_INPUT, variables, "run", "job", "--", "sleep", "100")) {
+    try (CliProcess tool = tool(NO_INPUT, variables, "run", "job", "--", "sleep", "100")) {
       await().atMost(LONG).until(() -> sleeps(tool).findAny().isPresent());
       assertThat(commandLines()).contains("lifeline.sh").doesNotContain("s3cret");
       long command = sleeps(tool).findAny().orElseThrow().pid();
@@ -111,7 +111,7 @@ class RunCommandTest {
     Map<String, String> variables =
         Map.of("MORTISE_STORE", "fake:", "PATH", programs.toString(), "with.dot", "s3cret");
     String env = Files.isExecutable(Path.of("/usr/bin/env")) ? "/usr/bin/env" : "/bin/env";
-    try (ToolProcess tool = tool(NO_INPUT, variables, "run", "job", "--", env)) {
+    try (CliProcess tool = tool(NO_INPUT, variables, "run", "job", "--", env)) {
       assertThat(tool.status()).isZero();
       assertThat(tool.out()).contains("MORTISE_LOCK=job\n").doesNotContain("s3cret");
       assertThat(tool.err())
@@ -127,7 +127,7 @@ class RunCommandTest {
       throws Exception {
     String script =
         "for s in /proc/[0-9]*/stat; do read -r p n st pp r <$s; [ $pp = $$ ] && echo $n; done";
-    try (ToolProcess tool = run("job", script)) {
+    try (CliProcess tool = run("job", script)) {
       tool.status();
       assertThat(tool.out()).isEmpty();
     }
@@ -135,7 +135,7 @@ class RunCommandTest {
 
   @Test
   void givenRunningCommand_whenToolIsTold_thenCommandIsToldAndAllThatItStarted() throws Exception {
-    try (ToolProcess tool =
+    try (CliProcess tool =
         run(
             "job",
             "trap 'echo told; exit 5' TERM; sh -c 'trap : TERM; sleep 100; sleep 100' & echo $!;"
@@ -144,15 +144,15 @@ class RunCommandTest {
       tool.signal("TERM");
       assertThat(tool.status()).isEqualTo(5);
       assertThat(tool.out()).endsWith("told\n");
-      assertThat(ToolProcess.isAlive(grandchild)).isFalse();
+      assertThat(CliProcess.isAlive(grandchild)).isFalse();
       assertNothingLeft();
     }
   }
 
   @Test
   void givenRunningCommand_whenToolIsInterrupted_thenStatusIs130() throws Exception {
-    ToolProcess.needsInterrupts();
-    try (ToolProcess tool = run("job", "echo $$; exec sleep 100")) {
+    CliProcess.needsInterrupts();
+    try (CliProcess tool = run("job", "echo $$; exec sleep 100")) {
       awaitPid(tool);
       tool.signal("INT");
       assertThat(tool.status()).isEqualTo(130);
@@ -162,7 +162,7 @@ class RunCommandTest {
   @Test
   void givenRunningCommand_whenToolIsStoppedAndContinued_thenCommandStopsAndContinues()
       throws Exception {
-    try (ToolProcess tool = run("job", "echo $$; exec sleep 100")) {
+    try (CliProcess tool = run("job", "echo $$; exec sleep 100")) {
       long command = awaitPid(tool);
       tool.signal("TSTP");
       await()
@@ -178,7 +178,7 @@ class RunCommandTest {
 
   @Test
   void givenRunningCommand_whenToolIsKilled_thenCommandAndGrandchildEnd() throws Exception {
-    try (ToolProcess tool =
+    try (CliProcess tool =
         run(
             "job",
             "sh -c 'trap : TERM; sleep 100; sleep 100' & echo $!; exec sleep 100",
@@ -191,7 +191,7 @@ class RunCommandTest {
       tool.process().destroyForcibly();
       await()
           .atMost(Duration.ofSeconds(12))
-          .until(() -> !ToolProcess.isAlive(child) && !ToolProcess.isAlive(grandchild));
+          .until(() -> !CliProcess.isAlive(child) && !CliProcess.isAlive(grandchild));
       await().atMost(LONG).untilAsserted(this::assertNothingLeft);
     }
   }
@@ -206,12 +206,12 @@ class RunCommandTest {
     Map<String, String> variables =
         Map.of("MORTISE_STORE", "fake:", "PATH", programs + ":" + System.getenv("PATH"));
     String deaf = "trap '' TERM; echo $$; while :; do /bin/sleep 0.1; done";
-    try (ToolProcess tool =
+    try (CliProcess tool =
         tool(NO_INPUT, variables, "run", "--grace", "1s", "job", "--", "sh", "-c", deaf)) {
       long command = awaitPid(tool);
       tool.process().destroyForcibly();
       // Ten rounds would take twenty seconds.
-      await().atMost(Duration.ofSeconds(10)).until(() -> !ToolProcess.isAlive(command));
+      await().atMost(Duration.ofSeconds(10)).until(() -> !CliProcess.isAlive(command));
       await().atMost(LONG).untilAsserted(this::assertNothingLeft);
     }
   }
@@ -219,7 +219,7 @@ class RunCommandTest {
   @Test
   void givenLeaseThatIsNotRenewed_whenGraceBegins_thenCommandIsToldAndMayEndInTime()
       throws Exception {
-    try (ToolProcess tool =
+    try (CliProcess tool =
         run(
             "unrenewed",
             "trap 'echo told; exit 0' TERM; while :; do sleep 0.1; done",
@@ -241,7 +241,7 @@ class RunCommandTest {
     long lived = Long.MAX_VALUE;
     // A machine that pauses stops the tool too, and then it comes late.
     for (int i = 0; i < 3 && lived > FakeClient.UNRENEWED.toMillis(); i++) {
-      try (ToolProcess tool =
+      try (CliProcess tool =
           run("unrenewed", "date +%s%3N >" + folder + "/start; " + deaf, "--grace", "500ms")) {
         assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
         long start = Long.parseLong(Files.readString(folder.resolve("start")).strip());
@@ -256,7 +256,7 @@ class RunCommandTest {
 
   @Test
   void givenEvictedLock_whenCommandRuns_thenItIsEnded() throws Exception {
-    try (ToolProcess tool = run("evicted", "exec sleep 100")) {
+    try (CliProcess tool = run("evicted", "exec sleep 100")) {
       assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
       assertThat(tool.err())
           .contains("Lock 'evicted' was lost while the command ran", "with token 917");
@@ -266,7 +266,7 @@ class RunCommandTest {
   @Test
   void givenToolThatStoodStillSinceTheGrant_whenItGoesOn_thenCommandIsNotStarted()
       throws Exception {
-    try (ToolProcess tool = run("outdated", "echo never")) {
+    try (CliProcess tool = run("outdated", "echo never")) {
       assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
       assertThat(tool.out()).isEmpty();
       assertThat(tool.err()).contains("was lost before the command began").hasLineCount(1);
@@ -275,8 +275,8 @@ class RunCommandTest {
 
   @Test
   void givenTakenLock_whenInterruptedWhileWaiting_thenStatusIs130() throws Exception {
-    ToolProcess.needsInterrupts();
-    try (ToolProcess tool = run("taken", "echo never")) {
+    CliProcess.needsInterrupts();
+    try (CliProcess tool = run("taken", "echo never")) {
       await().atMost(LONG).until(() -> signalsCaught(tool.process().pid()));
       tool.signal("INT");
       assertThat(tool.status()).isEqualTo(130);
@@ -286,7 +286,7 @@ class RunCommandTest {
 
   @Test
   void givenTakenLock_whenTimeIsOver_thenStatusIs75() throws Exception {
-    try (ToolProcess tool = run("taken", "echo never", "--wait", "200ms")) {
+    try (CliProcess tool = run("taken", "echo never", "--wait", "200ms")) {
       assertThat(tool.status()).isEqualTo(ExitStatus.NOT_HAD);
       assertThat(tool.err()).contains("Lock 'taken' was not had within 200ms");
       assertThat(tool.out()).isEmpty();
@@ -295,19 +295,19 @@ class RunCommandTest {
 
   @Test
   void givenStoreThatWarns_whenRun_thenTerminalDoesNotObeyAndQuietHidesIt() throws Exception {
-    try (ToolProcess tool = run("warned", "true")) {
+    try (CliProcess tool = run("warned", "true")) {
       assertThat(tool.status()).isZero();
       assertThat(tool.err())
           .contains("Server says: \\x1b]0;evil\\x07 password=***")
           .hasLineCount(1);
     }
-    try (ToolProcess tool = run("warned", "true", "--quiet")) {
+    try (CliProcess tool = run("warned", "true", "--quiet")) {
       assertThat(tool.status()).isZero();
       assertThat(tool.err()).isEmpty();
     }
   }
 
-  private ToolProcess run(String name, String script, String... options) throws IOException {
+  private CliProcess run(String name, String script, String... options) throws IOException {
     return tool(
         NO_INPUT,
         Map.of("MORTISE_STORE", "fake:"),
@@ -316,13 +316,13 @@ class RunCommandTest {
             .toArray(String[]::new));
   }
 
-  private ToolProcess tool(Redirect in, Map<String, String> variables, String... args)
+  private CliProcess tool(Redirect in, Map<String, String> variables, String... args)
       throws IOException {
-    return ToolProcess.start(folder, FakeMain.class, variables, in, args);
+    return CliProcess.start(folder, FakeCliMain.class, variables, in, args);
   }
 
   /** Those that the tool has become a parent of. */
-  private static Stream<ProcessHandle> sleeps(ToolProcess tool) {
+  private static Stream<ProcessHandle> sleeps(CliProcess tool) {
     return tool.process()
         .children()
         .filter(child -> child.info().command().orElse("").endsWith("/sleep"));
@@ -341,7 +341,7 @@ class RunCommandTest {
         .contains("with.dot=handed on");
   }
 
-  private static long awaitPid(ToolProcess tool) {
+  private static long awaitPid(CliProcess tool) {
     await().atMost(LONG).until(() -> tool.out().endsWith("\n"));
     return Long.parseLong(tool.out().strip());
   }
@@ -353,7 +353,7 @@ class RunCommandTest {
 
   /** SIGTERM is the one that nobody ignores, also not in the background. */
   private static boolean signalsCaught(long pid) throws IOException {
-    return ToolProcess.isIn("SigCgt:", Long.toString(pid), 15);
+    return CliProcess.isIn("SigCgt:", Long.toString(pid), 15);
   }
 
   private static long lastLine(Path file) throws IOException {

@@ -29,7 +29,7 @@ class TerminalTest {
 
   @Test
   void givenTerminal_whenCommandReads_thenItReadsWhatIsTyped() throws Exception {
-    Result result =
+    TerminalResult result =
         atTerminal(
             "run job -- sh -c",
             "echo ready; read a; echo got $a",
@@ -41,7 +41,7 @@ class TerminalTest {
 
   @Test
   void givenTerminal_whenControlC_thenCommandIsInterruptedOnce() throws Exception {
-    Result result =
+    TerminalResult result =
         atTerminal(
             "run job -- sh -c",
             "trap 'echo int; n=$((n+1))' INT; n=0; echo ready; while [ $n -eq 0 ]; do sleep 0.1;"
@@ -56,7 +56,7 @@ class TerminalTest {
   @Test
   void givenTerminal_whenToolIsKilled_thenCommandAndGrandchildEnd() throws Exception {
     Path pid = folder.resolve("pid");
-    Result result =
+    TerminalResult result =
         atTerminal(
             "run --ttl 2s job -- sh -c",
             "sh -c 'trap : TERM HUP; echo $$ >"
@@ -72,7 +72,7 @@ class TerminalTest {
   void givenTerminal_whenToolAloneIsStoppedAndContinued_thenCommandStopsAndContinues()
       throws Exception {
     Path pid = folder.resolve("pid");
-    Result result =
+    TerminalResult result =
         atTerminal(
             "run job -- sh -c",
             "echo $$ >" + pid + "; echo ready; read a; echo got $a",
@@ -87,30 +87,31 @@ class TerminalTest {
 
   @Test
   void givenTakenLock_whenWaiting_thenTerminalIsTold() throws Exception {
-    Result result =
+    TerminalResult result =
         atTerminal("run taken -- true", null, "await waiting for lock 'taken'", "type \\x03");
     assertThat(result.status()).isEqualTo(130);
   }
 
   @Test
   void givenTerminal_whenEvicting_thenItAsks() throws Exception {
-    Result result =
+    TerminalResult result =
         atTerminal(
             "evict held", null, "await Evict it? [y/N]", "type n\\n", "await Nothing was done");
     assertThat(result.status()).isEqualTo(ExitStatus.FAILED);
   }
 
-  private record Result(int status, String out) {}
+  private record TerminalResult(int status, String out) {}
 
   /** Runs the tool with the words, and the script as one more, and carries the orders out. */
-  private Result atTerminal(String words, String script, String... orders) throws Exception {
+  private TerminalResult atTerminal(String words, String script, String... orders)
+      throws Exception {
     Path program = folder.resolve("terminal.py");
     try (InputStream resource = TerminalTest.class.getResourceAsStream("terminal.py")) {
       Files.write(program, Objects.requireNonNull(resource).readAllBytes());
     }
     Path out = folder.resolve("terminal");
     List<String> command = new ArrayList<>(List.of("python3", program.toString(), out.toString()));
-    command.addAll(ToolProcess.words(FakeMain.class, words.split(" ", -1)));
+    command.addAll(CliProcess.words(FakeCliMain.class, words.split(" ", -1)));
     if (script != null) {
       command.add(script);
     }
@@ -125,7 +126,7 @@ class TerminalTest {
     assertThat(python.waitFor(90, TimeUnit.SECONDS)).isTrue();
     String shown = Files.readString(out);
     assertThat(trouble).as(shown).isEmpty();
-    return new Result(python.exitValue(), shown);
+    return new TerminalResult(python.exitValue(), shown);
   }
 
   private static boolean runs(String... words) {

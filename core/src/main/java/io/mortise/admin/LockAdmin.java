@@ -60,7 +60,7 @@ public interface LockAdmin {
   /**
    * Ends the hold or wait of somebody. One round trip.
    *
-   * @param attempt {@link LockParty#attempt()}
+   * @param attempt {@link LockParticipant#attempt()}
    * @return what was ended
    * @throws IllegalArgumentException if it is not the text of an attempt
    * @throws io.mortise.UnsupportedByStoreException if the store cannot evict

@@ -19,8 +19,8 @@ public record LockInfo(
     OptionalInt permits,
     long lastToken,
     Duration shutFor,
-    List<LockParty> holders,
-    List<LockParty> waiters) {
+    List<LockParticipant> holders,
+    List<LockParticipant> waiters) {
   /** Copies the lists. */
   public LockInfo {
     holders = List.copyOf(holders);

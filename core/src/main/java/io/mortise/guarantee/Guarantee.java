@@ -15,7 +15,7 @@ import java.util.List;
  */
 @Beta
 public record Guarantee(
-    StoreMode mode, Fault fault, Answer answer, String because, List<String> tests) {
+    StoreMode mode, Fault fault, GuaranteeLevel answer, String because, List<String> tests) {
   /** Copies the list. */
   public Guarantee {
     tests = List.copyOf(tests);

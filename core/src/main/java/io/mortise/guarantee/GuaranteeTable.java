@@ -19,9 +19,9 @@ import java.util.stream.Stream;
  * What becomes of exclusive locks: store and mode × fault. Immutable.
  *
  * <p>It holds as long as clocks <em>run</em> at about the same rate (within 0.1 %); they need not
- * show the same time. For a resource that does not compare tokens, {@link Answer#DETECTED} means
- * the same as {@link Answer#UNNOTICED}; so it does for shared holds and permits, which overlap and
- * hence have no fencing tokens.
+ * show the same time. For a resource that does not compare tokens, {@link GuaranteeLevel#DETECTED}
+ * means the same as {@link GuaranteeLevel#UNNOTICED}; so it does for shared holds and permits,
+ * which overlap and hence have no fencing tokens.
  */
 @Beta
 public final class GuaranteeTable {
@@ -131,8 +131,8 @@ public final class GuaranteeTable {
         : pattern.equals(mode);
   }
 
-  private static Answer answer(String word) {
-    return Answer.valueOf(word.toUpperCase(Locale.ROOT));
+  private static GuaranteeLevel answer(String word) {
+    return GuaranteeLevel.valueOf(word.toUpperCase(Locale.ROOT));
   }
 
   /** {@code contract>Suite#method}: in the class by which this mode runs that contract, if any. */

@@ -12,9 +12,9 @@ public enum Capability {
    * passed since it was granted or its session was last renewed, and nobody needs to judge; a
    * renewal costs as much as there are holds; a clone of the process is not noticed; nobody is told
    * that his lock is wanted, so every grant says that it may be ({@link Reply.Granted#wanted()});
-   * how a hold ended may be forgotten at once ({@link Reply.How#UNKNOWN}), so that an acquire that
-   * arrives after its own end may hold until its TTL is over; and who holds may be shown by the
-   * attempt alone.
+   * how a hold ended may be forgotten at once ({@link Reply.EndReason#UNKNOWN}), so that an acquire
+   * that arrives after its own end may hold until its TTL is over; and who holds may be shown by
+   * the attempt alone.
    */
   SESSION,
   /** Waiting attempts stand in a queue in the store, and a release hands over. */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Which locks to look at.
  *
  * @param name exactly this one; null for all
- * @param cursor {@link LockPage#next()} of the page before; null for the first
+ * @param cursor {@link LockViewPage#next()} of the page before; null for the first
  * @param limit the most locks of one page, 1 to 1000
  * @param idle whether to show locks that are neither held, waited for nor closed
  */

@@ -86,7 +86,7 @@ public interface LockStore extends Store {
    * What the store remembered with when it was opened; null if it never forgets what it answered,
    * or does not tell.
    */
-  default @Nullable Memory memory() {
+  default @Nullable ServerIncarnation incarnation() {
     return null;
   }
 
@@ -112,7 +112,7 @@ public interface LockStore extends Store {
    * @param hints receives pushed news; called on any thread, with no lock of the store held, must
    *     be fast
    */
-  StoreSession open(SessionSpec spec, Consumer<News> hints);
+  StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints);
 
   /**
    * Decides whether a session has ended, by the store's own time, and if so ends it for good. A
@@ -120,18 +120,19 @@ public interface LockStore extends Store {
    * {@link io.mortise.UnsupportedByStoreException} if the store keeps no sessions ({@link
    * Capability#SESSION}).
    */
-  CompletionStage<Verdict> judge(SessionId session);
+  CompletionStage<SessionVerdict> judge(SessionId session);
 
   /** Looks at locks without changing anything. */
-  CompletionStage<LockPage> inspect(LockQuery query);
+  CompletionStage<LockViewPage> inspect(LockQuery query);
 
   /**
-   * Ends somebody's attempt from outside, and leaves {@link News.Gone} for its session.
+   * Ends somebody's attempt from outside, and leaves {@link SessionNotification.HoldEnded} for its
+   * session.
    *
    * @return {@link Reply.Ended} with {@code was} telling what the attempt did; for {@link
-   *     Eviction#CLOSE} a hold may still stand, {@code how} is then {@link Reply.How#EVICTED} all
-   *     the same; completes exceptionally with {@link io.mortise.UnsupportedByStoreException} if
-   *     the store cannot evict
+   *     Eviction#CLOSE} a hold may still stand, {@code how} is then {@link Reply.EndReason#EVICTED}
+   *     all the same; completes exceptionally with {@link io.mortise.UnsupportedByStoreException}
+   *     if the store cannot evict
    */
   CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how);
 
@@ -184,7 +185,7 @@ public interface LockStore extends Store {
    * @param longest how long the thread would wait for an answer; a store that might keep it longer
    *     must let it go at once, but for two milliseconds
    */
-  default void linger(BooleanSupplier done, Duration longest) {}
+  default void helpWhileWaiting(BooleanSupplier done, Duration longest) {}
 
   /**
    * Closes connections and threads that the store made. Sessions should be closed before. Blocks

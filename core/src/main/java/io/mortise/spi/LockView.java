@@ -19,8 +19,8 @@ public record LockView(
     int capacity,
     long lastToken,
     Duration closedFor,
-    List<Party> holders,
-    List<Party> waiters) {
+    List<Participant> holders,
+    List<Participant> waiters) {
   /** Copies the lists. */
   public LockView {
     holders = List.copyOf(holders);
@@ -37,7 +37,7 @@ public record LockView(
    * @param sessionLeft how long its session lives without a further renewal; zero if it has ended
    * @param atMostLeft what is left of a holder's at-most time; null if there is none
    */
-  public record Party(
+  public record Participant(
       AttemptId attempt,
       @Nullable ClientLabel client,
       String label,

@@ -34,14 +34,14 @@ public interface PartitionedStore extends LockStore {
 
   /** Not here: sessions belong to a part. */
   @Override
-  default StoreSession open(SessionSpec spec, Consumer<News> hints) {
+  default StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     throw new UnsupportedOperationException(
         "Store '" + profile().display() + "' has parts; open the session in one of them.");
   }
 
   /** Not here: sessions belong to a part. */
   @Override
-  default CompletionStage<Verdict> judge(SessionId session) {
+  default CompletionStage<SessionVerdict> judge(SessionId session) {
     throw new UnsupportedOperationException(
         "Store '" + profile().display() + "' has parts; judge the session in its own.");
   }
@@ -52,14 +52,14 @@ public interface PartitionedStore extends LockStore {
    * <p>Goes through the parts one after the other; one that does not answer fails the page.
    */
   @Override
-  default CompletionStage<LockPage> inspect(LockQuery query) {
+  default CompletionStage<LockViewPage> inspect(LockQuery query) {
     LockName name = query.name();
     if (name != null) {
       return partition(partitionOf(name)).inspect(query);
     }
-    PartCursor cursor;
+    PartitionCursor cursor;
     try {
-      cursor = PartCursor.parse(query.cursor(), partitions());
+      cursor = PartitionCursor.parse(query.cursor(), partitions());
     } catch (IllegalArgumentException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -8,20 +8,21 @@ public sealed interface Renewal {
    * Alive for another TTL, counted from when the request was sent.
    *
    * @param storeMicros the store's own time, microseconds since 1970, or 0 if it is not told
-   * @param news what has happened: first all that is {@link News.Gone}, then the rest, each oldest
-   *     first; repeated until its {@code id} is given back as seen, or until the hold has ended
-   *     that was granted or wanted
+   * @param notifications what has happened: first all that is {@link
+   *     SessionNotification.HoldEnded}, then the rest, each oldest first; repeated until its {@code
+   *     id} is given back as seen, or until the hold has ended that was granted or wanted
    * @param more whether further news waits: renew again at once
-   * @param memory names what the store remembers with, read in the same step as the session. If it
-   *     is another than before, the store may have forgotten requests that it had answered: another
-   *     server took over, or it restarted. That the session is still there then proves nothing
-   *     about a single lock. Empty if the store does not tell, or never forgets
+   * @param incarnation names what the store remembers with, read in the same step as the session.
+   *     If it is another than before, the store may have forgotten requests that it had answered:
+   *     another server took over, or it restarted. That the session is still there then proves
+   *     nothing about a single lock. Empty if the store does not tell, or never forgets
    */
-  record Renewed(long storeMicros, List<Item> news, boolean more, String memory)
+  record Renewed(
+      long storeMicros, List<NumberedNotification> notifications, boolean more, String incarnation)
       implements Renewal {
     /** By a store that does not forget. */
-    public Renewed(long storeMicros, List<Item> news, boolean more) {
-      this(storeMicros, news, more, "");
+    public Renewed(long storeMicros, List<NumberedNotification> notifications, boolean more) {
+      this(storeMicros, notifications, more, "");
     }
   }
 
@@ -32,5 +33,5 @@ public sealed interface Renewal {
   record Unknown(Throwable cause) implements Renewal {}
 
   /** A piece of news with the id by which it is acknowledged. */
-  record Item(long id, News news) {}
+  record NumberedNotification(long id, SessionNotification notifications) {}
 }

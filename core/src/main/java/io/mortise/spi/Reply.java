@@ -44,29 +44,30 @@ public sealed interface Reply {
    * @param ahead how many may be before it; an upper bound
    * @param holder one present holder, null if there is none (closed, or free with a queue that is
    *     being served)
-   * @param askAgain when to send the acquire again, at the latest; no push is relied upon. No later
-   *     than the session of anyone would end who holds, or is among the first 8 that wait ahead
+   * @param retryAfter when to send the acquire again, at the latest; no push is relied upon. No
+   *     later than the session of anyone would end who holds, or is among the first 8 that wait
+   *     ahead
    */
-  record Queued(AttemptId attempt, int ahead, @Nullable Holder holder, Duration askAgain)
+  record Queued(AttemptId attempt, int ahead, @Nullable Holder holder, Duration retryAfter)
       implements Reply {}
 
   /**
    * Not granted, and not queued as the request asked; nothing stays in the store but a note for the
    * holder.
    */
-  record Busy(AttemptId attempt, @Nullable Holder holder, Duration askAgain) implements Reply {}
+  record Busy(AttemptId attempt, @Nullable Holder holder, Duration retryAfter) implements Reply {}
 
   /**
    * The attempt neither holds nor waits any more.
    *
    * @param was what it did before; for an attempt whose end is remembered, what it did then
-   * @param how what ended it; {@link How#UNKNOWN} if the store knows nothing of the attempt
+   * @param how what ended it; {@link EndReason#UNKNOWN} if the store knows nothing of the attempt
    * @param more whether work for the queue is left: send the same request again
    */
-  record Ended(AttemptId attempt, Was was, How how, boolean more) implements Reply {}
+  record Ended(AttemptId attempt, AttemptState was, EndReason how, boolean more) implements Reply {}
 
   /** The store will not do it; nothing was changed. The message says what to do about it. */
-  record Refused(AttemptId attempt, Why why, String message) implements Reply {}
+  record Refused(AttemptId attempt, RefusalReason why, String message) implements Reply {}
 
   /**
    * The store did not answer as it should.
@@ -83,7 +84,7 @@ public sealed interface Reply {
   record Holder(AttemptId attempt, long token, Duration sessionLeft) {}
 
   /** What an attempt did before it ended. */
-  enum Was {
+  enum AttemptState {
     /** It held. */
     HELD,
     /** It waited in the queue. */
@@ -93,7 +94,7 @@ public sealed interface Reply {
   }
 
   /** What ended an attempt. */
-  enum How {
+  enum EndReason {
     /** Its owner abandoned it. */
     RELEASED,
     /** Its at-most time passed. */
@@ -107,7 +108,7 @@ public sealed interface Reply {
   }
 
   /** Why a store refuses. */
-  enum Why {
+  enum RefusalReason {
     /** The session of the request is not (or no longer) alive in the store. */
     SESSION_GONE,
     /** The attempt has ended already. */

@@ -61,7 +61,7 @@ public record StoreProfile(
         return Optional.of(
             new Reply.Refused(
                 request.attempt(),
-                Reply.Why.UNSUPPORTED,
+                Reply.RefusalReason.UNSUPPORTED,
                 "Store '" + display + "' " + lack(capability)));
       }
     }

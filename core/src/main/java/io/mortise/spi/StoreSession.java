@@ -64,14 +64,14 @@ public interface StoreSession {
   /**
    * Tells what to call, on any thread and with no lock held, whenever there is reason to think that
    * the server was restarted or is another one: the engine then renews at once, and sees by {@link
-   * Renewal.Renewed#memory} whether it has to look after its locks. Called at most once. A store
-   * whose server does not forget does nothing.
+   * Renewal.Renewed#incarnation} whether it has to look after its locks. Called at most once. A
+   * store whose server does not forget does nothing.
    */
-  default void whenInDoubt(Runnable renewNow) {}
+  default void onSuspectedRestart(Runnable renewNow) {}
 
   /**
    * Ends the session in the store, best effort; hands nothing over. Requests submitted later are
-   * answered {@link Reply.Why#SESSION_GONE}.
+   * answered {@link Reply.RefusalReason#SESSION_GONE}.
    */
   CompletionStage<Void> close();
 }

@@ -13,7 +13,7 @@ public interface Votes {
    * The time, by {@link Ticker#SYSTEM} unless the store was given another, from which the TTL of
    * the session counts for this grant: when those renewals were sent, at the latest, without which
    * too few of the grant's members would vouch for it. {@link Long#MIN_VALUE} once too few do for
-   * good; the session is told of that by {@link News.Gone} as well.
+   * good; the session is told of that by {@link SessionNotification.HoldEnded} as well.
    */
   long countedFrom();
 }

@@ -47,7 +47,7 @@ class GuaranteeTableTest {
             new Guarantee(
                 new StoreMode("stone/wet", "Stone"),
                 table.fault("pause"),
-                Answer.DETECTED,
+                GuaranteeLevel.DETECTED,
                 "Anything may stop.",
                 List.of("office:StopTest#given")));
   }
@@ -68,7 +68,7 @@ class GuaranteeTableTest {
     assertThat(paper.because()).isEqualTo("Anything may stop. It tears.");
     assertThat(paper.tests())
         .containsExactly("office:StopTest#given", "office:PaperTest>Suite#given");
-    assertThat(table.cell("stone/wet", "pause").answer()).isEqualTo(Answer.SAFE);
+    assertThat(table.cell("stone/wet", "pause").answer()).isEqualTo(GuaranteeLevel.SAFE);
     assertThat(table.cell("stone/wet", "pause").tests()).isEmpty();
   }
 

@@ -16,7 +16,7 @@ interface Database extends AutoCloseable {
   StoreProfile profile();
 
   /** A new connection, set up; blocks. */
-  Link connect() throws SQLException;
+  StoreConnection connect() throws SQLException;
 
   /**
    * Whether new connections would lead to another database than those that are open: a file that
@@ -38,7 +38,7 @@ interface Database extends AutoCloseable {
   StoreReport examine(Connection connection) throws SQLException;
 
   /** What an error means for those who wait for the answer. */
-  Trouble trouble(SQLException error);
+  ErrorKind errorKind(SQLException error);
 
   /** What to change where an error shows that the store is used in a wrong way. */
   default Optional<String> advice(SQLException error) {
@@ -46,7 +46,7 @@ interface Database extends AutoCloseable {
   }
 
   /** How long a request may be tried again. */
-  default Duration patience() {
+  default Duration retryTimeout() {
     return profile().maxInFlight();
   }
 
@@ -60,7 +60,9 @@ interface Database extends AutoCloseable {
     return NEVER;
   }
 
-  /** Gains room after a {@link Trouble#FULL}, where that is possible without removing anything. */
+  /**
+   * Gains room after a {@link ErrorKind#FULL}, where that is possible without removing anything.
+   */
   default void makeRoom(Connection connection) throws SQLException {}
 
   /** Whether the thread that asks may do the work. */
@@ -77,12 +79,12 @@ interface Database extends AutoCloseable {
   /** How many requests may share a transaction. */
   int batch();
 
-  /** Closes what no {@link Link} has taken over. */
+  /** Closes what no {@link StoreConnection} has taken over. */
   @Override
   default void close() {}
 
   /** What an error means. */
-  enum Trouble {
+  enum ErrorKind {
     /** Rolled back because of others; the same may succeed in a moment. */
     BUSY,
     /** Rolled back, for want of room. */

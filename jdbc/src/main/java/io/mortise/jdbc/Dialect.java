@@ -1,6 +1,6 @@
 package io.mortise.jdbc;
 
-import io.mortise.jdbc.Database.Trouble;
+import io.mortise.jdbc.Database.ErrorKind;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
@@ -49,7 +49,7 @@ interface Dialect {
    *
    * @throws IllegalArgumentException if the URL is of no use
    */
-  Target target(StoreUrl url, Duration maxInFlight);
+  ConnectionTarget target(StoreUrl url, Duration maxInFlight);
 
   /**
    * The same product behind a pooler that gives out server connections for one transaction at a
@@ -86,15 +86,16 @@ interface Dialect {
    *
    * @param isLocal whether a session is of this process, which hears its news without the server
    */
-  Link link(Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
+  StoreConnection link(
+      Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException;
 
   /** How the server wakes this process, see {@link ServerDatabase#push}; null if it cannot. */
-  default @Nullable Push push(
+  default @Nullable NotificationListener push(
       String display,
-      ServerDatabase.Source source,
+      ServerDatabase.ConnectionSource connectionSource,
       Map<SessionId, JdbcSession> sessions,
-      Push.Voice voice,
+      NotificationListener.NotificationSender notificationSender,
       Runnable look,
       Duration maxInFlight) {
     return null;
@@ -102,7 +103,7 @@ interface Dialect {
 
   /**
    * Whether a process can hold a lock that ends with its connection and that others may try, see
-   * {@link SessionRows#takeConnectionLock}.
+   * {@link SessionRepository#takeConnectionLock}.
    */
   default boolean hasConnectionLocks() {
     return false;
@@ -113,7 +114,7 @@ interface Dialect {
     return false;
   }
 
-  /** How many requests may travel in one statement, see {@link Rows#together}. */
+  /** How many requests may travel in one statement, see {@link LockRepository#together}. */
   default int batch() {
     return 1;
   }
@@ -137,10 +138,10 @@ interface Dialect {
   StoreReport examine(Connection connection) throws SQLException;
 
   /** What an error means for those who wait for an answer. */
-  Trouble trouble(SQLException error);
+  ErrorKind errorKind(SQLException error);
 
   /** What an error at the first connection means. */
-  Reason reason(SQLException error);
+  UnfitReason reason(SQLException error);
 
   /** Whether it failed since a certificate is not trusted. */
   static boolean isUntrusted(Throwable error) {
@@ -153,10 +154,10 @@ interface Dialect {
   }
 
   /** Where to connect, how, and what to show of it: without a secret. */
-  record Target(String url, Properties properties, String display) {}
+  record ConnectionTarget(String url, Properties properties, String display) {}
 
   /** Why a database cannot be used. */
-  enum Reason {
+  enum UnfitReason {
     /** User or password. */
     NO_ENTRY,
     /** The user may not do what is needed. */

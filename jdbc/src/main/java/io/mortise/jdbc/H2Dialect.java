@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
 import io.mortise.StoreUnfitException;
-import io.mortise.jdbc.Database.Trouble;
+import io.mortise.jdbc.Database.ErrorKind;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
@@ -18,15 +18,15 @@ import java.util.function.Predicate;
  * H2: embedded, in memory or a server.
  *
  * <p>Its time is that of the database at the beginning of a transaction, hence perhaps a little
- * before the lock's row was got. A wait for a row is short ({@link SetAside#LOCK_WAIT}) and then
- * tried again, so that a row which somebody else keeps locked holds up nobody for long. Steps run
- * on threads of ours only: H2 closes the file of a thread that is interrupted.
+ * before the lock's row was got. A wait for a row is short ({@link BlockedRowQueue#LOCK_WAIT}) and
+ * then tried again, so that a row which somebody else keeps locked holds up nobody for long. Steps
+ * run on threads of ours only: H2 closes the file of a thread that is interrupted.
  */
 final class H2Dialect implements Dialect {
   /** What names no table of the user's. */
   static final SqlText TEXT = new SqlText("h2", SqlText.DEFAULT_PREFIX);
 
-  private final H2Sessions sessions = new H2Sessions();
+  private final H2SessionCleaner sessions = new H2SessionCleaner();
 
   @Override
   public String folder() {
@@ -50,7 +50,7 @@ final class H2Dialect implements Dialect {
   }
 
   @Override
-  public Target target(StoreUrl url, Duration maxInFlight) {
+  public ConnectionTarget target(StoreUrl url, Duration maxInFlight) {
     String base = url.base();
     String lower = base.toLowerCase(Locale.ROOT);
     if (lower.equals("jdbc:h2:mem:") || lower.startsWith("jdbc:h2:mem:;")) {
@@ -59,14 +59,15 @@ final class H2Dialect implements Dialect {
               + url
               + "' names a database that no second connection can reach. Write jdbc:h2:mem:name.");
     }
-    boolean remote = H2Sessions.isRemote(base);
+    boolean remote = H2SessionCleaner.isRemote(base);
     // Else a connection that died without a word would be waited for without end.
     String bounded =
         remote && !lower.contains(";network_timeout=")
             ? base + ";NETWORK_TIMEOUT=" + maxInFlight.toMillis()
             : base;
     int settings = base.indexOf(';');
-    return new Target(bounded, new Properties(), settings < 0 ? base : base.substring(0, settings));
+    return new ConnectionTarget(
+        bounded, new Properties(), settings < 0 ? base : base.substring(0, settings));
   }
 
   @Override
@@ -87,8 +88,9 @@ final class H2Dialect implements Dialect {
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     // Half of what a request may take, so that the last try ends in time.
     long half = maxInFlight.toMillis() / 2;
-    try (Sql sql = new Sql(connection, TEXT.statement("setup"))) {
-      sql.set("lock_ms", Math.min(SetAside.LOCK_WAIT.toMillis(), half))
+    try (NamedStatement namedStatement = new NamedStatement(connection, TEXT.statement("setup"))) {
+      namedStatement
+          .set("lock_ms", Math.min(BlockedRowQueue.LOCK_WAIT.toMillis(), half))
           .set("statement_ms", half)
           .update();
     }
@@ -97,50 +99,50 @@ final class H2Dialect implements Dialect {
   }
 
   @Override
-  public Link link(
+  public StoreConnection link(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
     Runnable left =
-        H2Sessions.isRemote(connection.getMetaData().getURL())
+        H2SessionCleaner.isRemote(connection.getMetaData().getURL())
             ? sessions.remembering(connection)
             : () -> {};
-    return new Link(
+    return new StoreConnection(
         connection,
-        new Rows(connection, text, namespace),
+        new LockRepository(connection, text, namespace),
         new H2Transactions(connection, text, left));
   }
 
   @Override
   public StoreReport examine(Connection connection) throws SQLException {
-    return H2Exam.of(connection);
+    return H2SettingsReport.of(connection);
   }
 
   @Override
-  public Trouble trouble(SQLException error) {
+  public ErrorKind errorKind(SQLException error) {
     String state = error.getSQLState();
     if (state != null && state.startsWith("08")) {
-      return Trouble.BROKEN;
+      return ErrorKind.BROKEN;
     }
     return switch (error.getErrorCode()) {
       // Concurrent update, deadlock, lock timeout, query timeout, two first inserts of one row.
-      case 90131, 40001, 50200, 57014, 23505 -> Trouble.BUSY;
+      case 90131, 40001, 50200, 57014, 23505 -> ErrorKind.BUSY;
       // Rights, read-only, tables gone.
-      case 90096, 90097, 42102, 42103, 42104 -> Trouble.UNFIT;
+      case 90096, 90097, 42102, 42103, 42104 -> ErrorKind.UNFIT;
       // Data of a wrong form: a bug, but no reason to drop the connection.
-      case 22001, 22003, 22018, 42000, 42122 -> Trouble.UNFIT;
-      default -> Trouble.BROKEN;
+      case 22001, 22003, 22018, 42000, 42122 -> ErrorKind.UNFIT;
+      default -> ErrorKind.BROKEN;
     };
   }
 
   @Override
-  public Reason reason(SQLException error) {
+  public UnfitReason reason(SQLException error) {
     return switch (error.getErrorCode()) {
-      case 28000 -> Reason.NO_ENTRY;
-      case 90096 -> Reason.NO_RIGHT;
-      case 90013, 90146, 90149 -> Reason.NO_DATABASE;
-      case 90097 -> Reason.READ_ONLY;
-      case 90020 -> Reason.IN_USE;
-      default -> Reason.OTHER;
+      case 28000 -> UnfitReason.NO_ENTRY;
+      case 90096 -> UnfitReason.NO_RIGHT;
+      case 90013, 90146, 90149 -> UnfitReason.NO_DATABASE;
+      case 90097 -> UnfitReason.READ_ONLY;
+      case 90020 -> UnfitReason.IN_USE;
+      default -> UnfitReason.OTHER;
     };
   }
 }

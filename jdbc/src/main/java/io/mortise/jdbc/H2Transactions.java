@@ -1,6 +1,6 @@
 package io.mortise.jdbc;
 
-import io.mortise.spi.News;
+import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Transactions by the means of JDBC; outside of one, each statement commits by itself. */
-final class H2Transactions implements Link.Transactions {
+final class H2Transactions implements StoreConnection.Transactions {
   private final Connection connection;
   private final SqlText text;
   private final Runnable left;
@@ -27,12 +27,12 @@ final class H2Transactions implements Link.Transactions {
   }
 
   @Override
-  public void begin(Rows.@Nullable Expected expected) throws SQLException {
+  public void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) throws SQLException {
     connection.setAutoCommit(false);
   }
 
   @Override
-  public void commit(List<News> told) throws SQLException {
+  public void commit(List<SessionNotification> pendingNotifications) throws SQLException {
     connection.commit();
     connection.setAutoCommit(true);
   }
@@ -46,7 +46,7 @@ final class H2Transactions implements Link.Transactions {
   }
 
   @Override
-  public void leave() throws SQLException {
+  public void detach() throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(text.statement("leave").sql());
     }

@@ -18,8 +18,8 @@ final class HoldRow {
   int weight;
   long token;
   int tokens;
-  long freeAt = LockRow.NEVER;
-  long shutUntil;
+  long atMostUntil = LockRow.NEVER;
+  long atLeastUntil;
 
   /** Whether it is known that others want the lock. */
   boolean told;
@@ -42,8 +42,8 @@ final class HoldRow {
         new HoldRow(attempt, weight, row.getString("label"), row.getLong("since_us"), place);
     hold.token = row.getLong("token");
     hold.tokens = row.getInt("tokens");
-    hold.freeAt = row.getLong("free_us");
-    hold.shutUntil = row.getLong("shut_us");
+    hold.atMostUntil = row.getLong("free_us");
+    hold.atLeastUntil = row.getLong("shut_us");
     hold.told = (row.getInt("told") & TOLD) != 0;
     hold.noted = (row.getInt("told") & NOTED) != 0;
     hold.evicted = row.getInt("evicted") != 0;
@@ -63,15 +63,15 @@ final class HoldRow {
   }
 
   boolean isOver(long now) {
-    return freeAt <= now;
+    return atMostUntil <= now;
   }
 
   void restart(Terms terms, long now) {
     if (terms.atMost() != null) {
-      freeAt = now + micros(terms.atMost());
+      atMostUntil = now + micros(terms.atMost());
     }
     if (terms.atLeast() != null) {
-      shutUntil = now + micros(terms.atLeast());
+      atLeastUntil = now + micros(terms.atLeast());
     }
   }
 

@@ -46,7 +46,7 @@ final class HostClock {
    *
    * @throws StoreUnfitException if this process cannot read that clock
    */
-  static HostClock agree(SessionRows rows, String display) throws SQLException {
+  static HostClock agree(SessionRepository rows, String display) throws SQLException {
     return agree(rows, display, boot());
   }
 
@@ -63,7 +63,7 @@ final class HostClock {
     return new HostClock(!boot.isEmpty(), Long.parseLong(facts.getOrDefault("offset_us", "0")));
   }
 
-  static HostClock agree(SessionRows rows, String display, String boot) throws SQLException {
+  static HostClock agree(SessionRepository rows, String display, String boot) throws SQLException {
     String kind = boot.isEmpty() ? WALL : MONOTONIC;
     Map<String, String> facts = rows.facts();
     String known = facts.get("clock");

@@ -3,22 +3,22 @@ package io.mortise.jdbc;
 import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
-import io.mortise.internal.judge.StrictStore;
+import io.mortise.internal.liveness.ObservedExpiryStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Ticker;
-import io.mortise.spi.Verdict;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,39 +53,42 @@ final class JdbcLockStore implements LockStore {
   private final Database database;
   private final StoreProfile profile;
   private final boolean rings;
-  private final Lane requests;
-  private final Lane renewals;
-  private final NewsWatch watch;
-  private final @Nullable Bells bells;
+  private final ConnectionExecutor requests;
+  private final ConnectionExecutor renewals;
+  private final NotificationPoller watch;
+  private final @Nullable FileNotifier fileNotifier;
   private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
-  private final KnownNames names = new KnownNames();
-  private volatile @Nullable Push push;
+  private final RecentNames names = new RecentNames();
+  private volatile @Nullable NotificationListener notificationListener;
   private volatile String sweptTo = "";
 
   /** Whether sessions end by their beats, and the database's clock decides on none. */
   private volatile boolean strict;
 
   private JdbcLockStore(
-      Database database, @Nullable Bells bells, boolean oneWriter, Duration poll) {
+      Database database, @Nullable FileNotifier fileNotifier, boolean oneWriter, Duration poll) {
     this.database = database;
     this.profile = database.profile();
-    this.bells = bells;
-    this.rings = bells != null && bells.works();
+    this.fileNotifier = fileNotifier;
+    this.rings = fileNotifier != null && fileNotifier.isListening();
     // Fair, so that a renewal waits for one batch of requests at most.
-    ReentrantLock turn = new ReentrantLock(true);
-    ReentrantLock other = oneWriter ? turn : new ReentrantLock();
+    ReentrantLock transactionLock = new ReentrantLock(true);
+    ReentrantLock other = oneWriter ? transactionLock : new ReentrantLock();
     String name = "mortise-" + profile.display();
-    this.requests = new Lane(name, database, turn, this::tell);
-    this.renewals = new Lane(name + "-renewals", database, other, this::tell);
-    NewsWatch.Reader reader = oneWriter ? new NewsWatch.OwnLink(database) : this::readNews;
-    this.watch = new NewsWatch(name + "-news", bells, reader, () -> pushes() ? BACKSTOP : poll);
+    this.requests = new ConnectionExecutor(name, database, transactionLock, this::tell);
+    this.renewals = new ConnectionExecutor(name + "-renewals", database, other, this::tell);
+    NotificationPoller.NotificationReader reader =
+        oneWriter ? new NotificationPoller.DedicatedReader(database) : this::readNews;
+    this.watch =
+        new NotificationPoller(
+            name + "-news", fileNotifier, reader, () -> pushes() ? BACKSTOP : poll);
   }
 
   /** A store in a file that one process writes at a time, with bells beside it. */
   static JdbcLockStore over(SqliteFile file) {
-    Bells bells = new Bells(file.realPath());
-    file.endedProcesses(bells::isGone);
-    return new JdbcLockStore(file, bells, true, Duration.ofMillis(10));
+    FileNotifier fileNotifier = new FileNotifier(file.realPath());
+    file.endedProcesses(fileNotifier::isGone);
+    return new JdbcLockStore(file, fileNotifier, true, Duration.ofMillis(10));
   }
 
   /**
@@ -95,7 +98,8 @@ final class JdbcLockStore implements LockStore {
   static JdbcLockStore over(ServerDatabase server) {
     JdbcLockStore store = new JdbcLockStore(server, null, false, server.poll());
     server.localSessions(store.sessions::containsKey);
-    store.push = server.push(store.sessions, store::say, store.watch::lookNow);
+    store.notificationListener =
+        server.push(store.sessions, store::sendNotification, store.watch::pollNow);
     return store;
   }
 
@@ -110,9 +114,9 @@ final class JdbcLockStore implements LockStore {
       boolean agreed =
           submit(
                   requests,
-                  new Work.Call<Boolean>(
-                      link -> link.sessions.isKnownStrict(strictly),
-                      link -> link.sessions.isStrict(strictly)))
+                  new StoreTask.ValueTask<Boolean>(
+                      storeConnection -> storeConnection.sessions.isKnownStrict(strictly),
+                      storeConnection -> storeConnection.sessions.isStrict(strictly)))
               .join();
       if (agreed && !strictly) {
         throw new StoreUnfitException(
@@ -130,7 +134,7 @@ final class JdbcLockStore implements LockStore {
     if (!strictly) {
       return this;
     }
-    return new StrictStore(this, new JdbcBeats(this), Ticker.SYSTEM);
+    return new ObservedExpiryStore(this, new JdbcHeartbeatStore(this), Ticker.SYSTEM);
   }
 
   boolean isStrict() {
@@ -143,7 +147,7 @@ final class JdbcLockStore implements LockStore {
   }
 
   /** The locks that have been asked for here. */
-  KnownNames names() {
+  RecentNames names() {
     return names;
   }
 
@@ -167,48 +171,58 @@ final class JdbcLockStore implements LockStore {
   }
 
   @Override
-  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     JdbcSession session = new JdbcSession(this, spec, hints, !rings);
     sessions.put(spec.id(), session);
     return session;
   }
 
   @Override
-  public CompletionStage<Verdict> judge(SessionId session) {
-    return call(renewals, link -> link.sessions.judge(session, link.now()))
+  public CompletionStage<SessionVerdict> judge(SessionId session) {
+    return call(
+            renewals,
+            storeConnection -> storeConnection.sessions.judge(session, storeConnection.now()))
         .thenCompose(
             judged -> {
-              SessionRows.Session found = judged.fromTheFuture();
+              SessionRepository.SessionRow found = judged.fromTheFuture();
               return found == null
                   ? CompletableFuture.completedFuture(judged.verdict())
-                  : call(renewals, link -> link.sessions.shorten(session, found, link.now()));
+                  : call(
+                      renewals,
+                      storeConnection ->
+                          storeConnection.sessions.shorten(session, found, storeConnection.now()));
             });
   }
 
   @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return submit(
-        requests, Work.Call.single(link -> new Inspector(link.rows, link::now).page(query)));
+        requests,
+        StoreTask.ValueTask.single(
+            storeConnection ->
+                new JdbcInspector(storeConnection.rows, storeConnection::now).page(query)));
   }
 
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    Rows.Expected expected = new Rows.Expected(name, attempt);
-    Work.Step<Reply.Ended> step = link -> link.locks.evict(name, attempt, how, link.now());
+    LockRepository.PrefetchTarget prefetchTarget = new LockRepository.PrefetchTarget(name, attempt);
+    StoreTask.TransactionStep<Reply.Ended> step =
+        storeConnection -> storeConnection.locks.evict(name, attempt, how, storeConnection.now());
     if (strict) {
-      return submit(requests, new Work.Call<>(expected, step));
+      return submit(requests, new StoreTask.ValueTask<>(prefetchTarget, step));
     }
     // Judged first, in a step of its own: what the eviction reads of the session may be stale.
     return judge(attempt.session())
-        .thenCompose(verdict -> submit(requests, new Work.Call<>(expected, step)));
+        .thenCompose(verdict -> submit(requests, new StoreTask.ValueTask<>(prefetchTarget, step)));
   }
 
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
     return submit(
         requests,
-        new Work.Call<>(
-            new Rows.Expected(name, null), link -> link.locks.reopen(name, link.now())));
+        new StoreTask.ValueTask<>(
+            new LockRepository.PrefetchTarget(name, null),
+            storeConnection -> storeConnection.locks.reopen(name, storeConnection.now())));
   }
 
   @Override
@@ -217,12 +231,17 @@ final class JdbcLockStore implements LockStore {
     // With strict expiry sessions are ended by those who watch their beats.
     return (strict
             ? CompletableFuture.completedFuture(0)
-            : call(renewals, link -> link.sessions.sweep(bounded, link.now())))
+            : call(
+                renewals,
+                storeConnection -> storeConnection.sessions.sweep(bounded, storeConnection.now())))
         .thenCompose(
             ended ->
                 ended == bounded
                     ? CompletableFuture.completedFuture(ended)
-                    : submit(requests, Work.Call.single(link -> leftBehind(link, bounded - ended)))
+                    : submit(
+                            requests,
+                            StoreTask.ValueTask.single(
+                                storeConnection -> leftBehind(storeConnection, bounded - ended)))
                         .thenCompose(this::sweepOneByOne)
                         .thenApply(removed -> ended + removed));
   }
@@ -236,9 +255,10 @@ final class JdbcLockStore implements LockStore {
               before ->
                   submit(
                           requests,
-                          new Work.Call<>(
-                              new Rows.Expected(LockName.of(name), null),
-                              link -> link.locks.sweep(name, link.now())))
+                          new StoreTask.ValueTask<>(
+                              new LockRepository.PrefetchTarget(LockName.of(name), null),
+                              storeConnection ->
+                                  storeConnection.locks.sweep(name, storeConnection.now())))
                       .thenApply(removed -> before + removed));
     }
     return sum;
@@ -246,69 +266,72 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public CompletionStage<StoreReport> examine() {
-    return call(renewals, link -> link.examine(database));
+    return call(renewals, storeConnection -> storeConnection.examine(database));
   }
 
-  void submit(Work work) {
+  void submit(StoreTask work) {
     requests.submit(work);
   }
 
-  void submitLater(Work work) {
+  void submitLater(StoreTask work) {
     requests.submitLater(work);
   }
 
   /** Grants a lock to those that wait for it, if it is free. */
   void serve(LockName name) {
     submit(
-        new Work.Call<>(new Rows.Expected(name, null), link -> link.locks.serve(name, link.now())));
+        new StoreTask.ValueTask<>(
+            new LockRepository.PrefetchTarget(name, null),
+            storeConnection -> storeConnection.locks.serve(name, storeConnection.now())));
   }
 
   @Override
-  public void linger(BooleanSupplier done, Duration longest) {
+  public void helpWhileWaiting(BooleanSupplier done, Duration longest) {
     if (longest.compareTo(profile.maxInFlight()) >= 0 && !done.getAsBoolean()) {
-      requests.help();
+      requests.runOnCaller();
     }
   }
 
-  <T> CompletableFuture<T> renewal(Work.Step<T> step) {
+  <T> CompletableFuture<T> renewal(StoreTask.TransactionStep<T> step) {
     return call(renewals, step);
   }
 
-  /** As {@link Work.Call} says. */
-  <T> CompletableFuture<T> renewal(Work.Shortcut<T> shortcut, Work.Step<T> step) {
-    return submit(renewals, new Work.Call<>(shortcut, step));
+  /** As {@link StoreTask.ValueTask} says. */
+  <T> CompletableFuture<T> renewal(
+      StoreTask.FastPath<T> fastPath, StoreTask.TransactionStep<T> step) {
+    return submit(renewals, new StoreTask.ValueTask<>(fastPath, step));
   }
 
   /** The session holds or waits for the first time. */
   void watch(JdbcSession session) {
     watch.add(session);
-    Push current = push;
+    NotificationListener current = notificationListener;
     if (current != null) {
-      current.hurry();
+      current.onWaiterAdded();
     }
   }
 
   private boolean pushes() {
-    Push current = push;
-    return current != null && current.works();
+    NotificationListener current = notificationListener;
+    return current != null && current.isListening();
   }
 
-  private CompletionStage<Boolean> say(String channel, String payload) {
+  private CompletionStage<Boolean> sendNotification(String channel, String payload) {
     return call(
         renewals,
-        link -> {
-          link.rows.notify(channel, payload);
+        storeConnection -> {
+          storeConnection.rows.notify(channel, payload);
           return true;
         });
   }
 
   /** An attempt waits from now on. */
-  void hurry() {
-    Push current = push;
+  void onWaiterAdded() {
+    NotificationListener current = notificationListener;
     if (current != null) {
-      current.hurry();
+      current.onWaiterAdded();
     }
-    watch.hurry();
+    watch.onWaiterAdded();
   }
 
   void remove(JdbcSession session) {
@@ -317,72 +340,74 @@ final class JdbcLockStore implements LockStore {
   }
 
   /** The next locks that have to be swept. */
-  private List<String> leftBehind(Link link, int budget) throws SQLException {
-    List<String> window = link.rows.namesAfter(sweptTo, SWEPT_AT_ONCE);
+  private List<String> leftBehind(StoreConnection storeConnection, int budget) throws SQLException {
+    List<String> window = storeConnection.rows.namesAfter(sweptTo, SWEPT_AT_ONCE);
     List<String> found = List.of();
     if (!window.isEmpty()) {
       String last = window.get(window.size() - 1);
-      long now = link.now();
+      long now = storeConnection.now();
       found =
-          link.rows.leftBehind(
-              sweptTo, last, now - HoldRow.micros(LockSteps.RETENTION), now, budget);
+          storeConnection.rows.leftBehind(
+              sweptTo, last, now - HoldRow.micros(SqlLockTable.RETENTION), now, budget);
       sweptTo = found.size() == budget ? found.get(budget - 1) : last;
     }
     if (window.size() < SWEPT_AT_ONCE && found.size() < budget) {
       sweptTo = "";
     }
-    if (bells != null) {
+    if (fileNotifier != null) {
       List<SessionId> gone = new ArrayList<>();
-      for (SessionId id : bells.listening()) {
-        if (!sessions.containsKey(id) && link.rows.session(id.value()) == null) {
+      for (SessionId id : fileNotifier.listening()) {
+        if (!sessions.containsKey(id) && storeConnection.rows.session(id.value()) == null) {
           gone.add(id);
         }
       }
-      gone.forEach(bells::forget);
+      gone.forEach(fileNotifier::forget);
     }
     return found;
   }
 
-  private List<Renewal.Item> readNews(SessionId id, long after)
+  private List<Renewal.NumberedNotification> readNews(SessionId id, long after)
       throws InterruptedException, ExecutionException {
     JdbcSession session = sessions.get(id);
-    CompletableFuture<List<Renewal.Item>> news =
+    CompletableFuture<List<Renewal.NumberedNotification>> sessionNotification =
         submit(
             renewals,
-            Work.Call.single(
-                link -> {
+            StoreTask.ValueTask.single(
+                storeConnection -> {
                   if (session != null) {
                     // The connection may be new since the last renewal.
-                    session.takeConnectionLock(link);
+                    session.takeConnectionLock(storeConnection);
                   }
-                  return NewsWatch.read(link, id, after);
+                  return NotificationPoller.read(storeConnection, id, after);
                 }));
-    renewals.help();
-    List<Renewal.Item> found = news.get();
+    renewals.runOnCaller();
+    List<Renewal.NumberedNotification> found = sessionNotification.get();
     if (session != null) {
       session.serveIfPassedOver();
     }
     return found;
   }
 
-  private static <T> CompletableFuture<T> call(Lane lane, Work.Step<T> step) {
-    return submit(lane, new Work.Call<>(step));
+  private static <T> CompletableFuture<T> call(
+      ConnectionExecutor connectionExecutor, StoreTask.TransactionStep<T> step) {
+    return submit(connectionExecutor, new StoreTask.ValueTask<>(step));
   }
 
-  private static <T> CompletableFuture<T> submit(Lane lane, Work.Call<T> call) {
-    lane.submit(call);
-    return call.answer;
+  private static <T> CompletableFuture<T> submit(
+      ConnectionExecutor connectionExecutor, StoreTask.ValueTask<T> valueTask) {
+    connectionExecutor.submit(valueTask);
+    return valueTask.answer;
   }
 
-  private void tell(List<News> told) {
+  private void tell(List<SessionNotification> pendingNotifications) {
     SessionId rung = null;
-    for (News news : told) {
-      SessionId id = news.attempt().session();
+    for (SessionNotification sessionNotification : pendingNotifications) {
+      SessionId id = sessionNotification.attempt().session();
       JdbcSession local = sessions.get(id);
       if (local != null) {
-        local.hint(news);
-      } else if (bells != null && !id.equals(rung)) {
-        bells.ring(id);
+        local.hint(sessionNotification);
+      } else if (fileNotifier != null && !id.equals(rung)) {
+        fileNotifier.signal(id);
         rung = id;
       }
     }
@@ -391,7 +416,7 @@ final class JdbcLockStore implements LockStore {
   @Override
   public void close() {
     watch.close();
-    Push current = push;
+    NotificationListener current = notificationListener;
     if (current != null) {
       current.close();
     }

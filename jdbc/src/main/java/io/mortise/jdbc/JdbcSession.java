@@ -1,13 +1,13 @@
 package io.mortise.jdbc;
 
 import io.mortise.LockName;
-import io.mortise.jdbc.Database.Trouble;
+import io.mortise.jdbc.Database.ErrorKind;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import java.sql.SQLException;
@@ -37,13 +37,13 @@ final class JdbcSession implements StoreSession {
 
   private final JdbcLockStore store;
   private final SessionSpec spec;
-  private final Consumer<News> hints;
+  private final Consumer<SessionNotification> hints;
 
   /** Attempts in the queue of a lock. */
-  private final Map<AttemptId, Place> waiting = new ConcurrentHashMap<>();
+  private final Map<AttemptId, QueuePosition> waiting = new ConcurrentHashMap<>();
 
   /** Where an attempt waits, and how many were ahead of it. */
-  private record Place(LockName name, int ahead) {}
+  private record QueuePosition(LockName name, int ahead) {}
 
   /** Where nothing can ring, holders poll too, but only while they hold. */
   private final @Nullable Set<AttemptId> holding;
@@ -60,7 +60,7 @@ final class JdbcSession implements StoreSession {
   /** Those that others got from this process when it released them the last time. */
   private final Set<LockName> handedOver = ConcurrentHashMap.newKeySet();
 
-  private final Life life;
+  private final SessionLivenessCache sessionLivenessCache;
   private volatile boolean watched;
   private volatile boolean closed;
 
@@ -72,11 +72,15 @@ final class JdbcSession implements StoreSession {
   private long lastPushed;
   private Set<Long> pushed = new HashSet<>();
 
-  JdbcSession(JdbcLockStore store, SessionSpec spec, Consumer<News> hints, boolean countsHolds) {
+  JdbcSession(
+      JdbcLockStore store,
+      SessionSpec spec,
+      Consumer<SessionNotification> hints,
+      boolean countsHolds) {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
-    this.life = new Life();
+    this.sessionLivenessCache = new SessionLivenessCache();
     this.holding = countsHolds ? ConcurrentHashMap.newKeySet() : null;
   }
 
@@ -88,14 +92,14 @@ final class JdbcSession implements StoreSession {
   @Override
   public void submit(Request request, Consumer<Reply> sink) {
     if (!isRefused(request, sink)) {
-      store.submit(new RequestWork(request, sink));
+      store.submit(new RequestTask(request, sink));
     }
   }
 
   @Override
   public void submitLater(Request request, Consumer<Reply> sink) {
     if (!isRefused(request, sink)) {
-      store.submitLater(new RequestWork(request, sink));
+      store.submitLater(new RequestTask(request, sink));
     }
   }
 
@@ -105,7 +109,7 @@ final class JdbcSession implements StoreSession {
       sink.accept(
           new Reply.Refused(
               request.attempt(),
-              Reply.Why.SESSION_GONE,
+              Reply.RefusalReason.SESSION_GONE,
               "The session of this attempt has been closed."));
     }
     return refused;
@@ -129,18 +133,21 @@ final class JdbcSession implements StoreSession {
     List<Long> known = List.copyOf(seen);
     boolean strictly = store.isStrict();
     Duration lives = strictly ? spec.ttl() : ttl;
-    life.renews(lives);
+    sessionLivenessCache.renews(lives);
     return store
         .renewal(
-            link -> {
-              takeConnectionLock(link);
-              return link.sessions.keep(spec.id(), previous, next, known, lives, strictly);
+            storeConnection -> {
+              takeConnectionLock(storeConnection);
+              return storeConnection.sessions.keep(
+                  spec.id(), previous, next, known, lives, strictly);
             },
-            link -> link.sessions.renew(spec, previous, next, known, lives, link.now(), strictly))
+            storeConnection ->
+                storeConnection.sessions.renew(
+                    spec, previous, next, known, lives, storeConnection.now(), strictly))
         .exceptionally(Renewal.Unknown::new)
         .thenApply(
             renewal -> {
-              life.renewed(renewal, lives);
+              sessionLivenessCache.renewed(renewal, lives);
               if (renewal instanceof Renewal.Renewed) {
                 serveIfPassedOver();
               }
@@ -149,8 +156,8 @@ final class JdbcSession implements StoreSession {
   }
 
   /** Has the connection of the renewals show that this process has one. */
-  void takeConnectionLock(Link link) throws SQLException {
-    if (!closed && link.rows.takeConnectionLock(spec.id().value())) {
+  void takeConnectionLock(StoreConnection storeConnection) throws SQLException {
+    if (!closed && storeConnection.rows.takeConnectionLock(spec.id().value())) {
       mayBePassedOver = mayBePassedOver || wasConnected;
       wasConnected = true;
     }
@@ -163,22 +170,22 @@ final class JdbcSession implements StoreSession {
   void serveIfPassedOver() {
     if (mayBePassedOver) {
       mayBePassedOver = false;
-      waiting.values().stream().map(Place::name).distinct().forEach(store::serve);
+      waiting.values().stream().map(QueuePosition::name).distinct().forEach(store::serve);
     }
   }
 
   @Override
   public CompletionStage<Void> close() {
     closed = true;
-    life.ends();
+    sessionLivenessCache.ends();
     store.remove(this);
     return store
         .<Boolean>renewal(
-            link -> {
-              link.sessions.close(spec.id());
+            storeConnection -> {
+              storeConnection.sessions.close(spec.id());
               return true;
             })
-        .handle((done, trouble) -> null);
+        .handle((done, errorKind) -> null);
   }
 
   boolean isWaiting() {
@@ -187,7 +194,7 @@ final class JdbcSession implements StoreSession {
 
   /** How many are ahead of the attempt that is nearest to its turn; 0 if none waits. */
   int ahead() {
-    return waiting.values().stream().mapToInt(Place::ahead).min().orElse(0);
+    return waiting.values().stream().mapToInt(QueuePosition::ahead).min().orElse(0);
   }
 
   boolean isHolding() {
@@ -203,35 +210,35 @@ final class JdbcSession implements StoreSession {
   }
 
   /** Hands on news that was not handed on before; called by one thread. Returns how much came. */
-  int push(List<Renewal.Item> items) {
+  int push(List<Renewal.NumberedNotification> numberedNotifications) {
     Set<Long> present = new HashSet<>();
-    for (Renewal.Item item : items) {
-      present.add(item.id());
-      lastPushed = Math.max(lastPushed, item.id());
-      if (!pushed.contains(item.id())) {
-        hint(item.news());
+    for (Renewal.NumberedNotification numberedNotification : numberedNotifications) {
+      present.add(numberedNotification.id());
+      lastPushed = Math.max(lastPushed, numberedNotification.id());
+      if (!pushed.contains(numberedNotification.id())) {
+        hint(numberedNotification.notifications());
       }
     }
     pushed = present;
-    return items.size();
+    return numberedNotifications.size();
   }
 
-  void hint(News news) {
+  void hint(SessionNotification sessionNotification) {
     if (closed) {
       return;
     }
-    if (news instanceof News.Granted granted) {
+    if (sessionNotification instanceof SessionNotification.Granted granted) {
       if (!granted.wanted()) {
-        contended.remove(news.name());
+        contended.remove(sessionNotification.name());
       }
-      holds(news.attempt(), granted.wanted());
-    } else if (news instanceof News.Wanted) {
-      isWanted(news.attempt());
-    } else if (news instanceof News.Gone) {
-      neither(news.attempt());
+      holds(sessionNotification.attempt(), granted.wanted());
+    } else if (sessionNotification instanceof SessionNotification.Contended) {
+      isWanted(sessionNotification.attempt());
+    } else if (sessionNotification instanceof SessionNotification.HoldEnded) {
+      neither(sessionNotification.attempt());
     }
     try {
-      hints.accept(news);
+      hints.accept(sessionNotification);
     } catch (RuntimeException e) {
       LOG.warn("A receiver of hints threw an exception", e);
     }
@@ -246,11 +253,11 @@ final class JdbcSession implements StoreSession {
       holds(reply.attempt(), granted.wanted());
     } else if (reply instanceof Reply.Queued queued) {
       remember(contended, request.name());
-      Place place = new Place(request.name(), queued.ahead());
+      QueuePosition place = new QueuePosition(request.name(), queued.ahead());
       boolean isNew = waiting.put(reply.attempt(), place) == null;
       watch();
       if (isNew) {
-        store.hurry();
+        store.onWaiterAdded();
       }
     } else if (!(reply instanceof Reply.Failed)) {
       neither(reply.attempt());
@@ -307,14 +314,14 @@ final class JdbcSession implements StoreSession {
     }
   }
 
-  private final class RequestWork extends Work {
+  private final class RequestTask extends StoreTask {
     private final Request request;
     private final Consumer<Reply> sink;
     private @Nullable Reply reply;
-    private boolean leftOut;
+    private boolean omittedFromBatch;
     private boolean wasGuessed;
 
-    RequestWork(Request request, Consumer<Reply> sink) {
+    RequestTask(Request request, Consumer<Reply> sink) {
       this.request = request;
       this.sink = sink;
     }
@@ -332,7 +339,7 @@ final class JdbcSession implements StoreSession {
     /** One that is known to be in others' way, or they in its, is not as simple. */
     @Override
     boolean hasFastPath() {
-      return FastSteps.hasFastPath(request)
+      return SingleStatementPath.hasFastPath(request)
           && !(request instanceof Request.Abandon
               ? wanted.contains(request.attempt())
                   || inherited.contains(request.attempt())
@@ -346,37 +353,37 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    boolean fast(Link link) throws SQLException {
+    boolean fast(StoreConnection storeConnection) throws SQLException {
       reply = null;
-      if (hasFastPath() && !leftOut) {
+      if (hasFastPath() && !omittedFromBatch) {
         if (request instanceof Request.Acquire acquire && isNew()) {
-          reply = link.fast.first(acquire);
+          reply = storeConnection.fast.first(acquire);
         }
         if (reply == null) {
-          reply = alone(link);
+          reply = alone(storeConnection);
         }
       }
-      if (reply == null && !wasGuessed && isGuessed() && link.fast.hasContended()) {
-        take(link.fast.contended(List.of(request)).get(0));
+      if (reply == null && !wasGuessed && isGuessed() && storeConnection.fast.hasContended()) {
+        take(storeConnection.fast.contended(List.of(request)).get(0));
       }
       wasGuessed = false;
       return reply != null;
     }
 
-    private @Nullable Reply alone(Link link) throws SQLException {
+    private @Nullable Reply alone(StoreConnection storeConnection) throws SQLException {
       if (!(request instanceof Request.Acquire acquire)
-          || !link.fast.hasSeen()
+          || !storeConnection.fast.hasSeen()
           || store.isStrict()) {
-        return link.fast.alone(request, link::now);
+        return storeConnection.fast.alone(request, storeConnection::now);
       }
       long sent = System.nanoTime();
-      long aliveUntil = life.until(link, sent);
+      long aliveUntil = sessionLivenessCache.until(storeConnection, sent);
       if (aliveUntil != 0) {
-        return link.fast.seen(acquire, aliveUntil);
+        return storeConnection.fast.seen(acquire, aliveUntil);
       }
-      Reply found = link.fast.alone(acquire, link::now);
+      Reply found = storeConnection.fast.alone(acquire, storeConnection::now);
       if (found != null) {
-        life.seen(link, sent);
+        sessionLivenessCache.seen(storeConnection, sent);
       }
       return found;
     }
@@ -385,24 +392,24 @@ final class JdbcSession implements StoreSession {
      * Somebody else is there: the next guess is that he is alive, and that nothing special goes on.
      */
     private boolean isGuessed() {
-      return FastSteps.hasFastPath(request)
+      return SingleStatementPath.hasFastPath(request)
           && !isQueued()
           && !(request instanceof Request.Acquire acquire && !acquire.queue());
     }
 
     @Override
     boolean isContended() {
-      return isGuessed() && (leftOut || !hasFastPath());
+      return isGuessed() && (omittedFromBatch || !hasFastPath());
     }
 
     @Override
-    void take(ContendedStep step) {
+    void take(ContendedRequest step) {
       wasGuessed = true;
       reply = step.reply();
       if (request instanceof Request.Acquire) {
         return;
       }
-      if (step.told().isEmpty()) {
+      if (step.pendingNotifications().isEmpty()) {
         handedOver.remove(request.name());
       } else {
         remember(handedOver, request.name());
@@ -410,8 +417,8 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    void leftOut() {
-      leftOut = true;
+    void omittedFromBatch() {
+      omittedFromBatch = true;
     }
 
     private boolean isQueued() {
@@ -419,8 +426,8 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    void run(Link link) throws SQLException {
-      reply = link.locks.apply(request, link.now());
+    void run(StoreConnection storeConnection) throws SQLException {
+      reply = storeConnection.locks.apply(request, storeConnection.now());
     }
 
     @Override
@@ -429,11 +436,13 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    void failed(Trouble trouble, boolean mayHaveRun, RuntimeException cause) {
+    void failed(ErrorKind errorKind, boolean mayHaveRun, RuntimeException cause) {
       answer(
-          trouble == Trouble.FULL && !mayHaveRun && request instanceof Request.Acquire
+          errorKind == ErrorKind.FULL && !mayHaveRun && request instanceof Request.Acquire
               ? new Reply.Refused(
-                  request.attempt(), Reply.Why.STORE_FULL, String.valueOf(cause.getMessage()))
+                  request.attempt(),
+                  Reply.RefusalReason.STORE_FULL,
+                  String.valueOf(cause.getMessage()))
               : new Reply.Failed(request.attempt(), mayHaveRun, cause));
     }
 

@@ -139,8 +139,8 @@ public final class JdbcStore {
     Set<String> known = with(Set.of("maxInFlight", "user", "password", POOLER));
     known.addAll(driverParameters);
     url.allowOnly(known);
-    Dialect.Target target = dialect.target(url, maxInFlight(url, dialect));
-    Properties properties = target.properties();
+    Dialect.ConnectionTarget connectionTarget = dialect.target(url, maxInFlight(url, dialect));
+    Properties properties = connectionTarget.properties();
     Set<String> handedOn = new HashSet<>(driverParameters);
     handedOn.addAll(Set.of("user", "password"));
     for (String name : handedOn) {
@@ -149,16 +149,16 @@ public final class JdbcStore {
         properties.setProperty(name, value);
       }
     }
-    Passwords passwords = new Passwords(properties);
+    PasswordRedactor passwordRedactor = new PasswordRedactor(properties);
     return server(
         dialect,
         url,
-        target.display(),
+        connectionTarget.display(),
         () -> {
           try {
-            return DriverManager.getConnection(target.url(), properties);
+            return DriverManager.getConnection(connectionTarget.url(), properties);
           } catch (SQLException e) {
-            throw passwords.hide(e);
+            throw passwordRedactor.hide(e);
           }
         },
         false);
@@ -168,12 +168,12 @@ public final class JdbcStore {
       Dialect dialect,
       StoreUrl url,
       String display,
-      ServerDatabase.Source source,
+      ServerDatabase.ConnectionSource connectionSource,
       boolean borrows) {
     ServerDatabase database =
         new ServerDatabase(
             dialect,
-            source,
+            connectionSource,
             borrows,
             display,
             prefix(url),

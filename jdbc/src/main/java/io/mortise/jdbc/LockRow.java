@@ -26,8 +26,8 @@ final class LockRow {
   long closedUntil;
   long touched;
   @Nullable String ended;
-  Reply.Was endedWas = Reply.Was.HELD;
-  Reply.How endedHow = Reply.How.RELEASED;
+  Reply.AttemptState endedWas = Reply.AttemptState.HELD;
+  Reply.EndReason endedHow = Reply.EndReason.RELEASED;
 
   /** Whether the row differs from the table's. */
   boolean dirty;
@@ -53,8 +53,8 @@ final class LockRow {
     lock.closedUntil = row.getLong("closed_us");
     lock.touched = row.getLong("touched_us");
     lock.ended = row.getString("ended");
-    lock.endedWas = Reply.Was.valueOf(row.getString("ended_was"));
-    lock.endedHow = Reply.How.valueOf(row.getString("ended_how"));
+    lock.endedWas = Reply.AttemptState.valueOf(row.getString("ended_was"));
+    lock.endedHow = Reply.EndReason.valueOf(row.getString("ended_how"));
     return lock;
   }
 
@@ -66,10 +66,10 @@ final class LockRow {
     return used == 0 && waiters == 0 && closedUntil <= now;
   }
 
-  void remember(String attempt, Reply.Was was, Reply.How how) {
+  void remember(String attempt, Reply.AttemptState attemptState, Reply.EndReason endReason) {
     ended = attempt;
-    endedWas = was;
-    endedHow = how;
+    endedWas = attemptState;
+    endedHow = endReason;
     dirty = true;
   }
 }

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /** MariaDB. */
-final class MariaDbDialect extends MySqlFamily {
+final class MariaDbDialect extends MySqlFamilyDialect {
   @Override
   public String folder() {
     return "mariadb";

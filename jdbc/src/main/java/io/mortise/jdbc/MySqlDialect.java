@@ -12,7 +12,7 @@ import java.util.Set;
  * MySQL, by its own driver or, where that is not on the class path, by MariaDB's, which speaks the
  * same protocol.
  */
-final class MySqlDialect extends MySqlFamily {
+final class MySqlDialect extends MySqlFamilyDialect {
   @Override
   public String folder() {
     return FOLDER;
@@ -58,12 +58,12 @@ final class MySqlDialect extends MySqlFamily {
   }
 
   @Override
-  public Target target(StoreUrl url, Duration maxInFlight) {
-    Target own = super.target(url, maxInFlight);
+  public ConnectionTarget target(StoreUrl url, Duration maxInFlight) {
+    ConnectionTarget own = super.target(url, maxInFlight);
     if (DriverManager.drivers().anyMatch(driver -> takes(driver, own.url()))) {
       return own;
     }
-    return new Target(
+    return new ConnectionTarget(
         own.url().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"), own.properties(), own.display());
   }
 

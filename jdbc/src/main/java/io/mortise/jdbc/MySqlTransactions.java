@@ -1,6 +1,6 @@
 package io.mortise.jdbc;
 
-import io.mortise.spi.News;
+import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -13,36 +13,37 @@ import org.jspecify.annotations.Nullable;
  * the beginning travels with what is read first, and the end with the last writes; a process that
  * stands still between the two loses the connection, and with it the rows that it has locked.
  */
-final class MySqlTransactions implements Link.Transactions {
+final class MySqlTransactions implements StoreConnection.Transactions {
   private final SqlText text;
-  private final SqlText.Statement commit;
-  private final MySqlRows rows;
+  private final SqlText.SqlStatement commit;
+  private final MySqlLockRepository rows;
   private final Statement statement;
   private boolean open;
 
-  MySqlTransactions(Connection connection, MySqlRows rows, SqlText text) throws SQLException {
+  MySqlTransactions(Connection connection, MySqlLockRepository rows, SqlText text)
+      throws SQLException {
     this.text = text;
     this.rows = rows;
-    SqlText.Statement plain = text.statement("commit");
+    SqlText.SqlStatement plain = text.statement("commit");
     this.commit =
-        new SqlText.Statement(plain.name(), plain.sql() + rows.closing(), plain.parameters());
+        new SqlText.SqlStatement(plain.name(), plain.sql() + rows.closing(), plain.parameters());
     this.statement = connection.createStatement();
   }
 
   @Override
-  public void begin(Rows.@Nullable Expected expected) throws SQLException {
+  public void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) throws SQLException {
     open = true;
     if (!rows.takesSeveral()) {
       statement.execute("START TRANSACTION");
-    } else if (expected != null) {
-      rows.readAll(expected);
+    } else if (prefetchTarget != null) {
+      rows.readAll(prefetchTarget);
     } else {
       rows.begin();
     }
   }
 
   @Override
-  public void commit(List<News> told) throws SQLException {
+  public void commit(List<SessionNotification> pendingNotifications) throws SQLException {
     if (rows.takesSeveral()) {
       rows.flush().add(commit, sql -> {});
       rows.flush().send();
@@ -64,7 +65,7 @@ final class MySqlTransactions implements Link.Transactions {
   }
 
   @Override
-  public void leave() throws SQLException {
+  public void detach() throws SQLException {
     statement.execute(text.statement("leave").sql());
   }
 

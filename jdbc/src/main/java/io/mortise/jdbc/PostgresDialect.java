@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
 import io.mortise.StoreUnfitException;
-import io.mortise.jdbc.Database.Trouble;
+import io.mortise.jdbc.Database.ErrorKind;
 import io.mortise.jdbc.driver.EagerSocketFactory;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
  * PostgreSQL from version 12.
  *
  * <p>Time is {@code clock_timestamp()} inside the statements. A wait for a row is short ({@link
- * SetAside#LOCK_WAIT}) and then tried again, so that a row which somebody else keeps locked holds
- * up nobody for long; the server itself ends a statement, and a transaction that its process has
- * forgotten.
+ * BlockedRowQueue#LOCK_WAIT}) and then tried again, so that a row which somebody else keeps locked
+ * holds up nobody for long; the server itself ends a statement, and a transaction that its process
+ * has forgotten.
  */
 final class PostgresDialect implements Dialect {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresDialect.class);
@@ -35,19 +35,19 @@ final class PostgresDialect implements Dialect {
   private static final SqlText TEXT = new SqlText("postgresql", SqlText.DEFAULT_PREFIX);
 
   /** Of each transaction, if a pooler stands before the server; null if the connection has them. */
-  private final @Nullable Bounds pooled;
+  private final @Nullable PostgresTimeouts pooled;
 
   PostgresDialect() {
     this(null);
   }
 
-  private PostgresDialect(@Nullable Bounds pooled) {
+  private PostgresDialect(@Nullable PostgresTimeouts pooled) {
     this.pooled = pooled;
   }
 
   @Override
   public Dialect behindPooler(Duration maxInFlight) {
-    return new PostgresDialect(Bounds.within(maxInFlight));
+    return new PostgresDialect(PostgresTimeouts.within(maxInFlight));
   }
 
   @Override
@@ -88,7 +88,7 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public Target target(StoreUrl url, Duration maxInFlight) {
+  public ConnectionTarget target(StoreUrl url, Duration maxInFlight) {
     String base = url.base();
     if (base.indexOf('@') >= 0) {
       throw new IllegalArgumentException(
@@ -110,7 +110,7 @@ final class PostgresDialect implements Dialect {
     if (base.indexOf(',') >= 0) {
       properties.setProperty("targetServerType", "primary");
     }
-    return new Target(base, properties, base);
+    return new ConnectionTarget(base, properties, base);
   }
 
   @Override
@@ -129,9 +129,10 @@ final class PostgresDialect implements Dialect {
   @Override
   public Optional<String> setUp(Connection connection, String store, Duration maxInFlight)
       throws SQLException {
-    Sql sql = new Sql(connection, TEXT.statement(pooled == null ? "setup" : "setup_pooled"));
-    try (sql;
-        ResultSet row = Bounds.within(maxInFlight).set(sql).query()) {
+    NamedStatement namedStatement =
+        new NamedStatement(connection, TEXT.statement(pooled == null ? "setup" : "setup_pooled"));
+    try (namedStatement;
+        ResultSet row = PostgresTimeouts.within(maxInFlight).set(namedStatement).query()) {
       row.next();
       if (row.getBoolean(1)) {
         throw new StoreUnfitException(
@@ -155,39 +156,42 @@ final class PostgresDialect implements Dialect {
   }
 
   /** What a statement, a wait for a row and a pause within a transaction may take, in ms. */
-  private record Bounds(long row, long statement) {
+  private record PostgresTimeouts(long row, long statement) {
     /** A quarter for a statement, so that a step of two, tried for the last time, ends in time. */
-    static Bounds within(Duration maxInFlight) {
+    static PostgresTimeouts within(Duration maxInFlight) {
       long quarter = maxInFlight.toMillis() / 4;
-      return new Bounds(Math.min(SetAside.LOCK_WAIT.toMillis(), quarter), quarter);
+      return new PostgresTimeouts(Math.min(BlockedRowQueue.LOCK_WAIT.toMillis(), quarter), quarter);
     }
 
-    Sql set(Sql sql) throws SQLException {
-      return sql.set("lock_timeout", Long.toString(row))
+    NamedStatement set(NamedStatement namedStatement) throws SQLException {
+      return namedStatement
+          .set("lock_timeout", Long.toString(row))
           .set("statement_timeout", Long.toString(statement))
           .set("idle_timeout", Long.toString(statement));
     }
   }
 
   @Override
-  public Link link(
+  public StoreConnection link(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
     PostgresDriver driver = PostgresDriver.find();
     int backend = pooled != null || driver == null ? 0 : driver.backend(connection);
-    PostgresRows rows =
-        new PostgresRows(
+    PostgresLockRepository rows =
+        new PostgresLockRepository(
             connection, text, namespace, isLocal, pooled != null, backend, mayAsk(connection));
-    Sql opening =
-        pooled == null ? null : pooled.set(new Sql(connection, TEXT.statement("begin_pooled")));
-    return new Link(
+    NamedStatement opening =
+        pooled == null
+            ? null
+            : pooled.set(new NamedStatement(connection, TEXT.statement("begin_pooled")));
+    return new StoreConnection(
         connection, rows, new PostgresTransactions(connection, rows, text, isLocal, opening));
   }
 
   private static boolean mayAsk(Connection connection) throws SQLException {
-    Sql sql = new Sql(connection, TEXT.statement("may_ask"));
-    try (sql;
-        ResultSet row = sql.query()) {
+    NamedStatement namedStatement = new NamedStatement(connection, TEXT.statement("may_ask"));
+    try (namedStatement;
+        ResultSet row = namedStatement.query()) {
       boolean may = row.next() && row.getBoolean(1);
       if (!may) {
         LOG.info("No right to try advisory locks, so that a waiter that is killed is waited for");
@@ -197,11 +201,11 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public @Nullable Push push(
+  public @Nullable NotificationListener push(
       String display,
-      ServerDatabase.Source source,
+      ServerDatabase.ConnectionSource connectionSource,
       Map<SessionId, JdbcSession> sessions,
-      Push.Voice voice,
+      NotificationListener.NotificationSender notificationSender,
       Runnable look,
       Duration maxInFlight) {
     PostgresDriver driver = PostgresDriver.find();
@@ -213,7 +217,8 @@ final class PostgresDialect implements Dialect {
           "{}: not the driver that tells notifications; waiters are woken by polling", display);
       return null;
     }
-    return new PostgresListener(driver, display, source, sessions, voice, look, maxInFlight);
+    return new PostgresListener(
+        driver, display, connectionSource, sessions, notificationSender, look, maxInFlight);
   }
 
   /** The driver has to tell whether the server itself is at the other end. */
@@ -236,44 +241,44 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public StoreReport examine(Connection connection) throws SQLException {
-    return PostgresExam.of(connection, pooled != null);
+    return PostgresSettingsReport.of(connection, pooled != null);
   }
 
   @Override
-  public Trouble trouble(SQLException error) {
+  public ErrorKind errorKind(SQLException error) {
     String state = error.getSQLState();
     if (state == null || state.length() != 5) {
-      return Trouble.BROKEN;
+      return ErrorKind.BROKEN;
     }
     return switch (state) {
       // Serialization, deadlock, row locked, statement timeout, two first inserts of one row.
-      case "40001", "40P01", "55P03", "57014", "23505" -> Trouble.BUSY;
-      case "53100" -> Trouble.FULL;
+      case "40001", "40P01", "55P03", "57014", "23505" -> ErrorKind.BUSY;
+      case "53100" -> ErrorKind.FULL;
       // Read-only, rights, no such table or column or schema.
-      case "25006", "42501", "42P01", "42703", "3F000" -> Trouble.UNFIT;
+      case "25006", "42501", "42P01", "42703", "3F000" -> ErrorKind.UNFIT;
       // A plan that the tables have outlived, or a statement that the connection has lost.
-      case "0A000", "26000" -> Trouble.BROKEN;
+      case "0A000", "26000" -> ErrorKind.BROKEN;
       default ->
           // Data or statement of a wrong form: a bug, but no reason to drop the connection.
           state.startsWith("22") || state.startsWith("42") || state.startsWith("23")
-              ? Trouble.UNFIT
-              : Trouble.BROKEN;
+              ? ErrorKind.UNFIT
+              : ErrorKind.BROKEN;
     };
   }
 
   @Override
-  public Reason reason(SQLException error) {
+  public UnfitReason reason(SQLException error) {
     return switch (String.valueOf(error.getSQLState())) {
-      case "28P01", "28000" -> Reason.NO_ENTRY;
-      case "42501" -> Reason.NO_RIGHT;
-      case "3D000" -> Reason.NO_DATABASE;
-      case "25006" -> Reason.READ_ONLY;
+      case "28P01", "28000" -> UnfitReason.NO_ENTRY;
+      case "42501" -> UnfitReason.NO_RIGHT;
+      case "3D000" -> UnfitReason.NO_DATABASE;
+      case "25006" -> UnfitReason.READ_ONLY;
       // The driver's own: no password was given for a user that needs one, or the server has no
       // TLS.
-      case "08004" -> saysTls(error) ? Reason.NO_TLS : Reason.NO_ENTRY;
-      case "53300" -> Reason.TOO_MANY_CONNECTIONS;
-      case "42P05", "26000" -> Reason.POOLED;
-      default -> Dialect.isUntrusted(error) ? Reason.NO_TLS : Reason.OTHER;
+      case "08004" -> saysTls(error) ? UnfitReason.NO_TLS : UnfitReason.NO_ENTRY;
+      case "53300" -> UnfitReason.TOO_MANY_CONNECTIONS;
+      case "42P05", "26000" -> UnfitReason.POOLED;
+      default -> Dialect.isUntrusted(error) ? UnfitReason.NO_TLS : UnfitReason.OTHER;
     };
   }
 

@@ -61,7 +61,7 @@ final class PostgresDriver {
 
   /** Takes what was heard. */
   @FunctionalInterface
-  interface Ear {
+  interface NotificationHandler {
     void hear(String channel, String payload);
   }
 
@@ -70,7 +70,8 @@ final class PostgresDriver {
    *
    * @return whether there were any
    */
-  boolean await(Connection on, Duration longest, Ear ear) throws SQLException {
+  boolean await(Connection on, Duration longest, NotificationHandler notificationHandler)
+      throws SQLException {
     try {
       Object[] heard =
           (Object[]) getNotifications.invoke(on.unwrap(connection), (int) longest.toMillis());
@@ -78,7 +79,8 @@ final class PostgresDriver {
         return false;
       }
       for (Object each : heard) {
-        ear.hear(String.valueOf(getName.invoke(each)), String.valueOf(getParameter.invoke(each)));
+        notificationHandler.hear(
+            String.valueOf(getName.invoke(each)), String.valueOf(getParameter.invoke(each)));
       }
       return heard.length > 0;
     } catch (InvocationTargetException e) {

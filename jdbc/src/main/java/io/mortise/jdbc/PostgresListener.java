@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
-import io.mortise.spi.News;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -27,10 +27,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Only if it works</b>: through a pooler that gives out server connections per transaction,
  * LISTEN succeeds and nothing is ever heard. So each LISTEN is proven by a notification to oneself,
- * sent on another connection. Until that is heard, {@link NewsWatch} polls as if there were no
- * LISTEN; if it never is, that is said once, and polling goes on.
+ * sent on another connection. Until that is heard, {@link NotificationPoller} polls as if there
+ * were no LISTEN; if it never is, that is said once, and polling goes on.
  */
-final class PostgresListener implements Push {
+final class PostgresListener implements NotificationListener {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresListener.class);
 
   /** How long one wait for notifications takes; then it looks who else wants to be listened for. */
@@ -45,15 +45,15 @@ final class PostgresListener implements Push {
 
   private final PostgresDriver driver;
   private final String display;
-  private final ServerDatabase.Source source;
+  private final ServerDatabase.ConnectionSource source;
   private final Map<SessionId, JdbcSession> sessions;
-  private final Voice voice;
+  private final NotificationSender notificationSender;
   private final Runnable look;
   private final Duration check;
   private final ReentrantLock guard = new ReentrantLock();
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
-  private volatile boolean works;
+  private volatile boolean isListening;
   private volatile String saidProbe = "";
 
   // Belong to the thread.
@@ -78,27 +78,27 @@ final class PostgresListener implements Push {
   PostgresListener(
       PostgresDriver driver,
       String display,
-      ServerDatabase.Source source,
+      ServerDatabase.ConnectionSource source,
       Map<SessionId, JdbcSession> sessions,
-      Voice voice,
+      NotificationSender notificationSender,
       Runnable look,
       Duration check) {
     this.driver = driver;
     this.display = display;
     this.source = source;
     this.sessions = sessions;
-    this.voice = voice;
+    this.notificationSender = notificationSender;
     this.look = look;
     this.check = check;
   }
 
   @Override
-  public boolean works() {
-    return works;
+  public boolean isListening() {
+    return isListening;
   }
 
   @Override
-  public void hurry() {
+  public void onWaiterAdded() {
     Thread running = thread;
     if (running != null) {
       LockSupport.unpark(running);
@@ -151,7 +151,7 @@ final class PostgresListener implements Push {
   }
 
   private void rest() throws SQLException {
-    works = false;
+    isListening = false;
     if (connection != null && !listening.isEmpty()) {
       execute("UNLISTEN *");
       listening.clear();
@@ -172,7 +172,7 @@ final class PostgresListener implements Push {
     for (SessionId session : sessions.keySet()) {
       if (listening.add(session)) {
         // No parameters here; an id is of letters, digits, - and _ only.
-        execute("LISTEN \"" + PostgresHints.channel(session) + "\"");
+        execute("LISTEN \"" + PostgresNotificationCodec.channel(session) + "\"");
         isNew = true;
       }
     }
@@ -180,12 +180,12 @@ final class PostgresListener implements Push {
     while (gone.hasNext()) {
       SessionId session = gone.next();
       if (!sessions.containsKey(session)) {
-        execute("UNLISTEN \"" + PostgresHints.channel(session) + "\"");
+        execute("UNLISTEN \"" + PostgresNotificationCodec.channel(session) + "\"");
         gone.remove();
       }
     }
     if (isNew) {
-      works = false;
+      isListening = false;
       // What was told before LISTEN is not heard.
       look.run();
       prove();
@@ -197,8 +197,8 @@ final class PostgresListener implements Push {
     expected = probe;
     sent = false;
     sentAt = System.nanoTime();
-    voice
-        .say(PostgresHints.channel(listening.iterator().next()), probe)
+    notificationSender
+        .sendNotification(PostgresNotificationCodec.channel(listening.iterator().next()), probe)
         .whenComplete(
             (done, trouble) -> {
               if (trouble == null) {
@@ -223,12 +223,12 @@ final class PostgresListener implements Push {
       }
       lastHeard = now;
     }
-    if (!works && !saidProbe.equals(expected)) {
+    if (!isListening && !saidProbe.equals(expected)) {
       if (now - sentAt > PROOF.toNanos()) {
         // It could not be sent.
         prove();
       }
-    } else if (!works) {
+    } else if (!isListening) {
       if (!sent) {
         sent = true;
         sentAt = now;
@@ -246,14 +246,15 @@ final class PostgresListener implements Push {
 
   private void take(String channel, String payload) {
     if (payload.equals(expected)) {
-      works = true;
+      isListening = true;
       return;
     }
-    SessionId session = PostgresHints.session(channel);
+    SessionId session = PostgresNotificationCodec.session(channel);
     JdbcSession local = session == null ? null : sessions.get(session);
-    News news = local == null ? null : PostgresHints.decode(payload);
-    if (local != null && news != null) {
-      local.hint(news);
+    SessionNotification sessionNotification =
+        local == null ? null : PostgresNotificationCodec.decode(payload);
+    if (local != null && sessionNotification != null) {
+      local.hint(sessionNotification);
     }
   }
 
@@ -267,7 +268,7 @@ final class PostgresListener implements Push {
   }
 
   private void drop() {
-    works = false;
+    isListening = false;
     listening.clear();
     Connection current = connection;
     connection = null;

@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
-import io.mortise.spi.News;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -15,21 +15,21 @@ import org.jspecify.annotations.Nullable;
  * the sessions of other processes: PostgreSQL lets only one transaction that notifies commit at a
  * time.
  */
-final class PostgresTransactions implements Link.Transactions {
+final class PostgresTransactions implements StoreConnection.Transactions {
   private final Connection connection;
-  private final PostgresRows rows;
+  private final PostgresLockRepository rows;
   private final SqlText text;
   private final Predicate<SessionId> isLocal;
 
   /** Begins each of them, where nothing can be set for the whole connection. */
-  private final @Nullable Sql opening;
+  private final @Nullable NamedStatement opening;
 
   PostgresTransactions(
       Connection connection,
-      PostgresRows rows,
+      PostgresLockRepository rows,
       SqlText text,
       Predicate<SessionId> isLocal,
-      @Nullable Sql opening) {
+      @Nullable NamedStatement opening) {
     this.connection = connection;
     this.rows = rows;
     this.text = text;
@@ -38,35 +38,35 @@ final class PostgresTransactions implements Link.Transactions {
   }
 
   @Override
-  public void begin(Rows.@Nullable Expected expected) throws SQLException {
+  public void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) throws SQLException {
     if (opening != null) {
       connection.setAutoCommit(false);
       opening.query().close();
     }
-    if (expected != null) {
+    if (prefetchTarget != null) {
       // Begins by itself: what the driver sends for it is answered apart, for which this thread
       // would wake.
-      rows.readAll(expected);
+      rows.readAll(prefetchTarget);
     } else {
       connection.setAutoCommit(false);
     }
   }
 
   @Override
-  public void commit(List<News> told) throws SQLException {
-    Flush flush = rows.flush();
-    flush.add(text.statement("commit"), sql -> {});
-    for (News news : told) {
-      SessionId session = news.attempt().session();
+  public void commit(List<SessionNotification> pendingNotifications) throws SQLException {
+    StatementBatch statementBatch = rows.flush();
+    statementBatch.add(text.statement("commit"), sql -> {});
+    for (SessionNotification sessionNotification : pendingNotifications) {
+      SessionId session = sessionNotification.attempt().session();
       if (!isLocal.test(session)) {
-        flush.add(
+        statementBatch.add(
             text.statement("notify"),
             sql ->
-                sql.set("channel", PostgresHints.channel(session))
-                    .set("payload", PostgresHints.encode(news)));
+                sql.set("channel", PostgresNotificationCodec.channel(session))
+                    .set("payload", PostgresNotificationCodec.encode(sessionNotification)));
       }
     }
-    flush.send();
+    statementBatch.send();
     rows.forget();
     if (!connection.getAutoCommit()) {
       // Nothing is open any more: this sends nothing.
@@ -87,7 +87,7 @@ final class PostgresTransactions implements Link.Transactions {
   }
 
   @Override
-  public void leave() throws SQLException {
+  public void detach() throws SQLException {
     if (opening == null) {
       execute(text.statement("leave").sql());
     }

@@ -45,7 +45,7 @@ final class ServerDatabase implements Database {
   private static final int TRIES = 10;
 
   private final Dialect dialect;
-  private final Source source;
+  private final ConnectionSource source;
   private final SqlText text;
   private final String namespace;
   private final StoreProfile profile;
@@ -57,7 +57,7 @@ final class ServerDatabase implements Database {
    * The connection of the checks, which the first lane takes over: a database in memory lives as
    * long as one is open.
    */
-  private final AtomicReference<@Nullable Taken> spare = new AtomicReference<>();
+  private final AtomicReference<@Nullable CheckedConnection> spare = new AtomicReference<>();
 
   /** The last thing that was said of the server's settings, which is told once. */
   private final AtomicReference<String> warning = new AtomicReference<>("");
@@ -67,11 +67,11 @@ final class ServerDatabase implements Database {
    *
    * @param before how a pool's was; null if it is ours
    */
-  private record Taken(Connection connection, @Nullable ConnectionState before) {}
+  private record CheckedConnection(Connection connection, @Nullable ConnectionState before) {}
 
   /** Gives connections. */
   @FunctionalInterface
-  interface Source {
+  interface ConnectionSource {
     Connection connect() throws SQLException;
   }
 
@@ -82,7 +82,7 @@ final class ServerDatabase implements Database {
    */
   ServerDatabase(
       Dialect dialect,
-      Source source,
+      ConnectionSource source,
       boolean borrows,
       String display,
       String prefix,
@@ -105,19 +105,19 @@ final class ServerDatabase implements Database {
 
   /** Checks the database, and makes the tables if they are missing. Blocks. */
   ServerDatabase prepare(boolean create) {
-    Taken taken = null;
+    CheckedConnection checkedConnection = null;
     try {
-      taken = take();
-      dialect.check(taken.connection(), store);
-      checkTables(taken.connection(), create);
-      spare.set(taken);
+      checkedConnection = take();
+      dialect.check(checkedConnection.connection(), store);
+      checkTables(checkedConnection.connection(), create);
+      spare.set(checkedConnection);
       return this;
     } catch (SQLException | RuntimeException e) {
       RuntimeException refusal =
-          e instanceof SQLException sql ? refusal(sql) : (RuntimeException) e;
-      if (taken != null) {
+          e instanceof SQLException namedStatement ? refusal(namedStatement) : (RuntimeException) e;
+      if (checkedConnection != null) {
         try {
-          giveBack(taken);
+          giveBack(checkedConnection);
         } catch (SQLException second) {
           refusal.addSuppressed(second);
         }
@@ -127,7 +127,7 @@ final class ServerDatabase implements Database {
   }
 
   private void checkTables(Connection connection, boolean create) throws SQLException {
-    Rows rows = new Rows(connection, text, namespace);
+    LockRepository lockRepository = new LockRepository(connection, text, namespace);
     for (int tries = 1; ; tries++) {
       try {
         boolean there = isThere(connection, "meta") && isThere(connection, "lock");
@@ -135,19 +135,19 @@ final class ServerDatabase implements Database {
           throw missing();
         }
         // Asked first: who may use the tables need not have the right to make some.
-        if (!there || rows.facts().isEmpty()) {
-          make(connection, rows, create);
+        if (!there || lockRepository.facts().isEmpty()) {
+          make(connection, lockRepository, create);
         }
         break;
       } catch (SQLException e) {
         // On a connection that is gone another try would only say so, and hide why it is.
         boolean gone = connection.isClosed();
-        if (gone || tries == TRIES || dialect.reason(e) != Dialect.Reason.OTHER) {
+        if (gone || tries == TRIES || dialect.reason(e) != Dialect.UnfitReason.OTHER) {
           throw e;
         }
       }
     }
-    checkVersion(String.valueOf(rows.facts().get("schema")));
+    checkVersion(String.valueOf(lockRepository.facts().get("schema")));
   }
 
   private boolean areAllThere(Connection connection) throws SQLException {
@@ -160,9 +160,11 @@ final class ServerDatabase implements Database {
   }
 
   private boolean isThere(Connection connection, String table) throws SQLException {
-    Sql sql = new Sql(connection, text.statement("check")).set("table_name", text.table(table));
-    try (sql;
-        ResultSet row = sql.query()) {
+    NamedStatement namedStatement =
+        new NamedStatement(connection, text.statement("check"))
+            .set("table_name", text.table(table));
+    try (namedStatement;
+        ResultSet row = namedStatement.query()) {
       boolean there = row.next();
       if (there && row.getInt(1) == 0) {
         throw new StoreUnfitException(
@@ -185,7 +187,8 @@ final class ServerDatabase implements Database {
     }
   }
 
-  private void make(Connection connection, Rows rows, boolean create) throws SQLException {
+  private void make(Connection connection, LockRepository lockRepository, boolean create)
+      throws SQLException {
     if (create) {
       try (Statement statement = connection.createStatement()) {
         for (String ddl : text.schema()) {
@@ -193,14 +196,14 @@ final class ServerDatabase implements Database {
         }
       } catch (SQLException e) {
         // Somebody else has made them from the file, and lets this user do no more than use them.
-        if (dialect.reason(e) != Dialect.Reason.NO_RIGHT || !areAllThere(connection)) {
+        if (dialect.reason(e) != Dialect.UnfitReason.NO_RIGHT || !areAllThere(connection)) {
           throw e;
         }
       }
     }
     // The last step, so that its absence tells of tables that are not complete.
-    if (rows.facts().isEmpty()) {
-      rows.putFact("schema", VERSION, true);
+    if (lockRepository.facts().isEmpty()) {
+      lockRepository.putFact("schema", VERSION, true);
     }
   }
 
@@ -290,14 +293,14 @@ final class ServerDatabase implements Database {
     return store + " cannot be used: " + e.getMessage();
   }
 
-  private Taken take() throws SQLException {
+  private CheckedConnection take() throws SQLException {
     Connection connection = source.connect();
     ConnectionState before = null;
     try {
       before = borrows ? ConnectionState.of(connection) : null;
       connection.setAutoCommit(true);
       dialect.setUp(connection, store, profile.maxInFlight()).ifPresent(this::warn);
-      return new Taken(connection, before);
+      return new CheckedConnection(connection, before);
     } catch (SQLException | RuntimeException e) {
       try (connection) {
         if (before != null) {
@@ -317,19 +320,19 @@ final class ServerDatabase implements Database {
   }
 
   @Override
-  public Link connect() throws SQLException {
-    Taken checked = spare.getAndSet(null);
+  public StoreConnection connect() throws SQLException {
+    CheckedConnection checked = spare.getAndSet(null);
     return link(checked != null ? checked : take());
   }
 
   /** A pool gets it as it was. */
-  private void giveBack(Taken unused) throws SQLException {
+  private void giveBack(CheckedConnection unused) throws SQLException {
     if (!borrows) {
       unused.connection().close();
       return;
     }
-    try (Link link = link(unused)) {
-      link.leave();
+    try (StoreConnection storeConnection = link(unused)) {
+      storeConnection.detach();
     }
   }
 
@@ -338,22 +341,23 @@ final class ServerDatabase implements Database {
     return borrows;
   }
 
-  private Link link(Taken taken) throws SQLException {
+  private StoreConnection link(CheckedConnection checkedConnection) throws SQLException {
     try {
-      Link link = dialect.link(taken.connection(), text, namespace, id -> isLocal.test(id));
-      if (taken.before() != null) {
-        link.borrowed(taken.before());
+      StoreConnection storeConnection =
+          dialect.link(checkedConnection.connection(), text, namespace, id -> isLocal.test(id));
+      if (checkedConnection.before() != null) {
+        storeConnection.borrowed(checkedConnection.before());
       }
-      return link;
+      return storeConnection;
     } catch (SQLException | RuntimeException e) {
-      taken.connection().close();
+      checkedConnection.connection().close();
       throw e;
     }
   }
 
   @Override
   public void close() {
-    Taken unused = spare.getAndSet(null);
+    CheckedConnection unused = spare.getAndSet(null);
     if (unused != null) {
       try {
         giveBack(unused);
@@ -369,13 +373,13 @@ final class ServerDatabase implements Database {
   }
 
   @Override
-  public Trouble trouble(SQLException error) {
-    return dialect.trouble(error);
+  public ErrorKind errorKind(SQLException error) {
+    return dialect.errorKind(error);
   }
 
   @Override
   public Optional<String> advice(SQLException error) {
-    return dialect.reason(error) == Dialect.Reason.POOLED
+    return dialect.reason(error) == Dialect.UnfitReason.POOLED
         ? Optional.of(store + " " + POOLED)
         : Optional.empty();
   }
@@ -387,7 +391,7 @@ final class ServerDatabase implements Database {
 
   /** Half of what a request may take: the last try may take the other half. */
   @Override
-  public Duration patience() {
+  public Duration retryTimeout() {
     return profile.maxInFlight().dividedBy(2);
   }
 
@@ -422,8 +426,12 @@ final class ServerDatabase implements Database {
    * @param sessions those of this process
    * @param look makes somebody read the news at once
    */
-  @Nullable Push push(Map<SessionId, JdbcSession> sessions, Push.Voice voice, Runnable look) {
-    return dialect.push(profile.display(), source, sessions, voice, look, profile.maxInFlight());
+  @Nullable NotificationListener push(
+      Map<SessionId, JdbcSession> sessions,
+      NotificationListener.NotificationSender notificationSender,
+      Runnable look) {
+    return dialect.push(
+        profile.display(), source, sessions, notificationSender, look, profile.maxInFlight());
   }
 
   /** Which sessions need no hint by the server; none until this is called. */

@@ -34,7 +34,7 @@ final class SqlText {
   private final List<String> folders;
   private final String prefix;
   private final boolean numbered;
-  private final Map<Key, Statement> statements = new ConcurrentHashMap<>();
+  private final Map<StatementKey, SqlStatement> statements = new ConcurrentHashMap<>();
 
   SqlText(String folder, String prefix) {
     this(List.of(folder), prefix);
@@ -57,39 +57,39 @@ final class SqlText {
   }
 
   /** A statement with question marks, and which parameter each of them stands for. */
-  record Statement(String name, String sql, List<String> parameters) {}
+  record SqlStatement(String name, String sql, List<String> parameters) {}
 
   /** How several statements become one text: what stands before and behind them. */
-  record Several(String before, String after) {
-    static final Several PLAIN = new Several("", "");
+  record MultiStatementFormat(String before, String after) {
+    static final MultiStatementFormat PLAIN = new MultiStatementFormat("", "");
 
     String one(String statements) {
       return before + statements + after;
     }
 
-    Statement one(Statement statements) {
-      return new Statement(statements.name(), one(statements.sql()), statements.parameters());
+    SqlStatement one(SqlStatement statements) {
+      return new SqlStatement(statements.name(), one(statements.sql()), statements.parameters());
     }
   }
 
   /** A statement by its file, and how many values its lists have. */
-  private record Key(String name, int size) {}
+  private record StatementKey(String name, int size) {}
 
   /** The name of a table with the user's prefix. */
   String table(String name) {
     return prefix + name;
   }
 
-  Statement statement(String name) {
+  SqlStatement statement(String name) {
     return statement(name, 1);
   }
 
   /**
-   * A statement with lists ({@code :names...}), each of so many values; {@link Sql#set(String,
-   * List)} sets them.
+   * A statement with lists ({@code :names...}), each of so many values; {@link
+   * NamedStatement#set(String, List)} sets them.
    */
-  Statement statement(String name, int size) {
-    return statements.computeIfAbsent(new Key(name, size), this::load);
+  SqlStatement statement(String name, int size) {
+    return statements.computeIfAbsent(new StatementKey(name, size), this::load);
   }
 
   /**
@@ -130,8 +130,8 @@ final class SqlText {
     return names;
   }
 
-  private Statement load(Key key) {
-    String name = key.name();
+  private SqlStatement load(StatementKey statementKey) {
+    String name = statementKey.name();
     String file =
         folders.stream()
             .map(folder -> folder + "/" + name + ".sql")
@@ -144,7 +144,7 @@ final class SqlText {
         parameter.replaceAll(
             found -> {
               if (found.group(2) != null) {
-                return list(found.group(1), key.size(), parameters);
+                return list(found.group(1), statementKey.size(), parameters);
               }
               int known = numbered ? parameters.indexOf(found.group(1)) : -1;
               if (known < 0) {
@@ -153,8 +153,8 @@ final class SqlText {
               }
               return numbered ? "?" + (known + 1) : "?";
             });
-    String called = key.size() == 1 ? name : name + " of " + key.size();
-    return new Statement(called, sql.strip(), List.copyOf(parameters));
+    String called = statementKey.size() == 1 ? name : name + " of " + statementKey.size();
+    return new SqlStatement(called, sql.strip(), List.copyOf(parameters));
   }
 
   private String list(String name, int size, List<String> parameters) {

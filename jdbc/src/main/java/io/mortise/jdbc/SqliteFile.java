@@ -3,8 +3,8 @@ package io.mortise.jdbc;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.Capability;
-import io.mortise.spi.News;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
@@ -98,7 +98,7 @@ final class SqliteFile implements Database {
   private volatile Predicate<SessionId> hasEnded = session -> false;
 
   /** Which files each open connection has its log in. */
-  private final Map<Connection, Log> logs = new ConcurrentHashMap<>();
+  private final Map<Connection, WriteAheadLog> writeAheadLogs = new ConcurrentHashMap<>();
 
   private volatile boolean logIsReplaced;
 
@@ -106,9 +106,9 @@ final class SqliteFile implements Database {
    * The write-ahead log and its index, by which processes see each other's commits and locks. They
    * stay what they are for as long as anybody has the database open.
    */
-  private record Log(@Nullable Object wal, @Nullable Object index) {
+  private record WriteAheadLog(@Nullable Object wal, @Nullable Object index) {
     /** Whether somebody who opens the database now has another one. */
-    boolean isReplacedBy(Log now) {
+    boolean isReplacedBy(WriteAheadLog now) {
       return (wal != null && !wal.equals(now.wal)) || (index != null && !index.equals(now.index));
     }
   }
@@ -140,7 +140,7 @@ final class SqliteFile implements Database {
   }
 
   private static Set<Capability> capabilities() {
-    return Bells.areThere()
+    return FileNotifier.areThere()
         ? EnumSet.allOf(Capability.class)
         : EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED));
   }
@@ -218,13 +218,13 @@ final class SqliteFile implements Database {
     }
   }
 
-  private interface Making {
+  private interface FileCreation {
     void make() throws IOException;
   }
 
-  private static void createIfMissing(Making making) throws IOException {
+  private static void createIfMissing(FileCreation fileCreation) throws IOException {
     try {
-      making.make();
+      fileCreation.make();
     } catch (FileAlreadyExistsException e) {
       // Another process was faster.
     }
@@ -251,7 +251,7 @@ final class SqliteFile implements Database {
   }
 
   private static void refuseSecondName(Path real) throws IOException {
-    String second = SecondName.of(real);
+    String second = FileAliasCheck.of(real);
     if (second != null) {
       throw new StoreUnfitException("Lock file '" + real + "' " + second + ". " + ONE_NAME);
     }
@@ -281,7 +281,7 @@ final class SqliteFile implements Database {
           connection.close();
           return agreed;
         } catch (SQLException e) {
-          if (trouble(e) != Trouble.BUSY || System.nanoTime() > limit) {
+          if (errorKind(e) != ErrorKind.BUSY || System.nanoTime() > limit) {
             throw refusal(e);
           }
           BackOff.pause(tries);
@@ -300,11 +300,11 @@ final class SqliteFile implements Database {
   }
 
   private HostClock prepare(Connection connection, boolean create) throws SQLException {
-    Rows rows = new Rows(connection, text, namespace);
+    LockRepository lockRepository = new LockRepository(connection, text, namespace);
     try (Statement statement = connection.createStatement()) {
       // Mostly all is there, and then nothing is written, so that nobody has to wait for anybody.
-      HostClock agreed = isMade(statement) ? agreed(rows) : null;
-      return agreed != null ? agreed : make(statement, rows, create);
+      HostClock agreed = isMade(statement) ? agreed(lockRepository) : null;
+      return agreed != null ? agreed : make(statement, lockRepository, create);
     }
   }
 
@@ -324,12 +324,13 @@ final class SqliteFile implements Database {
   }
 
   /** Null if something has to be written first. */
-  private @Nullable HostClock agreed(Rows rows) throws SQLException {
-    Map<String, String> facts = rows.facts();
+  private @Nullable HostClock agreed(LockRepository lockRepository) throws SQLException {
+    Map<String, String> facts = lockRepository.facts();
     return VERSION.equals(facts.get("schema")) ? HostClock.agreed(facts) : null;
   }
 
-  private HostClock make(Statement statement, Rows rows, boolean create) throws SQLException {
+  private HostClock make(Statement statement, LockRepository lockRepository, boolean create)
+      throws SQLException {
     try (ResultSet mode = statement.executeQuery("PRAGMA journal_mode=WAL")) {
       if (!mode.next() || !mode.getString(1).equalsIgnoreCase("wal")) {
         throw new StoreUnfitException(
@@ -346,9 +347,9 @@ final class SqliteFile implements Database {
       } else {
         requireTable(statement);
       }
-      String version = rows.facts().get("schema");
+      String version = lockRepository.facts().get("schema");
       if (version == null) {
-        rows.putFact("schema", VERSION, true);
+        lockRepository.putFact("schema", VERSION, true);
       } else if (!version.equals(VERSION)) {
         throw new StoreUnfitException(
             "The tables in lock file '"
@@ -359,7 +360,7 @@ final class SqliteFile implements Database {
                 + VERSION
                 + ". Use one release for all processes.");
       }
-      HostClock agreed = HostClock.agree(rows, profile.display());
+      HostClock agreed = HostClock.agree(lockRepository, profile.display());
       statement.execute("COMMIT");
       return agreed;
     } catch (SQLException | RuntimeException e) {
@@ -435,11 +436,11 @@ final class SqliteFile implements Database {
    */
   @Override
   public boolean isReplacedInPart() {
-    Log now = log();
-    logs.keySet().removeIf(SqliteFile::isClosed);
+    WriteAheadLog now = log();
+    writeAheadLogs.keySet().removeIf(SqliteFile::isClosed);
     // Looked at last: SQLite removes them at the end of the last connection.
     logIsReplaced |=
-        logs.entrySet().stream()
+        writeAheadLogs.entrySet().stream()
             .anyMatch(open -> open.getValue().isReplacedBy(now) && !isClosed(open.getKey()));
     return isReplaced();
   }
@@ -452,8 +453,8 @@ final class SqliteFile implements Database {
     }
   }
 
-  private Log log() {
-    return new Log(beside("-wal"), beside("-shm"));
+  private WriteAheadLog log() {
+    return new WriteAheadLog(beside("-wal"), beside("-shm"));
   }
 
   private @Nullable Object beside(String suffix) {
@@ -480,7 +481,7 @@ final class SqliteFile implements Database {
   }
 
   @Override
-  public Link connect() throws SQLException {
+  public StoreConnection connect() throws SQLException {
     Connection connection = connection();
     try {
       return link(connection);
@@ -490,18 +491,18 @@ final class SqliteFile implements Database {
     }
   }
 
-  private Link link(Connection connection) throws SQLException {
-    Rows rows =
-        new Rows(connection, text, namespace) {
+  private StoreConnection link(Connection connection) throws SQLException {
+    LockRepository lockRepository =
+        new LockRepository(connection, text, namespace) {
           @Override
           Predicate<String> disconnected(Iterable<WaitRow> waiters) {
             return session -> hasEnded.test(new SessionId(session));
           }
         };
     // The first read opens the log.
-    rows.facts();
-    logs.put(connection, log());
-    return new Link(connection, rows, new Immediate(connection));
+    lockRepository.facts();
+    writeAheadLogs.put(connection, log());
+    return new StoreConnection(connection, lockRepository, new ImmediateTransactions(connection));
   }
 
   /** Which sessions are known to be of processes that have ended; none until this is called. */
@@ -510,26 +511,26 @@ final class SqliteFile implements Database {
   }
 
   /** Transactions that have the write lock from the start, so that none of them fails half-way. */
-  private final class Immediate implements Link.Transactions {
+  private final class ImmediateTransactions implements StoreConnection.Transactions {
     private final PreparedStatement begin;
     private final PreparedStatement commit;
     private final PreparedStatement rollback;
     private boolean open;
 
-    Immediate(Connection connection) throws SQLException {
+    ImmediateTransactions(Connection connection) throws SQLException {
       begin = connection.prepareStatement("BEGIN IMMEDIATE");
       commit = connection.prepareStatement("COMMIT");
       rollback = connection.prepareStatement("ROLLBACK");
     }
 
     @Override
-    public void begin(Rows.@Nullable Expected expected) throws SQLException {
+    public void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) throws SQLException {
       begin.executeUpdate();
       open = true;
     }
 
     @Override
-    public void commit(List<News> told) throws SQLException {
+    public void commit(List<SessionNotification> pendingNotifications) throws SQLException {
       commit.executeUpdate();
       open = false;
     }
@@ -550,17 +551,17 @@ final class SqliteFile implements Database {
 
   @Override
   public StoreReport examine(Connection connection) throws SQLException {
-    return SqliteExam.of(connection, real, clock.isMonotonic());
+    return SqliteSettingsReport.of(connection, real, clock.isMonotonic());
   }
 
   @Override
-  public Trouble trouble(SQLException error) {
+  public ErrorKind errorKind(SQLException error) {
     return switch (code(error)) {
-      case 5, 6 -> Trouble.BUSY;
-      case 13 -> Trouble.FULL;
-      case 8, 11, 14, 26 -> Trouble.UNFIT;
-      case 10 -> Trouble.BROKEN;
-      default -> Trouble.UNFIT;
+      case 5, 6 -> ErrorKind.BUSY;
+      case 13 -> ErrorKind.FULL;
+      case 8, 11, 14, 26 -> ErrorKind.UNFIT;
+      case 10 -> ErrorKind.BROKEN;
+      default -> ErrorKind.UNFIT;
     };
   }
 

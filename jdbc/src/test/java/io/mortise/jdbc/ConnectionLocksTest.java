@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** As {@link ServerStatementsTest}, of who is passed over since it has no connection. */
 @ParameterizedClass
 @ValueSource(strings = {"postgresql", "mysql", "mariadb"})
-class ConnectionLocksTest extends ServerStatements {
+class ConnectionLocksTest extends ServerStatementsFixture {
   private static final String HEAD = OTHER.session().value();
   private static final String NEXT = THIRD.session().value();
   private static final Request.Abandon RELEASE = new Request.Abandon(NAME, OLD);
@@ -58,35 +58,37 @@ class ConnectionLocksTest extends ServerStatements {
   @Test
   void givenConnection_whenItsLockIsTaken_thenNobodyElseTakesIt_untilItIsGivenBack()
       throws SQLException {
-    try (Link second = link(connect())) {
-      assertThat(link.rows.takeConnectionLock(HEAD)).isTrue();
-      assertThat(link.rows.hasConnectionLock(HEAD)).isTrue();
-      assertThat(link.rows.takeConnectionLock(HEAD)).as("it is held already").isFalse();
-      assertThat(link.rows.takeConnectionLock(NEXT)).as("that of another session").isTrue();
+    try (StoreConnection second = link(connect())) {
+      assertThat(storeConnection.rows.takeConnectionLock(HEAD)).isTrue();
+      assertThat(storeConnection.rows.hasConnectionLock(HEAD)).isTrue();
+      assertThat(storeConnection.rows.takeConnectionLock(HEAD)).as("it is held already").isFalse();
+      assertThat(storeConnection.rows.takeConnectionLock(NEXT))
+          .as("that of another session")
+          .isTrue();
       assertThat(second.rows.takeConnectionLock(HEAD)).isFalse();
       assertThat(second.rows.hasConnectionLock(HEAD)).isFalse();
       assertThat(second.rows.withoutConnection(Set.of(HEAD, NEXT))).isEmpty();
 
-      link.sessions.close(OTHER.session());
-      assertThat(link.rows.hasConnectionLock(HEAD)).isFalse();
+      storeConnection.sessions.close(OTHER.session());
+      assertThat(storeConnection.rows.hasConnectionLock(HEAD)).isFalse();
       assertThat(second.rows.takeConnectionLock(HEAD)).isTrue();
       assertThat(second.rows.withoutConnection(Set.of(NEXT))).isEmpty();
-      link.leave();
+      storeConnection.detach();
       assertThat(second.rows.withoutConnection(Set.of(NEXT))).containsExactly(NEXT);
-      second.leave();
+      second.detach();
     }
   }
 
   @Test
   void givenSessions_whenOneHasNoConnection_thenItAloneIsToldOf() throws SQLException {
-    try (Link second = link(connect())) {
+    try (StoreConnection second = link(connect())) {
       assertThat(second.rows.takeConnectionLock(HEAD)).isTrue();
-      assertThat(link.rows.withoutConnection(Set.of(HEAD))).isEmpty();
-      assertThat(link.rows.withoutConnection(Set.of(HEAD, NEXT))).containsExactly(NEXT);
-      assertThat(link.rows.withoutConnection(Set.of(HEAD, NEXT, "unknown")))
+      assertThat(storeConnection.rows.withoutConnection(Set.of(HEAD))).isEmpty();
+      assertThat(storeConnection.rows.withoutConnection(Set.of(HEAD, NEXT))).containsExactly(NEXT);
+      assertThat(storeConnection.rows.withoutConnection(Set.of(HEAD, NEXT, "unknown")))
           .as("asked once more, of more")
           .containsExactly(NEXT);
-      second.leave();
+      second.detach();
     }
   }
 
@@ -94,27 +96,28 @@ class ConnectionLocksTest extends ServerStatements {
   void givenHeadThatSaidItIsConnected_whenTheLockIsReleased_thenItHoldsOnlyIfItStillIs()
       throws SQLException {
     saidToBeConnected(HEAD);
-    try (Link process = link(connect())) {
+    try (StoreConnection process = link(connect())) {
       assertThat(process.rows.takeConnectionLock(HEAD)).isTrue();
       lockWithQueue();
-      assertThat(Guessing.handOver(link.rows, RELEASE, told::add)).isTrue();
+      assertThat(ContendedRequestRunner.handOver(storeConnection.rows, RELEASE, told::add))
+          .isTrue();
       assertThat(changed()).containsEntry("owner", OTHER.encoded());
-      process.leave();
+      process.detach();
     }
     lockWithQueue();
-    assertThat(Guessing.handOver(link.rows, RELEASE, told::add))
+    assertThat(ContendedRequestRunner.handOver(storeConnection.rows, RELEASE, told::add))
         .as("passing it over is for the long way")
         .isFalse();
     assertUnchanged(held(OLD, "waiters", 2, "told", 3));
     release();
     assertThat(changed()).containsEntry("owner", THIRD.encoded()).containsEntry("waiters", 1L);
-    assertThat(link.rows.heads("lock", 9))
+    assertThat(storeConnection.rows.heads("lock", 9))
         .extracting(WaitRow::attempt)
         .containsExactly(OTHER.encoded());
     if (isPostgres()) {
-      try (Link process = link(connect())) {
+      try (StoreConnection process = link(connect())) {
         assertThat(process.rows.takeConnectionLock(HEAD)).as("nothing stays tried").isTrue();
-        process.leave();
+        process.detach();
       }
     }
   }
@@ -123,7 +126,7 @@ class ConnectionLocksTest extends ServerStatements {
   void givenHeadThatNeverSaidItIsConnected_whenTheLockIsReleased_thenItHolds() throws SQLException {
     saidToBeConnected(NEXT);
     lockWithQueue();
-    assertThat(Guessing.handOver(link.rows, RELEASE, told::add)).isTrue();
+    assertThat(ContendedRequestRunner.handOver(storeConnection.rows, RELEASE, told::add)).isTrue();
     assertThat(changed()).containsEntry("owner", OTHER.encoded());
     lockWithQueue();
     release();
@@ -138,28 +141,28 @@ class ConnectionLocksTest extends ServerStatements {
     lockWithQueue();
     release();
     assertThat(changed()).containsEntry("used", 0L).containsEntry("waiters", 2L);
-    assertThat(Guessing.queueUp(link.rows, acquire(), told::add))
+    assertThat(ContendedRequestRunner.queueUp(storeConnection.rows, acquire(), told::add))
         .as("a free lock with a queue is for the long way")
         .isNull();
-    assertThat(link.rows.acquireFast(acquire(), () -> now)).isNull();
+    assertThat(storeConnection.rows.acquireFast(acquire(), () -> now)).isNull();
     assertThat(changed()).containsEntry("used", 0L).containsEntry("waiters", 2L);
   }
 
   @Test
   void givenSessionWithAConnectionLock_whenRenewed_thenItsRowSaysSo() throws SQLException {
     String id = ATTEMPT.session().value();
-    assertThat(link.rows.takeConnectionLock(id)).isTrue();
-    assertThat(link.rows.renewSession(id, 1, 2, now + MINUTE, 2 * MINUTE, now)).isTrue();
-    assertThat(link.rows.session(id).hasConnectionLock()).isTrue();
-    assertThat(link.rows.session(id).ttl()).isEqualTo(2 * MINUTE);
-    assertThat(link.rows.keep(id, 2, 3, MINUTE, false, List.of(), 9)).isNotNull();
-    assertThat(link.rows.session(id).hasConnectionLock()).isTrue();
-    assertThat(link.rows.session(id).ttl()).isEqualTo(MINUTE);
-    link.leave();
-    assertThat(link.rows.keep(id, 3, 4, MINUTE, false, List.of(), 9)).isNotNull();
-    assertThat(link.rows.session(id).hasConnectionLock()).isFalse();
-    link.rows.insertSession("sessionFffff", 1, now, MINUTE + 1, "client");
-    assertThat(link.rows.session("sessionFffff").hasConnectionLock())
+    assertThat(storeConnection.rows.takeConnectionLock(id)).isTrue();
+    assertThat(storeConnection.rows.renewSession(id, 1, 2, now + MINUTE, 2 * MINUTE, now)).isTrue();
+    assertThat(storeConnection.rows.session(id).hasConnectionLock()).isTrue();
+    assertThat(storeConnection.rows.session(id).ttl()).isEqualTo(2 * MINUTE);
+    assertThat(storeConnection.rows.keep(id, 2, 3, MINUTE, false, List.of(), 9)).isNotNull();
+    assertThat(storeConnection.rows.session(id).hasConnectionLock()).isTrue();
+    assertThat(storeConnection.rows.session(id).ttl()).isEqualTo(MINUTE);
+    storeConnection.detach();
+    assertThat(storeConnection.rows.keep(id, 3, 4, MINUTE, false, List.of(), 9)).isNotNull();
+    assertThat(storeConnection.rows.session(id).hasConnectionLock()).isFalse();
+    storeConnection.rows.insertSession("sessionFffff", 1, now, MINUTE + 1, "client");
+    assertThat(storeConnection.rows.session("sessionFffff").hasConnectionLock())
         .as("an odd number of microseconds says nothing")
         .isFalse();
   }
@@ -170,8 +173,8 @@ class ConnectionLocksTest extends ServerStatements {
     // What a pooler tells its clients when they connect is no process of the server.
     for (int told : List.of(0, 1)) {
       try (Connection connection = connect()) {
-        PostgresRows behind =
-            new PostgresRows(
+        PostgresLockRepository behind =
+            new PostgresLockRepository(
                 connection, tables.text, NAMESPACE, session -> false, false, told, true);
         assertThat(behind.takeConnectionLock(HEAD)).isFalse();
         assertThat(behind.withoutConnection(Set.of(HEAD))).containsExactly(HEAD);
@@ -195,13 +198,14 @@ class ConnectionLocksTest extends ServerStatements {
         AttemptId waiting = waiter.attempt();
         assertThat(waiter.acquire("lock", waiting)).isInstanceOf(Reply.Queued.class);
         waiter.hints.clear();
-        ConnectionLocks.await(url, waiter.id(), true);
-        ConnectionLocks.breakThat(breaking, waiter.id());
+        ConnectionLockProbe.await(url, waiter.id(), true);
+        ConnectionLockProbe.breakThat(breaking, waiter.id());
         holder.abandon("lock", held);
-        News news = waiter.hints.poll(20, TimeUnit.SECONDS);
-        assertThat(news)
+        SessionNotification sessionNotification = waiter.hints.poll(20, TimeUnit.SECONDS);
+        assertThat(sessionNotification)
             .isInstanceOfSatisfying(
-                News.Granted.class, granted -> assertThat(granted.attempt()).isEqualTo(waiting));
+                SessionNotification.Granted.class,
+                granted -> assertThat(granted.attempt()).isEqualTo(waiting));
         waiter.abandon("lock", waiting);
         // The first may meet the connection that broke.
         Awaitility.await()
@@ -212,8 +216,8 @@ class ConnectionLocksTest extends ServerStatements {
   }
 
   private void release() throws SQLException {
-    link.begin(Rows.Expected.of(RELEASE));
-    link.locks.apply(RELEASE, link.now());
-    link.commit();
+    storeConnection.begin(LockRepository.PrefetchTarget.of(RELEASE));
+    storeConnection.locks.apply(RELEASE, storeConnection.now());
+    storeConnection.commit();
   }
 }

@@ -36,32 +36,42 @@ class DurabilityTest {
   private static LossyDisk disk;
 
   /** What a grant outlasts that was answered. */
-  private enum Outlasts {
+  private enum Durability {
     NOTHING,
     CRASH,
     POWER_CUT
   }
 
   private enum Mode {
-    POSTGRESQL(Product.POSTGRESQL, Outlasts.POWER_CUT, "-c", "synchronous_commit=off"),
+    POSTGRESQL(DatabaseProduct.POSTGRESQL, Durability.POWER_CUT, "-c", "synchronous_commit=off"),
     POSTGRESQL_UNSAFE(
-        Product.POSTGRESQL, Outlasts.CRASH, "-c", "fsync=off", "-c", "full_page_writes=off"),
-    MYSQL(Product.MYSQL, Outlasts.POWER_CUT),
-    MYSQL_RELAXED(Product.MYSQL, Outlasts.CRASH, "--innodb-flush-log-at-trx-commit=2"),
+        DatabaseProduct.POSTGRESQL,
+        Durability.CRASH,
+        "-c",
+        "fsync=off",
+        "-c",
+        "full_page_writes=off"),
+    MYSQL(DatabaseProduct.MYSQL, Durability.POWER_CUT),
+    MYSQL_RELAXED(DatabaseProduct.MYSQL, Durability.CRASH, "--innodb-flush-log-at-trx-commit=2"),
     // Threads that write the log at once, though nobody waits for them, are mostly fast enough.
     MYSQL_UNFORCED_BINLOG(
-        Product.MYSQL, Outlasts.CRASH, "--sync-binlog=0", "--innodb-log-writer-threads=OFF"),
+        DatabaseProduct.MYSQL,
+        Durability.CRASH,
+        "--sync-binlog=0",
+        "--innodb-log-writer-threads=OFF"),
     MYSQL_LAZY(
-        Product.MYSQL,
-        Outlasts.NOTHING,
+        DatabaseProduct.MYSQL,
+        Durability.NOTHING,
         "--innodb-flush-log-at-trx-commit=0",
         "--innodb-log-writer-threads=OFF"),
-    MARIADB(Product.MARIADB, Outlasts.POWER_CUT, "--log-bin", "--sync-binlog=1"),
-    MARIADB_RELAXED(Product.MARIADB, Outlasts.CRASH, "--innodb-flush-log-at-trx-commit=2"),
-    MARIADB_UNFORCED_BINLOG(Product.MARIADB, Outlasts.CRASH, "--log-bin", "--sync-binlog=0"),
-    MARIADB_LAZY(Product.MARIADB, Outlasts.NOTHING, "--innodb-flush-log-at-trx-commit=0"),
-    H2_IMMEDIATE(Product.H2, Outlasts.CRASH),
-    H2(Product.H2, Outlasts.NOTHING) {
+    MARIADB(DatabaseProduct.MARIADB, Durability.POWER_CUT, "--log-bin", "--sync-binlog=1"),
+    MARIADB_RELAXED(
+        DatabaseProduct.MARIADB, Durability.CRASH, "--innodb-flush-log-at-trx-commit=2"),
+    MARIADB_UNFORCED_BINLOG(
+        DatabaseProduct.MARIADB, Durability.CRASH, "--log-bin", "--sync-binlog=0"),
+    MARIADB_LAZY(DatabaseProduct.MARIADB, Durability.NOTHING, "--innodb-flush-log-at-trx-commit=0"),
+    H2_IMMEDIATE(DatabaseProduct.H2, Durability.CRASH),
+    H2(DatabaseProduct.H2, Durability.NOTHING) {
       @Override
       String url(LocalServer server) {
         return server.url().replace(";WRITE_DELAY=0", "");
@@ -76,15 +86,15 @@ class DurabilityTest {
       }
     };
 
-    final Product product;
-    final Outlasts outlasts;
+    final DatabaseProduct product;
+    final Durability durability;
 
     @SuppressWarnings("ImmutableEnumChecker") // nobody changes it
     private final String[] arguments;
 
-    Mode(Product product, Outlasts outlasts, String... arguments) {
+    Mode(DatabaseProduct product, Durability durability, String... arguments) {
       this.product = product;
-      this.outlasts = outlasts;
+      this.durability = durability;
       this.arguments = arguments;
     }
 
@@ -109,34 +119,34 @@ class DurabilityTest {
   }
 
   static Stream<Mode> outlastCrash() {
-    // The others: MySqlTroubleTest.
+    // The others: MySqlFailureTest.
     return Arrays.stream(Mode.values())
-        .filter(mode -> mode.outlasts != Outlasts.NOTHING)
+        .filter(mode -> mode.durability != Durability.NOTHING)
         .filter(mode -> mode != Mode.MYSQL && mode != Mode.MARIADB);
   }
 
   static Stream<Mode> outlastNothing() {
-    return Arrays.stream(Mode.values()).filter(mode -> mode.outlasts == Outlasts.NOTHING);
+    return Arrays.stream(Mode.values()).filter(mode -> mode.durability == Durability.NOTHING);
   }
 
   static Stream<Mode> outlastPowerCut() {
-    return Arrays.stream(Mode.values()).filter(mode -> mode.outlasts == Outlasts.POWER_CUT);
+    return Arrays.stream(Mode.values()).filter(mode -> mode.durability == Durability.POWER_CUT);
   }
 
   static Stream<Mode> doNotOutlastPowerCut() {
-    return Arrays.stream(Mode.values()).filter(mode -> mode.outlasts != Outlasts.POWER_CUT);
+    return Arrays.stream(Mode.values()).filter(mode -> mode.durability != Durability.POWER_CUT);
   }
 
   /** What goes wrong. */
-  private interface Harm {
+  private interface CrashAction {
     /** Forces to the disk what has been written by now. */
     void prepare();
 
     void strike(LocalServer server);
   }
 
-  private static final Harm CRASH =
-      new Harm() {
+  private static final CrashAction CRASH =
+      new CrashAction() {
         @Override
         public void prepare() {}
 
@@ -169,8 +179,8 @@ class DurabilityTest {
     }
   }
 
-  private static Harm powerCut(LossyDisk on) {
-    return new Harm() {
+  private static CrashAction powerCut(LossyDisk on) {
+    return new CrashAction() {
       @Override
       public void prepare() {
         on.settle();
@@ -192,7 +202,7 @@ class DurabilityTest {
 
   private static LossyDisk disk() {
     if (disk == null) {
-      disk = Disks.lossy();
+      disk = PowerLossDisks.lossy();
     }
     return disk;
   }
@@ -218,14 +228,15 @@ class DurabilityTest {
   }
 
   /** The last grants before the fault are held after it, by the same holder and nobody else. */
-  private static void checkKept(Mode mode, LocalServer server, Harm harm) throws Exception {
+  private static void checkKept(Mode mode, LocalServer server, CrashAction crashAction)
+      throws Exception {
     try (LockClient holder = mode.client(server);
         LockClient other = mode.client(server)) {
       Lease old = holder.lock("a").acquire();
-      harm.prepare();
+      crashAction.prepare();
       Lease[] leases = {old, holder.lock("b").acquire()};
 
-      harm.strike(server);
+      crashAction.strike(server);
 
       for (Lease held : leases) {
         assertThat(tried(other, held.name())).as(held.name()).isEmpty();
@@ -243,7 +254,8 @@ class DurabilityTest {
   }
 
   /** The last grant before the fault is given again after it, with a greater token. */
-  private static void checkForgotten(Mode mode, LocalServer server, Harm harm) throws Exception {
+  private static void checkForgotten(Mode mode, LocalServer server, CrashAction crashAction)
+      throws Exception {
     boolean forgotten = false;
     for (int i = 0; i < TRIES && !forgotten; i++) {
       try (LockClient holder = mode.client(server);
@@ -251,11 +263,11 @@ class DurabilityTest {
         // The tables and the session are there, whatever becomes of the grant.
         holder.lock("warm-up").acquire().close();
         mode.settle(server);
-        harm.prepare();
+        crashAction.prepare();
         String name = "a" + i;
         long token = holder.lock(name).tryAcquire().orElseThrow().token();
 
-        harm.strike(server);
+        crashAction.strike(server);
 
         Optional<Lease> second = tried(other, name);
         forgotten = second.isPresent();

@@ -1,8 +1,8 @@
 package io.mortise.jdbc;
 
 import io.mortise.LockClient;
-import io.mortise.testkit.Machine;
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FakeClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -37,29 +37,30 @@ class EmbeddedClockTest {
   @TempDir Path folder;
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenH2InMemory_whenItsClockIsSet_thenItIsAsOnAServer() throws Exception {
     play(List.of(), "jdbc:h2:mem:locks;DB_CLOSE_DELAY=-1");
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenH2InAFile_whenItsClockIsSet_thenItIsAsOnAServer() throws Exception {
     play(List.of(), "jdbc:h2:" + folder.resolve("locks"));
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenSqliteThatCountsByTheTimeOfDay_whenItIsSet_thenItIsAsOnAServer() throws Exception {
-    Assumptions.assumeTrue(Disks.mayMount(), "SKIPPED: hiding a folder needs root that may mount.");
+    Assumptions.assumeTrue(
+        PowerLossDisks.mayMount(), "SKIPPED: hiding a folder needs root that may mount.");
     play(ELSEWHERE, "jdbc:sqlite:" + folder.resolve("locks.db"));
   }
 
   private static void play(List<String> prefix, String url) throws Exception {
-    try (FakeClock clock = Machine.required(FakeClock.installed(), "libfaketime")) {
+    try (FakeClock clock = TestPrerequisites.required(FakeClock.installed(), "libfaketime")) {
       List<String> seen = new ArrayList<>(prefix);
       seen.addAll(clock.prefix());
-      try (LockChild child = LockChild.start(seen, "clock", url, ServerClockSuite.TTL)) {
+      try (LockProcess child = LockProcess.start(seen, "clock", url, ServerClockSuite.TTL)) {
         for (String line = child.line(); !line.equals(DONE); line = child.line()) {
           clock.set(Duration.parse(line));
           child.go();
@@ -71,7 +72,7 @@ class EmbeddedClockTest {
   /** In the process whose clock it is. */
   static void playHere(String url) throws Exception {
     ServerClockSuite suite =
-        new ServerClockSuite(Product.H2) {
+        new ServerClockSuite(DatabaseProduct.H2) {
           @Override
           String url() {
             return url;

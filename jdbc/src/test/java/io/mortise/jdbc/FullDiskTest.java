@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 class FullDiskTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 
-  private static SmallDisk disk() {
-    Optional<SmallDisk> disk = SmallDisk.mount(2);
+  private static FillableDisk disk() {
+    Optional<FillableDisk> disk = FillableDisk.mount(2);
     Assumptions.assumeTrue(
         disk.isPresent(), "SKIPPED: a disk that can be filled needs root that may mount.");
     return disk.orElseThrow();
@@ -37,19 +37,19 @@ class FullDiskTest {
     return LockName.of("lock/" + number + "/" + "x".repeat(300));
   }
 
-  private static String url(SmallDisk disk) {
+  private static String url(FillableDisk disk) {
     return "jdbc:sqlite:" + disk.folder().resolve("locks.db");
   }
 
   private static boolean isReleased(SessionDriver session, LockName name, AttemptId attempt) {
     return session.ask(new Request.Abandon(name, attempt)) instanceof Reply.Ended ended
-        && ended.was() == Reply.Was.HELD;
+        && ended.was() == Reply.AttemptState.HELD;
   }
 
   @Test
   void givenFullDisk_whenNewLocksAreWanted_thenTheyAreRefused_andNothingIsForgotten()
       throws Exception {
-    try (SmallDisk disk = disk();
+    try (FillableDisk disk = disk();
         LockStore store = JdbcStore.open(url(disk))) {
       SessionDriver session = SessionDriver.open(store, LONG, "client");
       List<Reply.Granted> held = new ArrayList<>();
@@ -66,7 +66,7 @@ class FullDiskTest {
           .isInstanceOfSatisfying(
               Reply.Refused.class,
               reply -> {
-                assertThat(reply.why()).isEqualTo(Reply.Why.STORE_FULL);
+                assertThat(reply.why()).isEqualTo(Reply.RefusalReason.STORE_FULL);
                 assertThat(reply.message()).contains("no room left");
               });
       disk.clear();
@@ -83,7 +83,7 @@ class FullDiskTest {
 
   @Test
   void givenFullDisk_whenALockIsTried_thenTheMessageSaysSo() throws Exception {
-    try (SmallDisk disk = disk();
+    try (FillableDisk disk = disk();
         LockClient client = LockClient.builder().url(url(disk)).ttl(LONG).build()) {
       List<Lease> leases = new ArrayList<>();
       leases.add(client.lock("held").acquire());

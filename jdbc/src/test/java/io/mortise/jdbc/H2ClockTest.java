@@ -1,10 +1,10 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 
-@Unpaused
+@RerunIfPaused
 class H2ClockTest extends ServerClockSuite {
   H2ClockTest() {
-    super(Product.H2);
+    super(DatabaseProduct.H2);
   }
 }

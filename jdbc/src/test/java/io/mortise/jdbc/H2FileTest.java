@@ -30,7 +30,7 @@ class H2FileTest {
       givenProcessThatHasTheFileOpen_whenItIsKilled_thenNobodyHeldBesideIt_andTheNextTokenIsGreater()
           throws Exception {
     String url = url(directory);
-    try (LockChild child = LockChild.start("hold", url, TTL)) {
+    try (LockProcess child = LockProcess.start("hold", url, TTL)) {
       long token = Long.parseLong(child.line());
       checkAlone(url);
       child.kill();
@@ -41,11 +41,11 @@ class H2FileTest {
   @Test
   void givenProcessThatHasTheFileOpen_whenThePowerIsCut_thenTheNextTokenIsGreater()
       throws Exception {
-    try (LossyDisk disk = Disks.lossy()) {
+    try (LossyDisk disk = PowerLossDisks.lossy()) {
       String url = url(disk.folder());
       LockClient.connect(url).close();
       disk.settle();
-      try (LockChild child = LockChild.start("hold", url, TTL)) {
+      try (LockProcess child = LockProcess.start("hold", url, TTL)) {
         long token = Long.parseLong(child.line());
         checkAlone(url);
         disk.cutPower(child::pause, child::kill);
@@ -60,7 +60,7 @@ class H2FileTest {
     String url = url(directory) + ";AUTO_SERVER=TRUE";
     // H2 writes half a second later, so a process that is killed may leave no tables of its own.
     LockClient.connect(url).close();
-    try (LockChild child = LockChild.start("hold", url, TTL)) {
+    try (LockProcess child = LockProcess.start("hold", url, TTL)) {
       long token = Long.parseLong(child.line());
       try (LockClient next = LockClient.connect(url)) {
         assertThat(next.lock("held").tryAcquire()).isEmpty();

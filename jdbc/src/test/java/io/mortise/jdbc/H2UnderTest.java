@@ -30,7 +30,7 @@ final class H2UnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
-    directory = kind == Kind.MEM ? null : TempTree.create();
+    directory = kind == Kind.MEM ? null : TempDirectory.create();
     if (kind == Kind.TCP) {
       server = start(Integer.toString(RedisServer.freePort()));
     }
@@ -80,6 +80,6 @@ final class H2UnderTest implements StoreUnderTest {
     if (server != null) {
       server.stop();
     }
-    TempTree.delete(directory);
+    TempDirectory.delete(directory);
   }
 }

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.admin.LockParty;
+import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
-import io.mortise.testkit.Unpaused;
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class KilledWaiterTest {
   private static final Duration TTL = Duration.ofSeconds(15);
-  private static final Duration BOUND = Waits.scaled(Duration.ofSeconds(2));
+  private static final Duration BOUND = BoundedWait.scaled(Duration.ofSeconds(2));
   private static final Duration LONG = Duration.ofSeconds(40);
   private static final int ROUNDS = Integer.getInteger("mortise.killed.rounds", 3);
   private static final int CROWD = 11;
@@ -64,7 +64,7 @@ class KilledWaiterTest {
 
   @ParameterizedTest
   @EnumSource
-  @Unpaused
+  @RerunIfPaused
   void givenHeadOfTheQueueKilled_whenTheHolderReleases_thenTheNextLiveWaiterHoldsAtOnce(
       Database database) throws Exception {
     long[] took = new long[ROUNDS];
@@ -79,7 +79,7 @@ class KilledWaiterTest {
 
   @ParameterizedTest
   @EnumSource
-  @Unpaused
+  @RerunIfPaused
   void givenHeadKilledWithTenDeadBehindIt_whenTheHolderReleases_thenTheNextLiveWaiterHoldsAtOnce(
       Database database) throws Exception {
     System.out.printf(
@@ -92,7 +92,7 @@ class KilledWaiterTest {
     String url = Database.POSTGRESQL.url(directory);
     try (LockClient holder = client(url);
         LockClient waiter = client(url);
-        LockChild head = LockChild.start("crowd", url, TTL, "1")) {
+        LockProcess head = LockProcess.start("crowd", url, TTL, "1")) {
       Lease held = holder.lock("echo").acquireWithin(LONG);
       SessionId stopped = AttemptId.parse(awaitWaiters(holder, 1).get(0).attempt()).session();
       CompletableFuture<Long> granted = CompletableFuture.supplyAsync(() -> grantedAt(waiter));
@@ -132,15 +132,16 @@ class KilledWaiterTest {
         LockClient waiter = client(url)) {
       Lease held = holder.lock("echo").acquireWithin(LONG);
       CompletableFuture<Long> granted;
-      try (LockChild child = LockChild.start("crowd", url, TTL, Integer.toString(dead))) {
-        List<LockParty> waiting = awaitWaiters(holder, dead);
+      try (LockProcess child = LockProcess.start("crowd", url, TTL, Integer.toString(dead))) {
+        List<LockParticipant> waiting = awaitWaiters(holder, dead);
         granted = CompletableFuture.supplyAsync(() -> grantedAt(waiter));
         awaitWaiters(holder, dead + 1);
         child.kill();
         if (database != Database.SQLITE) {
           waiting.forEach(
               party ->
-                  ConnectionLocks.await(url, AttemptId.parse(party.attempt()).session(), false));
+                  ConnectionLockProbe.await(
+                      url, AttemptId.parse(party.attempt()).session(), false));
         }
       }
       long released = System.nanoTime();
@@ -155,7 +156,7 @@ class KilledWaiterTest {
     return LockClient.builder().url(url).ttl(TTL).build();
   }
 
-  private static List<LockParty> awaitWaiters(LockClient locks, int count) {
+  private static List<LockParticipant> awaitWaiters(LockClient locks, int count) {
     return Awaitility.await()
         .atMost(LONG)
         .pollInterval(Duration.ofMillis(10))

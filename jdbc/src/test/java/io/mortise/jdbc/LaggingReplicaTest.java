@@ -29,11 +29,11 @@ class LaggingReplicaTest {
   @ParameterizedTest
   @EnumSource(names = {"POSTGRESQL", "MYSQL", "MARIADB"})
   void givenReplicaThatLags_whenItTakesOver_thenAGrantIsForgotten_butTheOldTokenIsRefused(
-      Product product) throws Exception {
-    try (ReplicaPair pair = ReplicaPair.start(product);
+      DatabaseProduct databaseProduct) throws Exception {
+    try (ReplicaPair pair = ReplicaPair.start(databaseProduct);
         LockClient first = client(pair);
         LockClient second = client(pair)) {
-      DataSource resource = product.source(pair.url());
+      DataSource resource = databaseProduct.source(pair.url());
       FencingToken known = first.lock("known").acquire().fencingToken();
       try (SqlHelpers helpers = SqlHelpers.open(resource)) {
         enter(helpers.fence(), resource, known);

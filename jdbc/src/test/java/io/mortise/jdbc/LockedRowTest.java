@@ -8,10 +8,10 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.testkit.Waits;
+import io.mortise.spi.SessionNotification;
+import io.mortise.testkit.BoundedWait;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -43,7 +43,7 @@ class LockedRowTest {
   private Connection changing;
   private Connection elsewhere;
   private Connection watching;
-  private Link link;
+  private StoreConnection storeConnection;
   private AttemptId held;
   private TestSession session;
 
@@ -62,7 +62,7 @@ class LockedRowTest {
     PostgresDialect dialect = new PostgresDialect();
     dialect.setUp(connection, "the test's store", BOUND);
     execute(connection, "SET lock_timeout = 0; SET statement_timeout = 0");
-    link =
+    storeConnection =
         dialect.link(
             connection,
             new SqlText(dialect.folders(), SqlText.DEFAULT_PREFIX),
@@ -105,7 +105,7 @@ class LockedRowTest {
     Reply reply =
         meanwhile(
             "UPDATE mortise_lock SET owner = NULL, used = 0 WHERE " + lock(NAME),
-            () -> Guessing.reply(link, acquire));
+            () -> ContendedRequestRunner.reply(storeConnection, acquire));
     assertThat(reply).isInstanceOf(Reply.Granted.class);
   }
 
@@ -114,9 +114,11 @@ class LockedRowTest {
     changing.rollback();
     AttemptId gone = session.attempt();
     AttemptId next = session.attempt();
-    assertThat(Guessing.reply(link, acquire(gone))).isInstanceOf(Reply.Queued.class);
-    assertThat(Guessing.reply(link, acquire(next))).isInstanceOf(Reply.Queued.class);
-    link.takeTold();
+    assertThat(ContendedRequestRunner.reply(storeConnection, acquire(gone)))
+        .isInstanceOf(Reply.Queued.class);
+    assertThat(ContendedRequestRunner.reply(storeConnection, acquire(next)))
+        .isInstanceOf(Reply.Queued.class);
+    storeConnection.takeNotifications();
     keep(changing, NAME);
     Reply reply =
         meanwhile(
@@ -126,9 +128,13 @@ class LockedRowTest {
                 + gone.encoded()
                 + "'; UPDATE mortise_lock SET waiters = 1 WHERE "
                 + lock(NAME),
-            () -> Guessing.reply(link, new Request.Abandon(LockName.of(NAME), held)));
+            () ->
+                ContendedRequestRunner.reply(
+                    storeConnection, new Request.Abandon(LockName.of(NAME), held)));
     assertThat(reply).isInstanceOf(Reply.Ended.class);
-    assertThat(link.takeTold()).extracting(News::attempt).containsExactly(next);
+    assertThat(storeConnection.takeNotifications())
+        .extracting(SessionNotification::attempt)
+        .containsExactly(next);
   }
 
   @Test
@@ -159,10 +165,13 @@ class LockedRowTest {
       AttemptId holder = held;
       for (int i = 0; i < 5; i++) {
         AttemptId next = session.attempt();
-        assertThat(Guessing.reply(link, acquire(next))).isInstanceOf(Reply.Queued.class);
-        assertThat(Guessing.reply(link, new Request.Abandon(LockName.of(NAME), holder)))
+        assertThat(ContendedRequestRunner.reply(storeConnection, acquire(next)))
+            .isInstanceOf(Reply.Queued.class);
+        assertThat(
+                ContendedRequestRunner.reply(
+                    storeConnection, new Request.Abandon(LockName.of(NAME), holder)))
             .isInstanceOf(Reply.Ended.class);
-        link.rows.notify("somebody_else", "news");
+        storeConnection.rows.notify("somebody_else", "news");
         holder = next;
       }
     } finally {
@@ -175,7 +184,7 @@ class LockedRowTest {
   void givenLockWhoseRowSomebodyKeepsLocked_whenInspected_thenItIsShownAllTheSame()
       throws Exception {
     LockQuery query = LockQuery.of(LockName.of(NAME));
-    assertThat(Waits.join(store.inspect(query)).locks())
+    assertThat(BoundedWait.join(store.inspect(query)).locks())
         .singleElement()
         .satisfies(view -> assertThat(view.holders()).hasSize(1));
   }

@@ -1,10 +1,10 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 
-@Unpaused
+@RerunIfPaused
 class MariaDbClockTest extends ServerClockSuite {
   MariaDbClockTest() {
-    super(Product.MARIADB);
+    super(DatabaseProduct.MARIADB);
   }
 }

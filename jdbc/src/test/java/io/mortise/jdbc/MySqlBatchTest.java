@@ -37,7 +37,7 @@ class MySqlBatchTest {
           .toList();
 
   @ParameterizedTest
-  @MethodSource("io.mortise.jdbc.MySqlTroubleTest#servers")
+  @MethodSource("io.mortise.jdbc.MySqlFailureTest#servers")
   void givenManyLocks_whenTakenAndReleasedAtOnce_thenEachAnswerIsItsOwn(MySqlServers server)
       throws Exception {
     try (LockStore store = JdbcStore.open(server.url() + "&maxInFlight=20s&namespace=batch");
@@ -76,7 +76,8 @@ class MySqlBatchTest {
         for (int i = 0; i < NAMES.size(); i++) {
           if (!NAMES.get(i).equals("a ")) {
             Reply.Ended ended =
-                new Reply.Ended(attempts.get(i), Reply.Was.HELD, Reply.How.RELEASED, false);
+                new Reply.Ended(
+                    attempts.get(i), Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false);
             assertThat(released.get(i)).as(NAMES.get(i)).isEqualTo(ended);
             assertThat(twice.get(i)).as(NAMES.get(i)).isEqualTo(ended);
             assertThat(late.get(i)).as(NAMES.get(i)).isInstanceOf(Reply.Refused.class);
@@ -84,7 +85,7 @@ class MySqlBatchTest {
         }
       }
       assertThat(together(server) - before).as("statements for several").isGreaterThan(3);
-      assertThat(other.abandon("a ", foreign).was()).isEqualTo(Reply.Was.HELD);
+      assertThat(other.abandon("a ", foreign).was()).isEqualTo(Reply.AttemptState.HELD);
     }
   }
 

@@ -1,12 +1,12 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 import java.time.Duration;
 
-@Unpaused
+@RerunIfPaused
 class MySqlClockTest extends ServerClockSuite {
   MySqlClockTest() {
-    super(Product.MYSQL);
+    super(DatabaseProduct.MYSQL);
   }
 
   @Override

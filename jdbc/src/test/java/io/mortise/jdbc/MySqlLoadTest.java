@@ -30,7 +30,7 @@ class MySqlLoadTest {
    */
   @Timeout(150)
   @ParameterizedTest
-  @MethodSource("io.mortise.jdbc.MySqlTroubleTest#servers")
+  @MethodSource("io.mortise.jdbc.MySqlFailureTest#servers")
   void givenManyThreadsOfTwoClients_whenTheyFightForNeighbouringLocks_thenNoTransactionDeadlocks(
       MySqlServers server) throws Exception {
     String url = server.url() + "&namespace=load";

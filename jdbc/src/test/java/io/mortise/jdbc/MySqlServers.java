@@ -1,6 +1,6 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.Machine;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.MariaDbServer;
 import io.mortise.testkit.server.MySqlServer;
@@ -53,7 +53,7 @@ public final class MySqlServers {
 
   /** Where there is no such server, the test is skipped, or on CI fails. */
   public Path program() {
-    return Machine.required(find.get(), "a server " + name);
+    return TestPrerequisites.required(find.get(), "a server " + name);
   }
 
   /** The URL of somebody who may use one database. */

@@ -9,14 +9,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
-import io.mortise.jdbc.Rows.Ask;
-import io.mortise.jdbc.Rows.Block;
-import io.mortise.jdbc.Rows.Place;
+import io.mortise.jdbc.LockRepository.BatchedRequest;
+import io.mortise.jdbc.LockRepository.ContendedOutcome;
+import io.mortise.jdbc.LockRepository.TokenRange;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @ParameterizedClass
 @ValueSource(strings = {"mysql", "mariadb"})
-class MySqlStatementsTest extends ServerStatements {
+class MySqlStatementsTest extends ServerStatementsFixture {
   private static final AttemptId SOON = new AttemptId(new SessionId("sessionEeeee"), 7);
   private static final AttemptId SOONER = new AttemptId(new SessionId("sessionFffff"), 8);
   private static final long SECOND = 1_000_000;
@@ -74,10 +74,13 @@ class MySqlStatementsTest extends ServerStatements {
   @Test
   void givenLockOfOnePermit_whenTakenTogether_thenItsTermsAreThoseOfThisTime() throws SQLException {
     Map<String, Object> free = free("capacity", 1, "shut_us", now - 7);
-    together(free, new Ask(permit(Terms.NONE), null, true), true);
-    together(free, new Ask(permit(new Terms(null, Duration.ofSeconds(200), "")), null, true), true);
+    together(free, new BatchedRequest(permit(Terms.NONE), null, true), true);
+    together(
+        free,
+        new BatchedRequest(permit(new Terms(null, Duration.ofSeconds(200), "")), null, true),
+        true);
     Map<String, Object> held = held(OLD, "capacity", 1, "used", 1, "shut_us", now - 7);
-    together(held, new Ask(permit(Terms.NONE), OLD, false), true);
+    together(held, new BatchedRequest(permit(Terms.NONE), OLD, false), true);
   }
 
   private static Request.Acquire permit(Terms terms) {
@@ -90,7 +93,7 @@ class MySqlStatementsTest extends ServerStatements {
     // MariaDB's answer is read off the row alone; nobody asks again with another capacity.
     if (database.equals("mysql")) {
       Map<String, Object> lock = held(ATTEMPT, "capacity", WHOLE + 1, "used", WHOLE + 1);
-      together(lock, new Ask(acquire(), null, true), false);
+      together(lock, new BatchedRequest(acquire(), null, true), false);
     }
   }
 
@@ -99,14 +102,14 @@ class MySqlStatementsTest extends ServerStatements {
       throws SQLException {
     Map<String, Object> left = held(OTHER, "used", 0);
     only(left);
-    assertThat(Objects.requireNonNull(link.rows.lock("lock")).owner).isNull();
+    assertThat(Objects.requireNonNull(storeConnection.rows.lock("lock")).owner).isNull();
     taken(left, acquire());
-    together(left, new Ask(acquire(), null, true), true);
-    together(with(left, "ended", OTHER.encoded()), new Ask(acquire(), null, true), true);
+    together(left, new BatchedRequest(acquire(), null, true), true);
+    together(with(left, "ended", OTHER.encoded()), new BatchedRequest(acquire(), null, true), true);
     for (Map<String, Object> notFree : notFree()) {
       together(
           with(notFree, "owner", OTHER.encoded(), "free_us", NEVER),
-          new Ask(acquire(), null, true),
+          new BatchedRequest(acquire(), null, true),
           false);
     }
     only(left);
@@ -127,11 +130,13 @@ class MySqlStatementsTest extends ServerStatements {
     for (Map<String, Object> left : List.of(lock, with(lock, "owner", null))) {
       for (boolean isNew : new boolean[] {true, false}) {
         only(left);
-        Map<String, Block> done =
-            link.rows.together(
-                List.of(new Ask(release, null, isNew), new Ask(another, null, isNew)));
+        Map<String, TokenRange> done =
+            storeConnection.rows.together(
+                List.of(
+                    new BatchedRequest(release, null, isNew),
+                    new BatchedRequest(another, null, isNew)));
         tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'nobody''s'");
-        assertThat(done).containsOnly(Map.entry(ATTEMPT.encoded(), new Block(0, 0)));
+        assertThat(done).containsOnly(Map.entry(ATTEMPT.encoded(), new TokenRange(0, 0)));
         assertUnchanged(left);
       }
     }
@@ -153,11 +158,14 @@ class MySqlStatementsTest extends ServerStatements {
     takeTogether(LEAD - LEAD / 100);
     takeKnown(LEAD - LEAD / 100);
     assertUnchanged(almost);
-    together(free("last_token", now + MINUTE), new Ask(acquire(), null, true), false);
+    together(free("last_token", now + MINUTE), new BatchedRequest(acquire(), null, true), false);
 
     only(held(OLD, "waiters", 1));
     queue(List.of(waits(OTHER, 8, "tokens", MANY)));
-    assertThat(Guessing.handOver(link.rows, new Request.Abandon(NAME, OLD), told::add)).isTrue();
+    assertThat(
+            ContendedRequestRunner.handOver(
+                storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
+        .isTrue();
     assertThat(changed()).containsEntry("token", time()).containsEntry("tokens", LEAD);
 
     only(free());
@@ -176,7 +184,7 @@ class MySqlStatementsTest extends ServerStatements {
   }
 
   private void takeKnown(long tokens) throws SQLException {
-    known("", tokens, new Ask(acquire(), null, false));
+    known("", tokens, new BatchedRequest(acquire(), null, false));
   }
 
   /**
@@ -184,18 +192,18 @@ class MySqlStatementsTest extends ServerStatements {
    *
    * @param setUp a statement that the connection is given before; empty for none
    */
-  private void known(String setUp, long tokens, Ask ask) throws SQLException {
-    boolean takes = ask.request() instanceof Request.Acquire;
-    String attempt = ask.request().attempt().encoded();
+  private void known(String setUp, long tokens, BatchedRequest batchedRequest) throws SQLException {
+    boolean takes = batchedRequest.request() instanceof Request.Acquire;
+    String attempt = batchedRequest.request().attempt().encoded();
     Object[] request = {
       "names",
       "lock",
       "free",
-      takes && ask.old() == null ? "lock" : "",
+      takes && batchedRequest.old() == null ? "lock" : "",
       "takers",
       takes ? attempt : "",
       "before",
-      ask.old() == null ? "" : ask.releasing().encoded(),
+      batchedRequest.old() == null ? "" : batchedRequest.releasing().encoded(),
       "leavers",
       takes ? "" : attempt,
       "session",
@@ -209,20 +217,21 @@ class MySqlStatementsTest extends ServerStatements {
       "label",
       ""
     };
-    SqlText.Statement known = tables.text.statement("together_known");
+    SqlText.SqlStatement known = tables.text.statement("together_known");
     try (Connection connection = connect();
-        Sql sql = TestTables.bind(new Sql(connection, known), request)) {
+        NamedStatement namedStatement =
+            TestTables.bind(new NamedStatement(connection, known), request)) {
       if (!setUp.isEmpty()) {
         execute(connection, setUp);
       }
-      sql.update();
+      namedStatement.update();
     }
   }
 
   @Test
   void givenTimesThatMeetThatOfTheStatement_whenKnownLocksAreAskedFor_thenToTheMicrosecond()
       throws SQLException {
-    Ask take = new Ask(acquire(), null, false);
+    BatchedRequest take = new BatchedRequest(acquire(), null, false);
     atOnce(free("last_token", now - 1), 1, take, true);
     atOnce(free("last_token", now), 1, take, false);
     atOnce(free("closed_us", now), 1, take, true);
@@ -230,11 +239,11 @@ class MySqlStatementsTest extends ServerStatements {
     atOnce(free("last_token", now - 1), 1_000_000, take, true);
     atOnce(free("last_token", now - 2), 1_000_001, take, true);
     atOnce(free("last_token", now - 1), 1_000_001, take, false);
-    Ask exchange = new Ask(acquire(), OLD, false);
+    BatchedRequest exchange = new BatchedRequest(acquire(), OLD, false);
     atOnce(held(OLD, "shut_us", now), 1, exchange, true);
     atOnce(held(OLD, "shut_us", now + 1), 1, exchange, false);
     atOnce(held(OLD, "closed_us", now + 1), 1, exchange, false);
-    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null, false);
+    BatchedRequest release = new BatchedRequest(new Request.Abandon(NAME, ATTEMPT), null, false);
     atOnce(held(ATTEMPT, "free_us", now + 1), 1, release, true);
     atOnce(held(ATTEMPT, "free_us", now), 1, release, false);
     setSession(ATTEMPT, now + 1);
@@ -244,17 +253,18 @@ class MySqlStatementsTest extends ServerStatements {
   }
 
   /** At a time that is now for the statement. */
-  private void atOnce(Map<String, Object> lock, long tokens, Ask ask, boolean served)
+  private void atOnce(
+      Map<String, Object> lock, long tokens, BatchedRequest batchedRequest, boolean served)
       throws SQLException {
     only(lock);
-    known("SET timestamp = " + BigDecimal.valueOf(now, 6), tokens, ask);
+    known("SET timestamp = " + BigDecimal.valueOf(now, 6), tokens, batchedRequest);
     if (!served) {
       assertUnchanged(lock);
       return;
     }
     Map<String, Object> row = changed();
     assertThat(row).containsEntry("touched_us", now);
-    if (ask.request() instanceof Request.Acquire) {
+    if (batchedRequest.request() instanceof Request.Acquire) {
       assertThat(row)
           .containsEntry("owner", ATTEMPT.encoded())
           .containsEntry("token", now)
@@ -265,8 +275,8 @@ class MySqlStatementsTest extends ServerStatements {
   }
 
   private void run(String statement, Object... values) throws SQLException {
-    try (Sql sql = tables.statement(statement, values)) {
-      sql.run((result, rows) -> {});
+    try (NamedStatement namedStatement = tables.statement(statement, values)) {
+      namedStatement.run((result, rows) -> {});
     }
   }
 
@@ -275,9 +285,9 @@ class MySqlStatementsTest extends ServerStatements {
     setSession(SOON, now + 30 * SECOND);
     setSession(SOONER, now + 20 * SECOND);
     List<Map<String, Object>> waiters = new ArrayList<>();
-    for (int i = 0; i <= LockSteps.STEPS; i++) {
+    for (int i = 0; i <= SqlLockTable.STEPS; i++) {
       SessionId session = i == 0 ? SOON.session() : THIRD.session();
-      session = i == LockSteps.STEPS ? SOONER.session() : session;
+      session = i == SqlLockTable.STEPS ? SOONER.session() : session;
       waiters.add(waits(new AttemptId(session, 100 + i), i));
     }
     assertSoonest(waiters, now + 30 * SECOND);
@@ -297,14 +307,17 @@ class MySqlStatementsTest extends ServerStatements {
     only(held(OTHER, "waiters", count, "told", 3, "next_ticket", count));
     queueBesideOthers(waiters);
     begin();
-    assertThat(link.rows.soonestEnd("lock", count, LockSteps.STEPS, now)).isEqualTo(soonest);
-    link.rollback();
-    Place place = Guessing.queueUp(link.rows, acquire(), told::add);
+    assertThat(storeConnection.rows.soonestEnd("lock", count, SqlLockTable.STEPS, now))
+        .isEqualTo(soonest);
+    storeConnection.rollback();
+    ContendedOutcome place =
+        ContendedRequestRunner.queueUp(storeConnection.rows, acquire(), told::add);
     assertThat(place.ahead()).isEqualTo(count);
     assertThat(place.soonest()).isEqualTo(soonest);
     begin();
-    assertThat(link.rows.soonestEnd("lock", count, LockSteps.STEPS, now)).isEqualTo(soonest);
-    link.rollback();
+    assertThat(storeConnection.rows.soonestEnd("lock", count, SqlLockTable.STEPS, now))
+        .isEqualTo(soonest);
+    storeConnection.rollback();
   }
 
   /** Others wait for a lock of another name, and for one of another namespace. */
@@ -335,28 +348,31 @@ class MySqlStatementsTest extends ServerStatements {
   @Test
   void givenManyWaitersAndHolders_whenAStepBegins_thenItKnowsTheSessionsOfThoseThatItReads()
       throws SQLException {
-    only(free("used", LockSteps.STEPS + 2, "waiters", LockSteps.CHUNK + 1));
+    only(free("used", SqlLockTable.STEPS + 2, "waiters", SqlLockTable.CHUNK + 1));
     List<AttemptId> crowd = new ArrayList<>();
-    for (int i = 0; i < LockSteps.STEPS + 2; i++) {
+    for (int i = 0; i < SqlLockTable.STEPS + 2; i++) {
       crowd.add(living(i));
       Map<String, Object> hold = hold(NAMESPACE, "lock", crowd.get(i).encoded());
       tables.put("hold", with(hold, "place", i));
     }
-    AttemptId last = crowd.get(LockSteps.STEPS + 1);
+    AttemptId last = crowd.get(SqlLockTable.STEPS + 1);
     List<Map<String, Object>> waiters = new ArrayList<>();
-    for (int i = 100; i <= 100 + LockSteps.CHUNK; i++) {
+    for (int i = 100; i <= 100 + SqlLockTable.CHUNK; i++) {
       crowd.add(living(i));
       waiters.add(waits(living(i), i));
     }
     queue(waiters);
     begin();
-    assertThat(link.rows.heads("lock", LockSteps.CHUNK)).hasSize(LockSteps.CHUNK);
-    assertThat(link.rows.holds("lock", LockSteps.STEPS + 1)).hasSize(LockSteps.STEPS + 1);
+    assertThat(storeConnection.rows.heads("lock", SqlLockTable.CHUNK)).hasSize(SqlLockTable.CHUNK);
+    assertThat(storeConnection.rows.holds("lock", SqlLockTable.STEPS + 1))
+        .hasSize(SqlLockTable.STEPS + 1);
     for (AttemptId attempt : crowd) {
-      assertThat(link.rows.session(attempt.session().value())).as(attempt.toString()).isNotNull();
+      assertThat(storeConnection.rows.session(attempt.session().value()))
+          .as(attempt.toString())
+          .isNotNull();
     }
-    assertThat(link.rows.hold("lock", last.encoded())).isNotNull();
-    link.rollback();
+    assertThat(storeConnection.rows.hold("lock", last.encoded())).isNotNull();
+    storeConnection.rollback();
   }
 
   /** Of a session of its own. */
@@ -372,47 +388,61 @@ class MySqlStatementsTest extends ServerStatements {
     Map<String, Object> able = tables.put("lock", with(held(THIRD, "token", 1), "name", "able"));
     only(held(OLD, "waiters", 1));
     queue(List.of(waits(OTHER, 8)));
-    assertThat(Guessing.handOver(link.rows, new Request.Abandon(NAME, OLD), told::add)).isTrue();
+    assertThat(
+            ContendedRequestRunner.handOver(
+                storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
+        .isTrue();
     assertThat(tables.all("lock")).contains(able);
     tables.execute("DELETE FROM rows_lock WHERE name = 'able'");
-    Block block = block(changed());
+    TokenRange tokenRange = block(changed());
     assertThat(told)
         .containsExactly(
-            new News.Granted(NAME, OTHER, block.token(), block.tokens(), false, false));
+            new SessionNotification.Granted(
+                NAME, OTHER, tokenRange.token(), tokenRange.tokens(), false, false));
   }
 
   /** A step finds its rows by their keys: it meets no other lock's, and waits for nobody there. */
   @Test
   void givenRowsOfOthersThatAreLocked_whenALockIsUsed_thenNothingWaits() throws SQLException {
     Request.Abandon abandon = new Request.Abandon(NAME, ATTEMPT);
-    besideLockedRows(free(), List.of(), () -> link.rows.acquireFast(acquire(), () -> now));
-    besideLockedRows(held(OLD), List.of(), () -> link.rows.exchange(OLD, acquire()));
-    besideLockedRows(held(ATTEMPT), List.of(), () -> link.rows.abandonFast(abandon, () -> now));
+    besideLockedRows(
+        free(), List.of(), () -> storeConnection.rows.acquireFast(acquire(), () -> now));
+    besideLockedRows(held(OLD), List.of(), () -> storeConnection.rows.exchange(OLD, acquire()));
+    besideLockedRows(
+        held(ATTEMPT), List.of(), () -> storeConnection.rows.abandonFast(abandon, () -> now));
     besideLockedRows(
         held(ATTEMPT, "waiters", 1),
         List.of(waits(OTHER, 8)),
-        () -> Guessing.handOver(link.rows, abandon, told::add));
-    besideLockedRows(free(), List.of(), () -> Guessing.queueUp(link.rows, acquire(), told::add));
+        () -> ContendedRequestRunner.handOver(storeConnection.rows, abandon, told::add));
     besideLockedRows(
-        held(OTHER), List.of(), () -> Guessing.queueUp(link.rows, acquire(), told::add));
+        free(),
+        List.of(),
+        () -> ContendedRequestRunner.queueUp(storeConnection.rows, acquire(), told::add));
     besideLockedRows(
-        free(), List.of(), () -> link.rows.together(List.of(new Ask(acquire(), null, true))));
+        held(OTHER),
+        List.of(),
+        () -> ContendedRequestRunner.queueUp(storeConnection.rows, acquire(), told::add));
+    besideLockedRows(
+        free(),
+        List.of(),
+        () -> storeConnection.rows.together(List.of(new BatchedRequest(acquire(), null, true))));
     besideLockedRows(
         held(OTHER),
         List.of(),
         () -> {
           begin();
-          link.rollback();
+          storeConnection.rollback();
         });
   }
 
   @FunctionalInterface
-  private interface Step {
+  private interface StatementStep {
     void run() throws SQLException;
   }
 
   private void besideLockedRows(
-      Map<String, Object> lock, List<Map<String, Object>> waiters, Step step) throws SQLException {
+      Map<String, Object> lock, List<Map<String, Object>> waiters, StatementStep step)
+      throws SQLException {
     only(lock);
     queueBesideOthers(waiters);
     try (Connection another = connect()) {
@@ -432,7 +462,7 @@ class MySqlStatementsTest extends ServerStatements {
   @Test
   void givenLockWithoutARow_whenNobodyMayTakeIt_thenItHasOneAsIfForgottenLongAgo()
       throws SQLException {
-    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null, true);
+    BatchedRequest release = new BatchedRequest(new Request.Abandon(NAME, ATTEMPT), null, true);
     madeIdle(release);
     Map<String, Object> made = changed();
     assertThat(made)
@@ -440,17 +470,19 @@ class MySqlStatementsTest extends ServerStatements {
         .containsEntry("last_token", (long) made.get("token") - 1)
         .containsEntry("shut_us", made.get("since_us"))
         .containsEntry("label", "");
-    Ask aheadOfTime = new Ask(acquire(Terms.NONE, 5, now + MINUTE), null, true);
-    for (Ask ask : List.of(new Ask(acquire(), OLD, false), aheadOfTime)) {
-      madeIdle(ask);
+    BatchedRequest aheadOfTime =
+        new BatchedRequest(acquire(Terms.NONE, 5, now + MINUTE), null, true);
+    for (BatchedRequest batchedRequest :
+        List.of(new BatchedRequest(acquire(), OLD, false), aheadOfTime)) {
+      madeIdle(batchedRequest);
     }
     endSession();
-    madeIdle(new Ask(acquire(), null, true));
+    madeIdle(new BatchedRequest(acquire(), null, true));
   }
 
   @Test
   void givenListThatIsFilledUp_whenAskedTogether_thenEachIsServedOnce() throws SQLException {
-    List<Ask> asks = new ArrayList<>();
+    List<BatchedRequest> batchedRequests = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       AttemptId attempt = new AttemptId(ATTEMPT.session(), 100 + i);
       LockName name = LockName.of("list" + i);
@@ -459,16 +491,16 @@ class MySqlStatementsTest extends ServerStatements {
         Map<String, Object> row = takes ? free() : held(attempt);
         tables.put("lock", with(row, "name", name.value()));
       }
-      asks.add(
-          new Ask(
+      batchedRequests.add(
+          new BatchedRequest(
               takes
                   ? new Request.Acquire(name, attempt, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null)
                   : new Request.Abandon(name, attempt),
               null,
               false));
     }
-    assertThat(SqlText.listLength(asks.size())).isEqualTo(asks.size() + 1);
-    Map<String, Block> done = link.rows.together(asks);
+    assertThat(SqlText.listLength(batchedRequests.size())).isEqualTo(batchedRequests.size() + 1);
+    Map<String, TokenRange> done = storeConnection.rows.together(batchedRequests);
     List<Map<String, Object>> rows =
         tables.all("lock").stream()
             .filter(row -> ((String) row.get("name")).startsWith("list"))
@@ -476,15 +508,18 @@ class MySqlStatementsTest extends ServerStatements {
     tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name LIKE 'list%'");
     // What has no row is asked for alone.
     List<String> served =
-        asks.stream().skip(2).map(ask -> ask.request().attempt().encoded()).toList();
+        batchedRequests.stream()
+            .skip(2)
+            .map(batchedRequest -> batchedRequest.request().attempt().encoded())
+            .toList();
     assertThat(done).containsOnlyKeys(served);
-    for (Ask ask : asks) {
-      String attempt = ask.request().attempt().encoded();
-      Block block = done.get(attempt);
-      boolean takes = ask.request() instanceof Request.Acquire;
+    for (BatchedRequest batchedRequest : batchedRequests) {
+      String attempt = batchedRequest.request().attempt().encoded();
+      TokenRange tokenRange = done.get(attempt);
+      boolean takes = batchedRequest.request() instanceof Request.Acquire;
       assertThat(rows.stream().filter(row -> holds(row, attempt)).toList())
-          .hasSize(takes && block != null ? 1 : 0)
-          .allSatisfy(row -> assertThat(block(row)).isEqualTo(block));
+          .hasSize(takes && tokenRange != null ? 1 : 0)
+          .allSatisfy(row -> assertThat(block(row)).isEqualTo(tokenRange));
     }
   }
 
@@ -493,16 +528,16 @@ class MySqlStatementsTest extends ServerStatements {
     for (boolean exchanges : new boolean[] {false, true}) {
       only(exchanges ? held(OLD) : free());
       tables.put("lock", with(held(THIRD), "name", "mate"));
-      List<Ask> asks =
+      List<BatchedRequest> batchedRequests =
           List.of(
-              new Ask(acquire(Terms.NONE, 5, 0), exchanges ? OLD : null, false),
-              new Ask(new Request.Abandon(LockName.of("mate"), THIRD), null, false));
-      Map<String, Block> done = link.rows.together(asks);
+              new BatchedRequest(acquire(Terms.NONE, 5, 0), exchanges ? OLD : null, false),
+              new BatchedRequest(new Request.Abandon(LockName.of("mate"), THIRD), null, false));
+      Map<String, TokenRange> done = storeConnection.rows.together(batchedRequests);
       tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'mate'");
       assertThat(done)
           .containsOnly(
               Map.entry(ATTEMPT.encoded(), block(changed())),
-              Map.entry(THIRD.encoded(), new Block(0, 0)));
+              Map.entry(THIRD.encoded(), new TokenRange(0, 0)));
       assertThat(changed()).containsEntry("token", time()).containsEntry("tokens", 5L);
     }
   }
@@ -511,9 +546,9 @@ class MySqlStatementsTest extends ServerStatements {
     return (long) row.get("used") > 0 && attempt.equals(row.get("owner"));
   }
 
-  private void madeIdle(Ask ask) throws SQLException {
+  private void madeIdle(BatchedRequest batchedRequest) throws SQLException {
     remove();
-    assertThat(link.rows.together(List.of(ask))).isEmpty();
+    assertThat(storeConnection.rows.together(List.of(batchedRequest))).isEmpty();
     Map<String, Object> made = changed();
     assertThat(made)
         .containsEntry("capacity", (long) WHOLE)
@@ -561,7 +596,7 @@ class MySqlStatementsTest extends ServerStatements {
         .isEqualTo(
             "+00:00 STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION 1 1 60 "
                 + (database.equals("mysql") ? "4000" : "4.000000 4"));
-    link.leave();
+    storeConnection.detach();
     try (Connection fresh = connect()) {
       execute(fresh, "SET SESSION sql_mode = DEFAULT");
       assertThat(settings(tables.connection, settings)).isEqualTo(settings(fresh, settings));
@@ -573,13 +608,13 @@ class MySqlStatementsTest extends ServerStatements {
     // MariaDB has a setting of its own for that.
     String open = database.equals("mysql") ? "4" : "60";
     only(free());
-    link.begin(Rows.Expected.of(acquire()));
+    storeConnection.begin(LockRepository.PrefetchTarget.of(acquire()));
     assertThat(settings(tables.connection, "@@wait_timeout")).isEqualTo(open);
-    link.commit();
+    storeConnection.commit();
     assertThat(settings(tables.connection, "@@wait_timeout")).isEqualTo("60");
-    link.begin(null);
+    storeConnection.begin(null);
     assertThat(settings(tables.connection, "@@wait_timeout")).isEqualTo(open);
-    link.rollback();
+    storeConnection.rollback();
     assertThat(settings(tables.connection, "@@wait_timeout")).isEqualTo("60");
   }
 
@@ -589,8 +624,8 @@ class MySqlStatementsTest extends ServerStatements {
     only(free());
     try (Connection silent = connect();
         Connection another = connect()) {
-      Link stands = link(silent);
-      stands.begin(Rows.Expected.of(acquire()));
+      StoreConnection stands = link(silent);
+      stands.begin(LockRepository.PrefetchTarget.of(acquire()));
       execute(another, "SET SESSION innodb_lock_wait_timeout = 30");
       execute(another, "SELECT * FROM rows_lock WHERE name = 'lock' FOR UPDATE");
       assertThatThrownBy(stands::commit).isInstanceOf(SQLException.class);
@@ -612,10 +647,11 @@ class MySqlStatementsTest extends ServerStatements {
       execute(another, "START TRANSACTION");
       execute(
           another, "SELECT 1 FROM rows_lock WHERE namespace = 'one' AND name = 'lock' FOR UPDATE");
-      assertThatThrownBy(() -> link.rows.ensureUnlocked(NAME)).isInstanceOf(SQLException.class);
-      link.rows.ensureUnlocked(LockName.of("other"));
+      assertThatThrownBy(() -> storeConnection.rows.ensureUnlocked(NAME))
+          .isInstanceOf(SQLException.class);
+      storeConnection.rows.ensureUnlocked(LockName.of("other"));
       execute(another, "ROLLBACK");
-      link.rows.ensureUnlocked(NAME);
+      storeConnection.rows.ensureUnlocked(NAME);
     }
   }
 }

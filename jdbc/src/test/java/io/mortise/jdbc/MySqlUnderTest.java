@@ -41,7 +41,7 @@ final class MySqlUnderTest implements StoreUnderTest {
 
   @Override
   public void awaitConnection(SessionId session, boolean there) {
-    ConnectionLocks.await(server.url(), session, there);
+    ConnectionLockProbe.await(server.url(), session, there);
   }
 
   @Override

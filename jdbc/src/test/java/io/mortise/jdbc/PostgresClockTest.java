@@ -9,7 +9,7 @@ import io.mortise.LockClient;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.PostgresServer;
 import java.time.Duration;
 import java.util.List;
@@ -19,12 +19,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** As on every database, and what strict expiry makes of it. */
-@Unpaused
-class PostgresClockTest extends ServerClockSuite implements Unpaused.Aware {
+@RerunIfPaused
+class PostgresClockTest extends ServerClockSuite implements RerunIfPaused.PauseSource {
   private int crashes;
 
   PostgresClockTest() {
-    super(Product.POSTGRESQL);
+    super(DatabaseProduct.POSTGRESQL);
   }
 
   private PostgresServer postgres() {

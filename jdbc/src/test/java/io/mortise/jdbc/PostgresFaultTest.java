@@ -11,9 +11,9 @@ import io.mortise.LockException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Reply;
-import io.mortise.testkit.Unpaused;
+import io.mortise.spi.SessionNotification;
+import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.PostgresServer;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -181,7 +181,7 @@ class PostgresFaultTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHeldLock_whenTheTablesAreEmptied_thenItIsLost_andLocksWorkWithinTtl_withRisingTokens()
       throws InterruptedException {
     try (LockClient client = client()) {
@@ -220,15 +220,15 @@ class PostgresFaultTest {
       assertThat(other.acquire("a", other.attempt(), Mode.EXCLUSIVE, false))
           .isInstanceOf(Reply.Busy.class);
       String version = "SELECT xmin || ' ' || ctid FROM " + prefix + "lock";
-      String news = "SELECT count(*) FROM " + prefix + "news";
-      String before = ask(version) + ask(news);
+      String notifications = "SELECT count(*) FROM " + prefix + "news";
+      String before = ask(version) + ask(notifications);
 
       for (int i = 0; i < 20; i++) {
         assertThat(other.acquire("a", other.attempt(), Mode.EXCLUSIVE, false))
             .isInstanceOf(Reply.Busy.class);
       }
 
-      assertThat(ask(version) + ask(news)).isEqualTo(before);
+      assertThat(ask(version) + ask(notifications)).isEqualTo(before);
       holder.abandon("a", held);
       assertThat(ask("SELECT count(*) FROM " + prefix + "lock WHERE used = 0")).isEqualTo("1");
     }
@@ -374,7 +374,8 @@ class PostgresFaultTest {
       waiter.hints.clear();
       long released = System.nanoTime();
       holder.abandon("a", held);
-      assertThat(waiter.hints.poll(20, TimeUnit.SECONDS)).isInstanceOf(News.Granted.class);
+      assertThat(waiter.hints.poll(20, TimeUnit.SECONDS))
+          .isInstanceOf(SessionNotification.Granted.class);
       millis.add(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - released));
       waiter.abandon("a", waits);
     }

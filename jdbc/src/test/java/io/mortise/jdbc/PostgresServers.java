@@ -1,6 +1,6 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.Machine;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.PostgresServer;
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ public enum PostgresServers {
 
   /** Its programs. */
   public Path binaries() {
-    return Machine.required(
+    return TestPrerequisites.required(
         PostgresServer.unpacked(Path.of(System.getProperty("mortise.servers", "target"), folder)),
         "PostgreSQL " + this);
   }

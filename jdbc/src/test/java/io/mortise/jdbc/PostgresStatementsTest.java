@@ -10,9 +10,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -39,13 +39,13 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @ParameterizedClass
 @ValueSource(strings = "postgresql")
-class PostgresStatementsTest extends ServerStatements {
+class PostgresStatementsTest extends ServerStatementsFixture {
   private static final String LAST = "last";
 
   /** More tokens than there ever may be left. */
   private static final long MANY = 2 * LEAD;
 
-  private static final int CROWD = LockSteps.STEPS + 6;
+  private static final int CROWD = SqlLockTable.STEPS + 6;
   private static final Duration BOUND = Duration.ofSeconds(8);
 
   private Connection listening;
@@ -54,7 +54,7 @@ class PostgresStatementsTest extends ServerStatements {
   void listen() throws SQLException {
     listening = connect();
     for (AttemptId alive : List.of(ATTEMPT, OTHER, THIRD)) {
-      execute(listening, "LISTEN \"" + PostgresHints.channel(alive.session()) + "\"");
+      execute(listening, "LISTEN \"" + PostgresNotificationCodec.channel(alive.session()) + "\"");
     }
     execute(listening, "LISTEN " + LAST);
   }
@@ -88,13 +88,15 @@ class PostgresStatementsTest extends ServerStatements {
 
   /** What was heard since it was asked last. */
   private List<String> hints() throws SQLException {
-    return Notifications.heard(tables.connection, listening, LAST, BOUND).stream()
+    return PostgresNotificationRecorder.heard(tables.connection, listening, LAST, BOUND).stream()
         .map(one -> one.getName() + " " + one.getParameter())
         .toList();
   }
 
-  private static String hint(News news) {
-    return PostgresHints.channel(news.attempt().session()) + " " + PostgresHints.encode(news);
+  private static String hint(SessionNotification sessionNotification) {
+    return PostgresNotificationCodec.channel(sessionNotification.attempt().session())
+        + " "
+        + PostgresNotificationCodec.encode(sessionNotification);
   }
 
   private static Request.Acquire acquire(AttemptId attempt) {
@@ -104,22 +106,31 @@ class PostgresStatementsTest extends ServerStatements {
   @Test
   void givenHeldLock_whenTheFirstJoinsItsQueue_thenTheHolderHearsUnlessItKnewWhenGranted()
       throws SQLException {
-    String wanted = hint(new News.Wanted(NAME, OTHER));
+    String wanted = hint(new SessionNotification.Contended(NAME, OTHER));
     for (int told = 0; told < 4; told++) {
       alone(held("lock", "told", told));
       // Of others nobody hears, though they may have been told.
       tables.put("lock", held("other", "told", 3));
-      assertThat(Guessing.queueUp(link.rows, acquire(ATTEMPT), news -> {})).isNotNull();
+      assertThat(
+              ContendedRequestRunner.queueUp(
+                  storeConnection.rows, acquire(ATTEMPT), sessionNotification -> {}))
+          .isNotNull();
       if (told == HoldRow.TOLD) {
         assertThat(hints()).as("it was granted with it").isEmpty();
       } else {
         assertThat(hints()).as("told %s", told).containsExactly(wanted);
       }
-      assertThat(Guessing.queueUp(link.rows, acquire(THIRD), news -> {})).isNotNull();
+      assertThat(
+              ContendedRequestRunner.queueUp(
+                  storeConnection.rows, acquire(THIRD), sessionNotification -> {}))
+          .isNotNull();
       assertThat(hints()).as("another is first").isEmpty();
     }
     alone(with(held("lock"), "owner", new AttemptId(ATTEMPT.session(), 7).encoded()));
-    assertThat(Guessing.queueUp(link.rows, acquire(ATTEMPT), news -> {})).isNotNull();
+    assertThat(
+            ContendedRequestRunner.queueUp(
+                storeConnection.rows, acquire(ATTEMPT), sessionNotification -> {}))
+        .isNotNull();
     assertThat(hints()).as("it is of the same process").isEmpty();
   }
 
@@ -135,13 +146,20 @@ class PostgresStatementsTest extends ServerStatements {
             held("lock", "told", 3),
             held("lock", "told", 2, "ended", THIRD.encoded()))) {
       alone(lock);
-      assertThat(Guessing.handOver(link.rows, abandon, news -> {})).isFalse();
+      assertThat(
+              ContendedRequestRunner.handOver(
+                  storeConnection.rows, abandon, sessionNotification -> {}))
+          .isFalse();
       assertThat(hints()).as(lock.toString()).isEmpty();
     }
     // One whose answer was lost asks again: what it was told may have been lost too.
     alone(with(released, "told", 2, "token", 7, "tokens", 8));
-    assertThat(Guessing.handOver(link.rows, abandon, news -> {})).isFalse();
-    assertThat(hints()).containsExactly(hint(new News.Granted(NAME, OTHER, 7, 8, false, false)));
+    assertThat(
+            ContendedRequestRunner.handOver(
+                storeConnection.rows, abandon, sessionNotification -> {}))
+        .isFalse();
+    assertThat(hints())
+        .containsExactly(hint(new SessionNotification.Granted(NAME, OTHER, 7, 8, false, false)));
   }
 
   /**
@@ -177,8 +195,9 @@ class PostgresStatementsTest extends ServerStatements {
 
   private List<String> made(long tokens) throws SQLException {
     List<String> made = new ArrayList<>();
-    try (Sql sql = tables.statement("together_new")) {
-      sql.set("names", "text", new String[] {"new b", "lock", "new a"})
+    try (NamedStatement namedStatement = tables.statement("together_new")) {
+      namedStatement
+          .set("names", "text", new String[] {"new b", "lock", "new a"})
           .set("attempts", "text", attempts(ATTEMPT, VAIN, THIRD))
           .set("sessions", "text", sessions(ATTEMPT, VAIN, THIRD))
           .set("labels", "text", new String[0])
@@ -227,10 +246,11 @@ class PostgresStatementsTest extends ServerStatements {
       Map<String, Object> waiter = waiter(NAMESPACE, "lock", ATTEMPT.encoded(), 3);
       tables.put("wait", with(waiter, "weight", WHOLE, "tokens", MANY, "token_floor", floor));
     }
-    try (Sql sql = tables.statement(name.equals("exchange all") ? "together_acquire" : name)) {
+    try (NamedStatement namedStatement =
+        tables.statement(name.equals("exchange all") ? "together_acquire" : name)) {
       boolean hands = name.equals("hand_over");
       TestTables.bind(
-          sql,
+          namedStatement,
           asking(
               hands ? OTHER : ATTEMPT,
               WHOLE,
@@ -239,13 +259,14 @@ class PostgresStatementsTest extends ServerStatements {
               "old",
               OTHER.encoded(),
               "channels",
-              PostgresHints.CHANNELS,
+              PostgresNotificationCodec.CHANNELS,
               "connections",
-              SessionRows.CONNECTIONS,
+              SessionRepository.CONNECTIONS,
               "ahead",
-              LockSteps.STEPS));
+              SqlLockTable.STEPS));
       if (name.equals("together_acquire") || name.equals("exchange all")) {
-        sql.set("names", "text", new String[] {"lock"})
+        namedStatement
+            .set("names", "text", new String[] {"lock"})
             .set("attempts", "text", new String[] {ATTEMPT.encoded()})
             .set("sessions", "text", new String[] {ATTEMPT.session().value()})
             .set("labels", "text", new String[0])
@@ -256,7 +277,7 @@ class PostgresStatementsTest extends ServerStatements {
             .set("at_most_us", "int8", new Long[0])
             .set("at_least_us", "int8", new Long[0]);
       }
-      sql.run((result, row) -> {});
+      namedStatement.run((result, row) -> {});
     }
     Map<String, Object> lock = apartFrom(other);
     long time = (long) lock.get("touched_us");
@@ -284,11 +305,14 @@ class PostgresStatementsTest extends ServerStatements {
     Request.Abandon abandon = new Request.Abandon(NAME, OTHER);
     alone(held("lock"));
     tables.put("lock", other);
-    assertThat(link.rows.abandonFast(abandon, () -> now)).isTrue();
+    assertThat(storeConnection.rows.abandonFast(abandon, () -> now)).isTrue();
     assertThat(apartFrom(other)).containsEntry("used", 0L);
     alone(held("lock"));
     tables.put("lock", other);
-    assertThat(Guessing.handOver(link.rows, abandon, news -> {})).isTrue();
+    assertThat(
+            ContendedRequestRunner.handOver(
+                storeConnection.rows, abandon, sessionNotification -> {}))
+        .isTrue();
     assertThat(apartFrom(other)).containsEntry("used", 0L);
   }
 
@@ -302,14 +326,14 @@ class PostgresStatementsTest extends ServerStatements {
     tables.put("lock", held("other"));
     holds("other", NAMESPACE, CROWD, new SessionId("sessionDdddd"));
     holds("lock", "two", CROWD, new SessionId("sessionDdddd"));
-    link.begin(Rows.Expected.of(acquire(ATTEMPT)));
-    List<HoldRow> holds = link.rows.holds("lock", LockSteps.STEPS);
-    assertThat(holds).hasSize(LockSteps.STEPS);
+    storeConnection.begin(LockRepository.PrefetchTarget.of(acquire(ATTEMPT)));
+    List<HoldRow> holds = storeConnection.rows.holds("lock", SqlLockTable.STEPS);
+    assertThat(holds).hasSize(SqlLockTable.STEPS);
     assertThat(holds.get(0).session()).isEqualTo(THIRD.session().value());
     for (HoldRow hold : holds) {
-      assertThat(link.rows.session(hold.session())).as(hold.attempt).isNotNull();
+      assertThat(storeConnection.rows.session(hold.session())).as(hold.attempt).isNotNull();
     }
-    link.rollback();
+    storeConnection.rollback();
   }
 
   /** In one statement each: there are many. */
@@ -359,9 +383,11 @@ class PostgresStatementsTest extends ServerStatements {
   }
 
   private List<Boolean> said(Connection connection, String name) throws SQLException {
-    try (Sql sql = new Sql(connection, tables.text.statement(name));
+    try (NamedStatement namedStatement =
+            new NamedStatement(connection, tables.text.statement(name));
         ResultSet row =
-            sql.set("lock_timeout", "0")
+            namedStatement
+                .set("lock_timeout", "0")
                 .set("statement_timeout", "0")
                 .set("idle_timeout", "0")
                 .query()) {
@@ -407,10 +433,10 @@ class PostgresStatementsTest extends ServerStatements {
 
   private Map<String, @Nullable String> examined(Connection connection, String idle)
       throws SQLException {
-    SqlText.Statement text = tables.text.statement("examine");
-    String sql = text.sql().replace("'idle_session_timeout'", "'" + idle + "'");
+    SqlText.SqlStatement text = tables.text.statement("examine");
+    String namedStatement = text.sql().replace("'idle_session_timeout'", "'" + idle + "'");
     try (Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery(sql)) {
+        ResultSet row = statement.executeQuery(namedStatement)) {
       row.next();
       Map<String, @Nullable String> columns = new HashMap<>();
       for (int i = 1; i <= row.getMetaData().getColumnCount(); i++) {

@@ -45,7 +45,7 @@ final class PostgresUnderTest implements StoreUnderTest {
 
   @Override
   public void awaitConnection(SessionId session, boolean there) {
-    ConnectionLocks.await(server().url(), session, there);
+    ConnectionLockProbe.await(server().url(), session, there);
   }
 
   @Override

@@ -1,8 +1,8 @@
 package io.mortise.jdbc;
 
+import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.PostgresServer;
-import io.mortise.testkit.server.Relay;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -19,21 +19,21 @@ abstract class ReplicaPair implements AutoCloseable {
   private static final Duration LONG = Duration.ofSeconds(60);
 
   final LocalServer primary;
-  final Relay between;
-  private final Relay front;
+  final FaultInjectionProxy between;
+  private final FaultInjectionProxy front;
   final LocalServer replica;
 
   /** Starts a replica of the primary. */
-  private interface Copy {
-    LocalServer start(Relay between) throws SQLException;
+  private interface ReplicaStarter {
+    LocalServer start(FaultInjectionProxy between) throws SQLException;
   }
 
-  private ReplicaPair(LocalServer primary, Copy copy) throws SQLException {
+  private ReplicaPair(LocalServer primary, ReplicaStarter replicaStarter) throws SQLException {
     this.primary = primary;
-    this.between = Relay.to(primary.port());
-    this.front = Relay.to(primary.port());
+    this.between = FaultInjectionProxy.to(primary.port());
+    this.front = FaultInjectionProxy.to(primary.port());
     try {
-      this.replica = copy.start(between);
+      this.replica = replicaStarter.start(between);
     } catch (SQLException | RuntimeException | Error e) {
       front.close();
       between.close();
@@ -43,11 +43,11 @@ abstract class ReplicaPair implements AutoCloseable {
   }
 
   /** Starts both; nobody waits until the replica has what was committed. */
-  static ReplicaPair start(Product product) throws SQLException {
-    return switch (product) {
+  static ReplicaPair start(DatabaseProduct databaseProduct) throws SQLException {
+    return switch (databaseProduct) {
       case POSTGRESQL -> new Postgres();
-      case MYSQL -> new MySql(product, ", GET_MASTER_PUBLIC_KEY = 1");
-      case MARIADB -> new MySql(product, "");
+      case MYSQL -> new MySql(databaseProduct, ", GET_MASTER_PUBLIC_KEY = 1");
+      case MARIADB -> new MySql(databaseProduct, "");
       case H2 -> throw new IllegalArgumentException("H2 has no replicas.");
     };
   }
@@ -118,7 +118,7 @@ abstract class ReplicaPair implements AutoCloseable {
 
   private static final class Postgres extends ReplicaPair {
     Postgres() throws SQLException {
-      this((PostgresServer) Product.POSTGRESQL.start());
+      this((PostgresServer) DatabaseProduct.POSTGRESQL.start());
     }
 
     private Postgres(PostgresServer primary) throws SQLException {
@@ -139,15 +139,16 @@ abstract class ReplicaPair implements AutoCloseable {
      *
      * @param more what this product has to be told
      */
-    MySql(Product product, String more) throws SQLException {
-      this(product, product.start("--server-id=1", "--log-bin"), more);
+    MySql(DatabaseProduct databaseProduct, String more) throws SQLException {
+      this(databaseProduct, databaseProduct.start("--server-id=1", "--log-bin"), more);
     }
 
-    private MySql(Product product, LocalServer primary, String more) throws SQLException {
+    private MySql(DatabaseProduct databaseProduct, LocalServer primary, String more)
+        throws SQLException {
       super(
           primary,
           between -> {
-            LocalServer replica = product.start("--server-id=2", "--log-bin");
+            LocalServer replica = databaseProduct.start("--server-id=2", "--log-bin");
             follow(admin(replica), admin(primary), between.port(), more);
             return replica;
           });

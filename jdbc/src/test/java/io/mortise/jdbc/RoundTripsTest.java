@@ -11,7 +11,7 @@ import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -39,9 +39,9 @@ class RoundTripsTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-  void givenLockWithAHolderAndAWaiter_thenRenewingTakesOne_andLookingTwo(Product product)
-      throws SQLException {
-    CountingSource counting = counting(product);
+  void givenLockWithAHolderAndAWaiter_thenRenewingTakesOne_andLookingTwo(
+      DatabaseProduct databaseProduct) throws SQLException {
+    CountingDataSource counting = counting(databaseProduct);
     try (LockStore store = open(counting)) {
       TestSession holder = new TestSession(store, TTL);
       TestSession waiter = new TestSession(store, TTL);
@@ -58,7 +58,7 @@ class RoundTripsTest {
               fewest(
                   counting,
                   () ->
-                      assertThat(Waits.join(store.inspect(query)).locks())
+                      assertThat(BoundedWait.join(store.inspect(query)).locks())
                           .singleElement()
                           .satisfies(
                               view -> {
@@ -71,21 +71,21 @@ class RoundTripsTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-  void givenSessionWithNews_whenRenewed_thenItIsTold_andForgetsWhatItKnows(Product product)
-      throws SQLException {
-    try (Apart apart = new Apart(product)) {
-      CountingSource counting = apart.counting;
-      TestSession holder = apart.here;
-      TestSession waiter = apart.elsewhere;
+  void givenSessionWithNews_whenRenewed_thenItIsTold_andForgetsWhatItKnows(
+      DatabaseProduct databaseProduct) throws SQLException {
+    try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct)) {
+      CountingDataSource counting = separateProcesses.counting;
+      TestSession holder = separateProcesses.here;
+      TestSession waiter = separateProcesses.elsewhere;
       AttemptId held = holder.attempt();
       holder.granted("wanted", held);
       waiter.acquire("wanted", waiter.attempt());
       Renewal.Renewed renewed = (Renewal.Renewed) holder.renew();
-      assertThat(renewed.news()).hasSize(1);
+      assertThat(renewed.notifications()).hasSize(1);
       assertThat(renewed.storeMicros()).isPositive();
-      Long known = renewed.news().get(0).id();
+      Long known = renewed.notifications().get(0).id();
       Renewal.Renewed next = (Renewal.Renewed) holder.renew(known, known + 1, known + 2);
-      assertThat(next.news()).isEmpty();
+      assertThat(next.notifications()).isEmpty();
       assertThat(next.storeMicros()).isGreaterThan(renewed.storeMicros());
       assertThat(fewest(counting, () -> holder.renew(1L, 2L, 3L))).isEqualTo(1);
     }
@@ -93,12 +93,12 @@ class RoundTripsTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-  void givenLockThatCameByTheQueue_whenReleased_thenThatTakesOne(Product product)
+  void givenLockThatCameByTheQueue_whenReleased_thenThatTakesOne(DatabaseProduct databaseProduct)
       throws SQLException {
-    try (Apart apart = new Apart(product)) {
-      CountingSource counting = apart.counting;
-      TestSession holder = apart.elsewhere;
-      TestSession waiter = apart.here;
+    try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct)) {
+      CountingDataSource counting = separateProcesses.counting;
+      TestSession holder = separateProcesses.elsewhere;
+      TestSession waiter = separateProcesses.here;
       long fewest = Long.MAX_VALUE;
       for (int i = 0; i < TRIES; i++) {
         String name = "inherited " + i;
@@ -118,12 +118,12 @@ class RoundTripsTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-  void givenManyContendedLocks_whenAskedForAtOnce_thenAFewTextsServeThem(Product product)
-      throws Exception {
-    try (Apart apart = new Apart(product)) {
-      CountingSource counting = apart.counting;
-      TestSession holder = apart.here;
-      TestSession waiter = apart.elsewhere;
+  void givenManyContendedLocks_whenAskedForAtOnce_thenAFewTextsServeThem(
+      DatabaseProduct databaseProduct) throws Exception {
+    try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct)) {
+      CountingDataSource counting = separateProcesses.counting;
+      TestSession holder = separateProcesses.here;
+      TestSession waiter = separateProcesses.elsewhere;
       long fewest = Long.MAX_VALUE;
       for (int i = 0; i < TRIES; i++) {
         List<Request> releases = new ArrayList<>();
@@ -138,7 +138,7 @@ class RoundTripsTest {
           releases.add(new Request.Abandon(LockName.of(name), held));
         }
         long before = counting.count();
-        atOnce(apart.store, holder, releases)
+        atOnce(separateProcesses.store, holder, releases)
             .forEach(reply -> assertThat(TestSession.get(reply)).isInstanceOf(Reply.Ended.class));
         fewest = Math.min(fewest, counting.count() - before);
         for (int k = 0; k < LOCKS; k++) {
@@ -154,11 +154,11 @@ class RoundTripsTest {
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
   void givenLockedRow_whenManyContendedLocksAreAskedForAtOnce_thenTheOthersAreServed(
-      Product product) throws Exception {
-    try (Apart apart = new Apart(product);
-        Connection keeping = DriverManager.getConnection(url(product))) {
-      TestSession holder = apart.here;
-      TestSession waiter = apart.elsewhere;
+      DatabaseProduct databaseProduct) throws Exception {
+    try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct);
+        Connection keeping = DriverManager.getConnection(url(databaseProduct))) {
+      TestSession holder = separateProcesses.here;
+      TestSession waiter = separateProcesses.elsewhere;
       List<Request> releases = new ArrayList<>();
       for (int k = 0; k < LOCKS; k++) {
         AttemptId held = holder.attempt();
@@ -173,24 +173,26 @@ class RoundTripsTest {
                 + namespace
                 + "' AND name = 'lock 2' FOR UPDATE");
       }
-      List<CompletableFuture<Reply>> replies = atOnce(apart.store, holder, releases);
+      List<CompletableFuture<Reply>> replies = atOnce(separateProcesses.store, holder, releases);
       for (int k = 0; k < LOCKS; k++) {
         if (k != 2) {
           assertThat(((Reply.Ended) TestSession.get(replies.get(k))).was())
-              .isEqualTo(Reply.Was.HELD);
+              .isEqualTo(Reply.AttemptState.HELD);
         }
       }
       Reply failed = TestSession.get(replies.get(2));
       assertThat(failed).isInstanceOf(Reply.Failed.class);
       keeping.rollback();
-      assertThat(((Reply.Ended) holder.submit(releases.get(2))).was()).isEqualTo(Reply.Was.HELD);
+      assertThat(((Reply.Ended) holder.submit(releases.get(2))).was())
+          .isEqualTo(Reply.AttemptState.HELD);
     }
   }
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-  void givenHolder_whenEvicted_thenAllIsReadAhead(Product product) throws SQLException {
-    CountingSource counting = counting(product);
+  void givenHolder_whenEvicted_thenAllIsReadAhead(DatabaseProduct databaseProduct)
+      throws SQLException {
+    CountingDataSource counting = counting(databaseProduct);
     try (LockStore store = open(counting)) {
       TestSession holder = new TestSession(store, TTL);
       TestSession waiter = new TestSession(store, TTL);
@@ -201,10 +203,11 @@ class RoundTripsTest {
         AttemptId next = waiter.attempt();
         waiter.acquire("lock", next, Mode.EXCLUSIVE, true);
         long before = counting.count();
-        Reply.Ended ended = Waits.join(store.evict(LockName.of("lock"), held, Eviction.BREAK));
+        Reply.Ended ended =
+            BoundedWait.join(store.evict(LockName.of("lock"), held, Eviction.BREAK));
         fewest = Math.min(fewest, counting.count() - before);
-        assertThat(ended.how()).isEqualTo(Reply.How.EVICTED);
-        assertThat(waiter.abandon("lock", next).was()).isEqualTo(Reply.Was.HELD);
+        assertThat(ended.how()).isEqualTo(Reply.EndReason.EVICTED);
+        assertThat(waiter.abandon("lock", next).was()).isEqualTo(Reply.AttemptState.HELD);
       }
       // It is judged first, by up to four.
       assertThat(fewest).isLessThanOrEqualTo(6);
@@ -212,17 +215,17 @@ class RoundTripsTest {
   }
 
   /** Two processes, as it were, each with a session; of one it is counted what it asks. */
-  private final class Apart implements AutoCloseable {
-    final CountingSource counting;
+  private final class SeparateProcesses implements AutoCloseable {
+    final CountingDataSource counting;
     final LockStore store;
     final TestSession here;
     final TestSession elsewhere;
     private final LockStore other;
 
-    Apart(Product product) throws SQLException {
-      counting = counting(product);
+    SeparateProcesses(DatabaseProduct databaseProduct) throws SQLException {
+      counting = counting(databaseProduct);
       store = open(counting);
-      other = open(counting(product));
+      other = open(counting(databaseProduct));
       here = new TestSession(store, TTL);
       elsewhere = new TestSession(other, TTL);
     }
@@ -242,7 +245,7 @@ class RoundTripsTest {
     CountDownLatch go = new CountDownLatch(1);
     ((JdbcLockStore) store)
         .submit(
-            Work.Call.single(
+            StoreTask.ValueTask.single(
                 link -> {
                   busy.countDown();
                   return awaited(go);
@@ -266,16 +269,16 @@ class RoundTripsTest {
     }
   }
 
-  private LockStore open(CountingSource counting) {
+  private LockStore open(CountingDataSource counting) {
     return JdbcStore.open(counting.source(), "maxInFlight=4s&namespace=" + namespace);
   }
 
-  private static CountingSource counting(Product product) throws SQLException {
-    return new CountingSource(product.source(url(product)));
+  private static CountingDataSource counting(DatabaseProduct databaseProduct) throws SQLException {
+    return new CountingDataSource(databaseProduct.source(url(databaseProduct)));
   }
 
-  private static String url(Product product) {
-    return switch (product) {
+  private static String url(DatabaseProduct databaseProduct) {
+    return switch (databaseProduct) {
       case POSTGRESQL -> PostgresServers.V18.shared().url();
       case MYSQL -> several(MySqlServers.MYSQL.url());
       default -> several(MySqlServers.MARIADB.url());
@@ -287,7 +290,7 @@ class RoundTripsTest {
   }
 
   /** The fewest statements of some tries: meanwhile others look for news. */
-  private static long fewest(CountingSource counting, Runnable doing) {
+  private static long fewest(CountingDataSource counting, Runnable doing) {
     long fewest = Long.MAX_VALUE;
     for (int i = 0; i < TRIES; i++) {
       long before = counting.count();

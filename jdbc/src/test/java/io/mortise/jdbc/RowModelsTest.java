@@ -16,32 +16,32 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RowModelsTest {
   @Test
   void givenSessionsJudgedInAStepOfTheirOwn_thenWhoBelievesHasTheRow() {
-    assertSafe("judgement", new JudgementModel(JudgementModel.Variant.BUILT, 2, 2));
+    assertSafe("judgement", new SessionExpiryModel(SessionExpiryModel.Variant.BUILT, 2, 2));
   }
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
-  void givenARuleOfJudgingIsMissing_thenTwoHaveTheLock(JudgementModel.Variant without) {
-    assertBroken("judgement, " + without, new JudgementModel(without, 2, 2));
+  void givenARuleOfJudgingIsMissing_thenTwoHaveTheLock(SessionExpiryModel.Variant without) {
+    assertBroken("judgement, " + without, new SessionExpiryModel(without, 2, 2));
   }
 
   @Test
   void givenTheRowIsLockedBeforeWaitersAreRead_thenNoneIsForgotten() {
-    assertSafe("rows", new HandOverRowsModel(HandOverRowsModel.Variant.BUILT, 3));
+    assertSafe("rows", new HandoffRowsModel(HandoffRowsModel.Variant.BUILT, 3));
   }
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
-  void givenARuleOfHandOverIsMissing_thenAWaiterIsForgotten(HandOverRowsModel.Variant without) {
-    assertBroken("rows, " + without, new HandOverRowsModel(without, 3));
+  void givenARuleOfHandOverIsMissing_thenAWaiterIsForgotten(HandoffRowsModel.Variant without) {
+    assertBroken("rows, " + without, new HandoffRowsModel(without, 3));
   }
 
   @Test
   @Timeout(1800)
   @EnabledIfSystemProperty(named = "mortise.model.long", matches = "true")
   void givenMoreProcesses_thenTheLongFormFindsNothing() {
-    assertSafe("judgement, three", new JudgementModel(JudgementModel.Variant.BUILT, 3, 1));
-    assertSafe("judgement, long", new JudgementModel(JudgementModel.Variant.BUILT, 2, 3));
-    assertSafe("rows, long", new HandOverRowsModel(HandOverRowsModel.Variant.BUILT, 4));
+    assertSafe("judgement, three", new SessionExpiryModel(SessionExpiryModel.Variant.BUILT, 3, 1));
+    assertSafe("judgement, long", new SessionExpiryModel(SessionExpiryModel.Variant.BUILT, 2, 3));
+    assertSafe("rows, long", new HandoffRowsModel(HandoffRowsModel.Variant.BUILT, 4));
   }
 }

@@ -6,8 +6,8 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
-import io.mortise.testkit.Machine;
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.LocalServer;
 import java.sql.DriverManager;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.TestInstance;
 
 /**
  * What becomes of locks when the clock of the database is set. A subclass says which database, and
- * is {@link Unpaused}.
+ * is {@link RerunIfPaused}.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class ServerClockSuite {
@@ -29,17 +29,17 @@ abstract class ServerClockSuite {
   static final Duration LONG = Duration.ofSeconds(20);
   static final Duration HOUR = Duration.ofHours(1);
 
-  private final Product product;
+  private final DatabaseProduct product;
   private FakeClock clock;
   private LocalServer server;
 
-  ServerClockSuite(Product product) {
+  ServerClockSuite(DatabaseProduct product) {
     this.product = product;
   }
 
   @BeforeAll
   void start() throws SQLException {
-    clock = Machine.required(FakeClock.installed(), "libfaketime");
+    clock = TestPrerequisites.required(FakeClock.installed(), "libfaketime");
     server = product.start(clock);
     // Under such a clock a server needs its time for the first one, on a busy machine too much.
     DriverManager.getConnection(server.url()).close();

@@ -4,20 +4,20 @@ import static io.mortise.jdbc.TestTables.NAMESPACE;
 import static io.mortise.jdbc.TestTables.asking;
 import static io.mortise.jdbc.TestTables.hold;
 import static io.mortise.jdbc.TestTables.lock;
-import static io.mortise.jdbc.TestTables.news;
+import static io.mortise.jdbc.TestTables.notifications;
 import static io.mortise.jdbc.TestTables.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
-import io.mortise.jdbc.Rows.Ask;
-import io.mortise.jdbc.Rows.Block;
+import io.mortise.jdbc.LockRepository.BatchedRequest;
+import io.mortise.jdbc.LockRepository.TokenRange;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @ParameterizedClass
 @ValueSource(strings = {"postgresql", "mysql", "mariadb"})
-class ServerStatementsTest extends ServerStatements {
+class ServerStatementsTest extends ServerStatementsFixture {
   @Test
   void givenFreeLock_whenTaken_thenAllOfItsRowSaysSo() throws SQLException {
     taken(free("told", 3, "evicted", 1), acquire());
@@ -72,21 +72,23 @@ class ServerStatementsTest extends ServerStatements {
   void givenLockThatIsNotFree_whenTakenTheShortWay_thenNothingIsChanged() throws SQLException {
     for (Map<String, Object> lock : notFree()) {
       only(lock);
-      assertThat(link.rows.acquireFast(acquire(), () -> now)).as(lock.toString()).isNull();
-      if (link.rows.hasSeen()) {
-        assertThat(link.rows.acquireSeen(acquire(), NEVER)).as(lock.toString()).isNull();
+      assertThat(storeConnection.rows.acquireFast(acquire(), () -> now))
+          .as(lock.toString())
+          .isNull();
+      if (storeConnection.rows.hasSeen()) {
+        assertThat(storeConnection.rows.acquireSeen(acquire(), NEVER)).as(lock.toString()).isNull();
       }
       assertUnchanged(lock);
     }
     for (String session : List.of("unknown", DEAD.session().value())) {
       only(free());
       endSession();
-      assertThat(link.rows.acquireFast(acquire(), () -> now)).as(session).isNull();
+      assertThat(storeConnection.rows.acquireFast(acquire(), () -> now)).as(session).isNull();
       assertUnchanged(free());
     }
-    if (link.rows.hasSeen()) {
+    if (storeConnection.rows.hasSeen()) {
       // By what the session was told: its time is over.
-      assertThat(link.rows.acquireSeen(acquire(), now)).isNull();
+      assertThat(storeConnection.rows.acquireSeen(acquire(), now)).isNull();
       assertUnchanged(free());
     }
   }
@@ -97,12 +99,14 @@ class ServerStatementsTest extends ServerStatements {
     for (long shut : new long[] {0, now + MINUTE}) {
       Map<String, Object> lock = held(ATTEMPT, "shut_us", shut, "free_us", now + MINUTE);
       only(lock);
-      assertThat(link.rows.abandonFast(abandon, () -> now)).isTrue();
+      assertThat(storeConnection.rows.abandonFast(abandon, () -> now)).isTrue();
       assertThat(changed()).isEqualTo(with(vacated(lock, ATTEMPT), "touched_us", time()));
     }
     for (Map<String, Object> lock : special(ATTEMPT)) {
       only(lock);
-      assertThat(link.rows.abandonFast(abandon, () -> now)).as(lock.toString()).isFalse();
+      assertThat(storeConnection.rows.abandonFast(abandon, () -> now))
+          .as(lock.toString())
+          .isFalse();
       assertUnchanged(lock);
     }
   }
@@ -139,13 +143,13 @@ class ServerStatementsTest extends ServerStatements {
     others.add(held(OLD, "capacity", WHOLE + 1));
     for (Map<String, Object> lock : others) {
       only(lock);
-      assertThat(link.rows.exchange(OLD, acquire())).as(lock.toString()).isNull();
+      assertThat(storeConnection.rows.exchange(OLD, acquire())).as(lock.toString()).isNull();
       assertUnchanged(lock);
     }
     for (int i = 0; i < 2; i++) {
       only(held(OLD));
       endSession();
-      assertThat(link.rows.exchange(OLD, acquire())).isNull();
+      assertThat(storeConnection.rows.exchange(OLD, acquire())).isNull();
       assertUnchanged(held(OLD));
     }
   }
@@ -183,8 +187,11 @@ class ServerStatementsTest extends ServerStatements {
       Map<String, Object> lock = held(OLD, "shut_us", shut, "told", 3, "free_us", now + MINUTE);
       only(lock);
       queue(List.of());
-      tables.put("news", news(1_000_001, OLD.session().value(), "wanted", OLD.encoded()));
-      assertThat(Guessing.handOver(link.rows, new Request.Abandon(NAME, OLD), told::add)).isTrue();
+      tables.put("news", notifications(1_000_001, OLD.session().value(), "wanted", OLD.encoded()));
+      assertThat(
+              ContendedRequestRunner.handOver(
+                  storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
+          .isTrue();
       Map<String, Object> expected = with(vacated(lock, OLD), "touched_us", time());
       // What is said of an owner says nothing where there is none.
       assertThat(with(changed(), "free_us", 0, "shut_us", 0))
@@ -274,23 +281,24 @@ class ServerStatementsTest extends ServerStatements {
   @Test
   void givenManyRequests_whenDoneTogether_thenEachAsByItself() throws SQLException {
     Terms least = new Terms(null, Duration.ofSeconds(200), "a \"label\"");
-    together(free("told", 3, "evicted", 1), new Ask(acquire(), null, true), true);
-    together(free("ended", OTHER.encoded()), new Ask(acquire(least, 6, 3), null, true), true);
-    together(free("last_token", now + LEAD / 2), new Ask(acquire(), null, true), true);
-    together(free(), new Ask(acquire(Terms.NONE, 5, now + LEAD / 2), null, true), true);
+    together(free("told", 3, "evicted", 1), new BatchedRequest(acquire(), null, true), true);
+    together(
+        free("ended", OTHER.encoded()), new BatchedRequest(acquire(least, 6, 3), null, true), true);
+    together(free("last_token", now + LEAD / 2), new BatchedRequest(acquire(), null, true), true);
+    together(free(), new BatchedRequest(acquire(Terms.NONE, 5, now + LEAD / 2), null, true), true);
     for (Map<String, Object> lock : notFree()) {
-      together(lock, new Ask(acquire(), null, true), false);
+      together(lock, new BatchedRequest(acquire(), null, true), false);
     }
-    together(held(OTHER), new Ask(acquire(), null, true), false);
-    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null, true);
+    together(held(OTHER), new BatchedRequest(acquire(), null, true), false);
+    BatchedRequest release = new BatchedRequest(new Request.Abandon(NAME, ATTEMPT), null, true);
     together(held(ATTEMPT), release, true);
     together(held(ATTEMPT, "shut_us", now + MINUTE, "free_us", now + MINUTE), release, true);
     for (Map<String, Object> lock : special(ATTEMPT)) {
       together(lock, release, false);
     }
-    Ask exchange = new Ask(acquire(), OLD, false);
+    BatchedRequest exchange = new BatchedRequest(acquire(), OLD, false);
     together(held(OLD, "shut_us", now - 7, "free_us", now + MINUTE), exchange, true);
-    together(held(OLD), new Ask(acquire(least, 6, 3), OLD, false), true);
+    together(held(OLD), new BatchedRequest(acquire(least, 6, 3), OLD, false), true);
     together(held(OLD, "last_token", now + LEAD / 2), exchange, true);
     for (Map<String, Object> lock : special(OLD)) {
       together(lock, exchange, false);
@@ -301,7 +309,7 @@ class ServerStatementsTest extends ServerStatements {
     together(free(), exchange, false);
     for (int i = 0; i < 2; i++) {
       endSession();
-      together(free(), new Ask(acquire(), null, true), false);
+      together(free(), new BatchedRequest(acquire(), null, true), false);
       together(held(OLD), exchange, false);
       together(held(ATTEMPT), release, true);
     }
@@ -317,12 +325,12 @@ class ServerStatementsTest extends ServerStatements {
     madeHeld(new Request.Acquire(NAME, ATTEMPT, permit, true, Terms.NONE, 1, 0, null));
     if (isPostgres()) {
       madeHeld(acquire(both, 6, 3));
-      notMade(new Ask(acquire(), OLD, false));
-      notMade(new Ask(acquire(Terms.NONE, 5, now + MINUTE), null, true));
-      notMade(new Ask(new Request.Abandon(NAME, ATTEMPT), null, true));
+      notMade(new BatchedRequest(acquire(), OLD, false));
+      notMade(new BatchedRequest(acquire(Terms.NONE, 5, now + MINUTE), null, true));
+      notMade(new BatchedRequest(new Request.Abandon(NAME, ATTEMPT), null, true));
       for (int i = 0; i < 2; i++) {
         endSession();
-        notMade(new Ask(acquire(), null, true));
+        notMade(new BatchedRequest(acquire(), null, true));
       }
     }
   }
@@ -336,26 +344,26 @@ class ServerStatementsTest extends ServerStatements {
             acquire(new Terms(Duration.ofSeconds(300), null, ""), 6, 3),
             new Request.Acquire(NAME, ATTEMPT, Mode.permits(1, 1), true, Terms.NONE, 1, 0, null))) {
       remove();
-      Block block = link.rows.acquireFirst(request);
+      TokenRange tokenRange = storeConnection.rows.acquireFirst(request);
       Map<String, Object> expected =
           granted(unknown("lock", request.mode().capacity()), request, time());
       assertThat(changed()).isEqualTo(expected);
-      assertThat(block).isEqualTo(block(expected));
+      assertThat(tokenRange).isEqualTo(block(expected));
     }
     for (Map<String, Object> lock : List.of(free(), held(OTHER), held(ATTEMPT))) {
       only(lock);
-      assertThat(link.rows.acquireFirst(acquire())).isNull();
+      assertThat(storeConnection.rows.acquireFirst(acquire())).isNull();
       assertUnchanged(lock);
     }
     remove();
-    assertThat(link.rows.acquireFirst(acquire(Terms.NONE, 5, now + MINUTE))).isNull();
+    assertThat(storeConnection.rows.acquireFirst(acquire(Terms.NONE, 5, now + MINUTE))).isNull();
     if (!isPostgres()) {
       long many = 2 * LEAD;
       assertThat(tables.update("acquire_first", asking(ATTEMPT, WHOLE, many, 0))).isZero();
     }
     for (int i = 0; i < 2; i++) {
       endSession();
-      assertThat(link.rows.acquireFirst(acquire())).isNull();
+      assertThat(storeConnection.rows.acquireFirst(acquire())).isNull();
     }
     tables.assertAll("lock", other, elsewhere);
   }
@@ -366,8 +374,10 @@ class ServerStatementsTest extends ServerStatements {
     Request.Acquire second =
         new Request.Acquire(
             LockName.of("second"), OLD, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null);
-    Map<String, Block> done =
-        link.rows.together(List.of(new Ask(acquire(), null, true), new Ask(second, null, true)));
+    Map<String, TokenRange> done =
+        storeConnection.rows.together(
+            List.of(
+                new BatchedRequest(acquire(), null, true), new BatchedRequest(second, null, true)));
     tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'second'");
     assertThat(done).containsOnlyKeys(ATTEMPT.encoded(), OLD.encoded());
     assertThat(changed()).containsEntry("owner", ATTEMPT.encoded());
@@ -379,9 +389,12 @@ class ServerStatementsTest extends ServerStatements {
     LockName second = LockName.of("second");
     Request.Acquire beside =
         new Request.Acquire(second, THIRD, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null);
-    Map<String, Block> done =
-        link.rows.together(
-            List.of(vainly("other"), new Ask(beside, null, true), new Ask(request, null, true)));
+    Map<String, TokenRange> done =
+        storeConnection.rows.together(
+            List.of(
+                vainly("other"),
+                new BatchedRequest(beside, null, true),
+                new BatchedRequest(request, null, true)));
     Map<String, Object> made =
         tables.all("lock").stream()
             .filter(lock -> lock.get("name").equals("second"))
@@ -399,14 +412,14 @@ class ServerStatementsTest extends ServerStatements {
         .doesNotContainKey(VAIN.encoded());
   }
 
-  private void notMade(Ask ask) throws SQLException {
+  private void notMade(BatchedRequest batchedRequest) throws SQLException {
     remove();
-    assertThat(link.rows.together(List.of(vainly("other"), ask))).isEmpty();
+    assertThat(storeConnection.rows.together(List.of(vainly("other"), batchedRequest))).isEmpty();
     tables.assertAll("lock", other, elsewhere);
   }
 
-  private static Ask vainly(String name) {
-    return new Ask(
+  private static BatchedRequest vainly(String name) {
+    return new BatchedRequest(
         new Request.Acquire(LockName.of(name), VAIN, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null),
         null,
         true);
@@ -430,10 +443,10 @@ class ServerStatementsTest extends ServerStatements {
     for (int waiters : List.of(0, 1, 2, 7)) {
       only(held(OLD, "waiters", waiters, "told", 3));
       queue(List.of(waits(OTHER, 5), waits(THIRD, 6)));
-      link.begin(Rows.Expected.of(release));
-      Reply.Ended ended = (Reply.Ended) link.locks.apply(release, link.now());
-      link.commit();
-      assertThat(ended.was()).isEqualTo(Reply.Was.HELD);
+      storeConnection.begin(LockRepository.PrefetchTarget.of(release));
+      Reply.Ended ended = (Reply.Ended) storeConnection.locks.apply(release, storeConnection.now());
+      storeConnection.commit();
+      assertThat(ended.was()).isEqualTo(Reply.AttemptState.HELD);
       assertThat(changed()).containsEntry("owner", OTHER.encoded()).containsEntry("waiters", 1L);
     }
   }
@@ -447,29 +460,30 @@ class ServerStatementsTest extends ServerStatements {
     taken(free("capacity", 1), one);
     exchanged(held, one);
     takenInQueue(free("capacity", 1), one);
-    together(free("capacity", 1), new Ask(one, null, true), true);
-    together(held, new Ask(one, OLD, false), true);
+    together(free("capacity", 1), new BatchedRequest(one, null, true), true);
+    together(held, new BatchedRequest(one, OLD, false), true);
     Request.Abandon release = new Request.Abandon(NAME, ATTEMPT);
     Map<String, Object> own = held(ATTEMPT, "capacity", 1, "used", 1);
-    together(own, new Ask(release, null, true), true);
+    together(own, new BatchedRequest(release, null, true), true);
     only(own);
-    assertThat(link.rows.abandonFast(release, () -> now)).isTrue();
+    assertThat(storeConnection.rows.abandonFast(release, () -> now)).isTrue();
     only(own);
-    assertThat(Guessing.handOver(link.rows, release, told::add)).isTrue();
+    assertThat(ContendedRequestRunner.handOver(storeConnection.rows, release, told::add)).isTrue();
     only(with(own, "owner", OTHER.encoded()));
-    assertThat(Guessing.queueUp(link.rows, one, told::add).taken()).isNull();
+    assertThat(ContendedRequestRunner.queueUp(storeConnection.rows, one, told::add).taken())
+        .isNull();
     assertThat(changed()).containsEntry("waiters", 1L);
   }
 
   @Test
   void givenAttemptThatHoldsOrHasEndedInASpecialWay_whenAskedTogether_thenItIsNotServed()
       throws SQLException {
-    Ask acquire = new Ask(acquire(), null, true);
+    BatchedRequest acquire = new BatchedRequest(acquire(), null, true);
     together(held(ATTEMPT, "waiters", 1), acquire, false);
     together(held(ATTEMPT, "told", 1), acquire, false);
     together(held(ATTEMPT, "evicted", 1), acquire, false);
     together(held(ATTEMPT, "free_us", now + MINUTE), acquire, false);
-    Ask release = new Ask(new Request.Abandon(NAME, ATTEMPT), null, true);
+    BatchedRequest release = new BatchedRequest(new Request.Abandon(NAME, ATTEMPT), null, true);
     Map<String, Object> ended = free("ended", ATTEMPT.encoded());
     together(with(ended, "ended_was", "WAITING", "ended_how", "RELEASED"), release, false);
     together(with(ended, "ended_was", "HELD", "ended_how", "EVICTED"), release, false);
@@ -483,24 +497,26 @@ class ServerStatementsTest extends ServerStatements {
     setSession(OTHER, now + 3 * MINUTE);
     queue(List.of(waits(THIRD, 4), waits(ATTEMPT, 5), waits(OTHER, 3)));
     begin();
-    assertThat(link.now()).isBetween(now, now + MINUTE);
-    LockRow row = link.rows.lock("lock");
+    assertThat(storeConnection.now()).isBetween(now, now + MINUTE);
+    LockRow row = storeConnection.rows.lock("lock");
     assertThat(row.owner.attempt).isEqualTo(OTHER.encoded());
     assertThat(row.waiters).isEqualTo(3);
     assertThat(attempts()).containsExactly(OTHER.encoded(), THIRD.encoded(), ATTEMPT.encoded());
-    assertThat(link.rows.waiter("lock", ATTEMPT.encoded()).ticket()).isEqualTo(5);
-    assertThat(link.rows.soonestEnd("lock", 5, 64, now)).isEqualTo(now + 2 * MINUTE);
+    assertThat(storeConnection.rows.waiter("lock", ATTEMPT.encoded()).ticket()).isEqualTo(5);
+    assertThat(storeConnection.rows.soonestEnd("lock", 5, 64, now)).isEqualTo(now + 2 * MINUTE);
     for (AttemptId known : List.of(ATTEMPT, OTHER, THIRD)) {
-      assertThat(link.rows.session(known.session().value())).as(known.toString()).isNotNull();
+      assertThat(storeConnection.rows.session(known.session().value()))
+          .as(known.toString())
+          .isNotNull();
     }
-    link.rollback();
+    storeConnection.rollback();
 
     // One who is not in the queue stands behind all of it.
     queue(List.of(waits(THIRD, 4), waits(OTHER, 5), waits(DEAD, 3)));
     begin();
-    assertThat(link.rows.waiter("lock", ATTEMPT.encoded())).isNull();
-    assertThat(link.rows.soonestEnd("lock", 6, 64, now)).isEqualTo(now + 2 * MINUTE);
-    link.rollback();
+    assertThat(storeConnection.rows.waiter("lock", ATTEMPT.encoded())).isNull();
+    assertThat(storeConnection.rows.soonestEnd("lock", 6, 64, now)).isEqualTo(now + 2 * MINUTE);
+    storeConnection.rollback();
 
     only(free("used", 3, "next_place", 40));
     queue(List.of());
@@ -515,35 +531,46 @@ class ServerStatementsTest extends ServerStatements {
       tables.put("hold", with(hold("two", "lock", holder.encoded()), "place", 0));
     }
     begin();
-    assertThat(link.rows.holds("lock", 64).stream().map(hold -> hold.attempt))
+    assertThat(storeConnection.rows.holds("lock", 64).stream().map(hold -> hold.attempt))
         .containsExactly(OTHER.encoded(), THIRD.encoded(), DEAD.encoded());
     for (AttemptId known : List.of(ATTEMPT, OTHER, THIRD, DEAD)) {
-      assertThat(link.rows.session(known.session().value())).as(known.toString()).isNotNull();
+      assertThat(storeConnection.rows.session(known.session().value()))
+          .as(known.toString())
+          .isNotNull();
     }
-    link.rollback();
+    storeConnection.rollback();
   }
 
   private List<String> attempts() throws SQLException {
-    return link.rows.heads("lock", 3).stream().map(WaitRow::attempt).toList();
+    return storeConnection.rows.heads("lock", 3).stream().map(WaitRow::attempt).toList();
   }
 
   @Test
   void givenSessions_whenNewsIsLeft_thenForThoseThatLiveOnlyAndTheRestIsSwept()
       throws SQLException {
-    News.Gone gone = new News.Gone(NAME, OTHER, Reply.How.EXPIRED);
+    SessionNotification.HoldEnded holdEnded =
+        new SessionNotification.HoldEnded(NAME, OTHER, Reply.EndReason.EXPIRED);
     long expires = now + MINUTE;
-    assertThat(link.rows.tell(gone, expires)).as("it has ended").isFalse();
+    assertThat(storeConnection.rows.tell(holdEnded, expires)).as("it has ended").isFalse();
     assertThat(
-            link.rows.tell(
-                new News.Wanted(NAME, new AttemptId(new SessionId("sessionEeeee"), 1)), 0))
+            storeConnection.rows.tell(
+                new SessionNotification.Contended(
+                    NAME, new AttemptId(new SessionId("sessionEeeee"), 1)),
+                0))
         .as("there is none")
         .isFalse();
-    assertThat(link.rows.tell(gone, expires - 1)).isTrue();
-    assertThat(link.rows.tell(new News.Granted(NAME, OTHER, 7, 8, true, false), 0)).isTrue();
-    assertThat(link.rows.tell(new News.Granted(NAME, THIRD, 7, 8, false, true), 0)).isTrue();
+    assertThat(storeConnection.rows.tell(holdEnded, expires - 1)).isTrue();
+    assertThat(
+            storeConnection.rows.tell(
+                new SessionNotification.Granted(NAME, OTHER, 7, 8, true, false), 0))
+        .isTrue();
+    assertThat(
+            storeConnection.rows.tell(
+                new SessionNotification.Granted(NAME, THIRD, 7, 8, false, true), 0))
+        .isTrue();
     String session = OTHER.session().value();
     Map<String, Object> goneNews =
-        news(
+        notifications(
             0,
             session,
             "gone",
@@ -557,7 +584,7 @@ class ServerStatementsTest extends ServerStatements {
             "how",
             "EXPIRED");
     Map<String, Object> grant =
-        news(0, session, "granted", OTHER.encoded(), "token", 7, "tokens", 8);
+        notifications(0, session, "granted", OTHER.encoded(), "token", 7, "tokens", 8);
     Map<String, Object> timed =
         with(
             grant,
@@ -569,14 +596,14 @@ class ServerStatementsTest extends ServerStatements {
             0,
             "timed",
             1);
-    for (Map<String, Object> news : List.of(goneNews, grant, timed)) {
-      news.remove("id");
+    for (Map<String, Object> notifications : List.of(goneNews, grant, timed)) {
+      notifications.remove("id");
     }
     assertThat(newsWithoutIds()).containsExactlyInAnyOrder(goneNews, grant, timed);
 
     tables.update("session_delete", "session", session);
-    assertThat(link.rows.forgetOrphans(1)).isEqualTo(1);
-    assertThat(link.rows.forgetOrphans(9)).isEqualTo(1);
+    assertThat(storeConnection.rows.forgetOrphans(1)).isEqualTo(1);
+    assertThat(storeConnection.rows.forgetOrphans(9)).isEqualTo(1);
     assertThat(newsWithoutIds()).containsExactly(timed);
   }
 }

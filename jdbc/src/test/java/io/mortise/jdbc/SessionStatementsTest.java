@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** As {@link ServerStatementsTest}, of what becomes of sessions there in one round trip. */
 @ParameterizedClass
 @ValueSource(strings = {"postgresql", "mysql", "mariadb"})
-class SessionStatementsTest extends ServerStatements {
+class SessionStatementsTest extends ServerStatementsFixture {
   private static final String ID = ATTEMPT.session().value();
   private static final SessionSpec SPEC =
       new SessionSpec(ATTEMPT.session(), Duration.ofMinutes(2), new ClientLabel("host", 1, "test"));
@@ -60,68 +60,82 @@ class SessionStatementsTest extends ServerStatements {
 
   @Test
   void givenNews_whenASessionIsKept_thenItForgetsWhatItKnows_andIsToldItsOwn() throws SQLException {
-    News.Wanted first = new News.Wanted(LockName.of("first"), ATTEMPT);
-    News.Wanted second = new News.Wanted(LockName.of("second"), ATTEMPT);
-    News.Wanted elsewhere = new News.Wanted(LockName.of("first"), OTHER);
-    for (News news : List.of(first, elsewhere, second)) {
-      assertThat(link.rows.tell(news, now)).isTrue();
+    SessionNotification.Contended first =
+        new SessionNotification.Contended(LockName.of("first"), ATTEMPT);
+    SessionNotification.Contended second =
+        new SessionNotification.Contended(LockName.of("second"), ATTEMPT);
+    SessionNotification.Contended elsewhere =
+        new SessionNotification.Contended(LockName.of("first"), OTHER);
+    for (SessionNotification sessionNotification : List.of(first, elsewhere, second)) {
+      assertThat(storeConnection.rows.tell(sessionNotification, now)).isTrue();
     }
-    List<Long> ids = link.rows.news(ID, 0, 9).stream().map(Renewal.Item::id).toList();
+    List<Long> ids =
+        storeConnection.rows.notifications(ID, 0, 9).stream()
+            .map(Renewal.NumberedNotification::id)
+            .toList();
     List<Long> others =
-        link.rows.news(OTHER.session().value(), 0, 9).stream().map(Renewal.Item::id).toList();
+        storeConnection.rows.notifications(OTHER.session().value(), 0, 9).stream()
+            .map(Renewal.NumberedNotification::id)
+            .toList();
     assertThat(told(keep(1, 7, List.of()))).containsExactly(first, second);
     assertThat(told(keep(7, 8, List.of(ids.get(0), others.get(0), 99L)))).containsExactly(second);
-    assertThat(link.rows.keep(ID, 8, 9, 2 * MINUTE, false, List.of(), 0).news()).isEmpty();
-    assertThat(link.rows.news(OTHER.session().value(), 0, 9)).hasSize(1);
+    assertThat(storeConnection.rows.keep(ID, 8, 9, 2 * MINUTE, false, List.of(), 0).notifications())
+        .isEmpty();
+    assertThat(storeConnection.rows.notifications(OTHER.session().value(), 0, 9)).hasSize(1);
     assertThat(keep(1, 2, List.of(ids.get(1))))
         .as("a clone, whose word counts for nothing")
         .isNull();
-    assertThat(link.rows.news(ID, 0, 9)).hasSize(1);
+    assertThat(storeConnection.rows.notifications(ID, 0, 9)).hasSize(1);
     assertThat(told(keep(9, 10, List.of(ids.get(1))))).isEmpty();
   }
 
   @Test
   void givenSessions_whenSomeAreRead_thenThoseOfThemThatThereAre() throws SQLException {
-    assertThat(link.rows.sessions(Set.of())).isEmpty();
-    assertThat(link.rows.sessions(Set.of(ID, "unknown", DEAD.session().value())))
+    assertThat(storeConnection.rows.sessions(Set.of())).isEmpty();
+    assertThat(storeConnection.rows.sessions(Set.of(ID, "unknown", DEAD.session().value())))
         .containsOnlyKeys(ID, DEAD.session().value())
-        .containsEntry(ID, link.rows.session(ID));
+        .containsEntry(ID, storeConnection.rows.session(ID));
     Set<String> many = new HashSet<>(Set.of(ID, DEAD.session().value()));
     for (int i = 0; i < 70_000; i++) {
       many.add("unknown" + i);
     }
-    assertThat(link.rows.sessions(many)).containsOnlyKeys(ID, DEAD.session().value());
+    assertThat(storeConnection.rows.sessions(many)).containsOnlyKeys(ID, DEAD.session().value());
   }
 
   @Test
   void givenLock_whenLookedAt_thenWithItsPartsAndTheTime() throws SQLException {
-    assertThat(link.rows.look("loc", 9, () -> 0)).as("the next one is another").isNull();
-    assertThat(link.rows.look("zzz", 9, () -> 0)).as("there is none behind it").isNull();
+    assertThat(storeConnection.rows.look("loc", 9, () -> 0)).as("the next one is another").isNull();
+    assertThat(storeConnection.rows.look("zzz", 9, () -> 0)).as("there is none behind it").isNull();
     tables.put("lock", with(free("used", 2), "name", "shared"));
     HoldRow one = new HoldRow(OTHER.encoded(), 1, "one", now, 1);
     HoldRow two = new HoldRow(THIRD.encoded(), 1, "two", now, 2);
     for (HoldRow hold : List.of(one, two)) {
-      link.rows.insert("shared", hold);
+      storeConnection.rows.insert("shared", hold);
     }
-    link.rows.insert("shared", WaitRow.of(acquire(), 1, now));
-    Rows.Look look = link.rows.look("shared", 1, () -> 0);
-    assertThat(look.now()).isBetween(now, clock());
-    assertThat(look.lock().name).isEqualTo("shared");
-    assertThat(look.holds()).extracting(hold -> hold.label).containsExactly("one");
-    assertThat(look.waiters()).extracting(WaitRow::attempt).containsExactly(ATTEMPT.encoded());
-    assertThat(link.rows.look("other", 9, () -> 0).lock().owner.attempt).isEqualTo(OTHER.encoded());
+    storeConnection.rows.insert("shared", WaitRow.of(acquire(), 1, now));
+    LockRepository.LockSnapshot lockSnapshot = storeConnection.rows.look("shared", 1, () -> 0);
+    assertThat(lockSnapshot.now()).isBetween(now, clock());
+    assertThat(lockSnapshot.lock().name).isEqualTo("shared");
+    assertThat(lockSnapshot.holds()).extracting(hold -> hold.label).containsExactly("one");
+    assertThat(lockSnapshot.waiters())
+        .extracting(WaitRow::attempt)
+        .containsExactly(ATTEMPT.encoded());
+    assertThat(storeConnection.rows.look("other", 9, () -> 0).lock().owner.attempt)
+        .isEqualTo(OTHER.encoded());
   }
 
   private Renewal keep(long previous, long next, boolean strictly) throws SQLException {
-    return link.sessions.keep(SPEC.id(), previous, next, List.of(), SPEC.ttl(), strictly);
+    return storeConnection.sessions.keep(
+        SPEC.id(), previous, next, List.of(), SPEC.ttl(), strictly);
   }
 
   private Renewal keep(long previous, long next, List<Long> known) throws SQLException {
-    return link.sessions.keep(SPEC.id(), previous, next, known, SPEC.ttl(), false);
+    return storeConnection.sessions.keep(SPEC.id(), previous, next, known, SPEC.ttl(), false);
   }
 
-  private static List<News> told(Renewal renewal) {
-    return ((Renewal.Renewed) renewal).news().stream().map(Renewal.Item::news).toList();
+  private static List<SessionNotification> told(Renewal renewal) {
+    return ((Renewal.Renewed) renewal)
+        .notifications().stream().map(Renewal.NumberedNotification::notifications).toList();
   }
 
   private long clock() throws SQLException {

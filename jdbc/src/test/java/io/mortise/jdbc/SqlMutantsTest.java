@@ -2,12 +2,12 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.testkit.mutant.MutantHunt;
-import io.mortise.testkit.mutant.MutantHunt.Step;
+import io.mortise.testkit.mutant.EquivalentMutants;
 import io.mortise.testkit.mutant.MutantLog;
-import io.mortise.testkit.mutant.MutantOperators;
+import io.mortise.testkit.mutant.MutationOperators;
+import io.mortise.testkit.mutant.MutationTestRunner;
+import io.mortise.testkit.mutant.MutationTestRunner.TestStage;
 import io.mortise.testkit.mutant.ScriptMutant;
-import io.mortise.testkit.mutant.Survivors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,8 +35,8 @@ class SqlMutantsTest {
   private static final Duration EACH = Duration.ofMinutes(4);
   private static final Path LISTS = Path.of("../docs/mutants/jdbc");
 
-  private final MutantHunt hunt =
-      new MutantHunt(
+  private final MutationTestRunner hunt =
+      new MutationTestRunner(
           SqlMutantsTest.class,
           JdbcStore.class,
           Set.of(
@@ -57,7 +57,7 @@ class SqlMutantsTest {
   }
 
   /** On which databases, and which tests are to notice changes of their statements. */
-  private enum Hunted {
+  private enum MutantTarget {
     SQLITE(
         List.of("sqlite", "shared"),
         List.of("StatementsTest"),
@@ -132,7 +132,7 @@ class SqlMutantsTest {
     final List<String> folders;
 
     @SuppressWarnings("ImmutableEnumChecker") // List.of
-    final List<Step> steps;
+    final List<TestStage> testStages;
 
     /**
      * A database and its tests.
@@ -140,18 +140,18 @@ class SqlMutantsTest {
      * @param folders where a statement is looked for, its own first
      * @param more in a last step
      */
-    Hunted(
+    MutantTarget(
         List<String> folders,
         List<String> statements,
         String differential,
         String contract,
         String... more) {
       this.folders = folders;
-      this.steps =
+      this.testStages =
           List.of(
-              Step.oneByOne(in(first(statements, differential))),
-              Step.together(in(contract)),
-              Step.oneByOne(in(more)));
+              TestStage.oneByOne(in(first(statements, differential))),
+              TestStage.together(in(contract)),
+              TestStage.oneByOne(in(more)));
     }
 
     private static String[] first(List<String> statements, String differential) {
@@ -159,12 +159,12 @@ class SqlMutantsTest {
     }
 
     /** The helpers on one database. */
-    Hunted(String folder) {
+    MutantTarget(String folder) {
       this.folders = List.of(folder, "sql/shared");
-      this.steps =
+      this.testStages =
           List.of(
               // Locks of a session are those of the whole server.
-              Step.oneByOne(
+              TestStage.oneByOne(
                   in(
                       "sql.HelperStatementsTest",
                       "sql.VersionedUpdateTest",
@@ -194,7 +194,7 @@ class SqlMutantsTest {
             String name = from + "/" + each.getFileName();
             if (seen.add(each.getFileName().toString())
                 && (folders.get(0) + ":" + name).matches(file)) {
-              mutants.addAll(MutantOperators.SQL.mutants(FOLDER + name, Files.readString(each)));
+              mutants.addAll(MutationOperators.SQL.mutants(FOLDER + name, Files.readString(each)));
             }
           }
         }
@@ -213,16 +213,16 @@ class SqlMutantsTest {
     assertThat(survivors().size()).isPositive();
   }
 
-  private static Survivors survivors() throws IOException {
+  private static EquivalentMutants survivors() throws IOException {
     List<ScriptMutant> all = new ArrayList<>();
     Set<String> scripts = new HashSet<>();
-    for (Hunted hunted : Hunted.values()) {
-      List<ScriptMutant> mutants = hunted.mutants(".*");
+    for (MutantTarget mutantTarget : MutantTarget.values()) {
+      List<ScriptMutant> mutants = mutantTarget.mutants(".*");
       mutants.removeIf(mutant -> scripts.contains(mutant.resource()));
       mutants.forEach(mutant -> scripts.add(mutant.resource()));
       all.addAll(mutants);
     }
-    return Survivors.in(LISTS, all, FOLDER);
+    return EquivalentMutants.in(LISTS, all, FOLDER);
   }
 
   @Test
@@ -234,15 +234,16 @@ class SqlMutantsTest {
         new MutantLog(Path.of(System.getProperty("mortise.mutants.log", "target/mutants.tsv")));
     Duration time = Duration.ofSeconds(Long.getLong("mortise.mutants.seconds", 7_200));
     long end = System.nanoTime() + time.toNanos();
-    Survivors survivors = survivors();
-    for (Hunted hunted : Hunted.values()) {
-      List<ScriptMutant> mutants = hunted.mutants(System.getProperty("mortise.mutants"));
-      mutants.removeIf(survivors::has);
-      List<Step> steps = hunted.steps.subList(0, Math.min(most, hunted.steps.size()));
+    EquivalentMutants equivalentMutants = survivors();
+    for (MutantTarget mutantTarget : MutantTarget.values()) {
+      List<ScriptMutant> mutants = mutantTarget.mutants(System.getProperty("mortise.mutants"));
+      mutants.removeIf(equivalentMutants::has);
+      List<TestStage> testStages =
+          mutantTarget.testStages.subList(0, Math.min(most, mutantTarget.testStages.size()));
       Duration left = Duration.ofNanos(end - System.nanoTime());
-      System.setProperty(ONLY, hunted.database());
-      int yet = log.hunt(hunt, mutants, steps, EACH, left, () -> {});
-      System.out.println(hunted + ": " + yet + " not looked at yet");
+      System.setProperty(ONLY, mutantTarget.database());
+      int yet = log.hunt(hunt, mutants, testStages, EACH, left, () -> {});
+      System.out.println(mutantTarget + ": " + yet + " not looked at yet");
     }
   }
 }

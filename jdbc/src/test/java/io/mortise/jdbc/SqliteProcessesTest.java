@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -37,26 +37,26 @@ class SqliteProcessesTest {
   @Test
   void givenProcesses_whenEachCountsUnderTheLock_thenNoCountIsLost() throws Exception {
     Path counter = Files.writeString(directory.resolve("counter"), "0");
-    List<LockChild> children = new ArrayList<>();
+    List<LockProcess> children = new ArrayList<>();
     try {
       for (int i = 0; i < 3; i++) {
-        children.add(LockChild.start("count", url(), TTL, counter.toString(), "300"));
+        children.add(LockProcess.start("count", url(), TTL, counter.toString(), "300"));
       }
-      for (LockChild child : children) {
+      for (LockProcess child : children) {
         assertThat(child.await()).isZero();
       }
     } finally {
-      children.forEach(LockChild::close);
+      children.forEach(LockProcess::close);
     }
     assertThat(Files.readString(counter)).isEqualTo("900");
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHolderKilled_whenAnotherWaits_thenItGetsTheLockSoonAfterTheTtlWithAHigherToken()
       throws Exception {
     Duration ttl = Duration.ofSeconds(2);
-    try (LockChild child = LockChild.start("hold", url(), ttl);
+    try (LockProcess child = LockProcess.start("hold", url(), ttl);
         LockClient locks = LockClient.connect(url())) {
       long token = Long.parseLong(child.line());
       assertThat(locks.lock("held").tryAcquire()).isEmpty();
@@ -78,8 +78,8 @@ class SqliteProcessesTest {
     try (LockClient locks = LockClient.connect(url())) {
       long ours = 0;
       for (int i = 0; i < 6; i++) {
-        try (LockChild child =
-            LockChild.start("count", url(), ttl, counter.toString(), "1000000")) {
+        try (LockProcess child =
+            LockProcess.start("count", url(), ttl, counter.toString(), "1000000")) {
           assertThat(child.line()).isEqualTo("ready");
           LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50 + random.nextInt(250)));
           child.kill();
@@ -89,7 +89,7 @@ class SqliteProcessesTest {
             // Killed between truncating and writing: not the lock's fault.
             Files.writeString(counter, "0");
           }
-          LockChild.increment(counter);
+          LockProcess.increment(counter);
           ours++;
           lease.ensureValid();
         }
@@ -114,7 +114,7 @@ class SqliteProcessesTest {
     Lease lease = null;
     try (LockClient locks = LockClient.connect(url())) {
       lease = locks.lock("echo").acquireWithin(TTL);
-      try (LockChild child = LockChild.start("echo", url(), TTL, Integer.toString(rounds))) {
+      try (LockProcess child = LockProcess.start("echo", url(), TTL, Integer.toString(rounds))) {
         for (int i = 0; i < rounds; i++) {
           child.go();
           Awaitility.await()

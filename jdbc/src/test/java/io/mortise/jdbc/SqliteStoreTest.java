@@ -9,11 +9,11 @@ import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Verdict;
-import io.mortise.testkit.Unpaused;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionVerdict;
+import io.mortise.testkit.RerunIfPaused;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -64,13 +64,15 @@ class SqliteStoreTest {
 
       assertThat(waiter.acquire("a", waits)).isInstanceOf(Reply.Queued.class);
       assertThat(holder.hints.poll(20, TimeUnit.SECONDS))
-          .isInstanceOf(News.Wanted.class)
-          .extracting(News::attempt)
+          .isInstanceOf(SessionNotification.Contended.class)
+          .extracting(SessionNotification::attempt)
           .isEqualTo(held);
       assertThat(holder.abandon("a", held))
-          .isEqualTo(new Reply.Ended(held, Reply.Was.HELD, Reply.How.RELEASED, false));
+          .isEqualTo(
+              new Reply.Ended(held, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
 
-      News.Granted granted = (News.Granted) waiter.hints.poll(20, TimeUnit.SECONDS);
+      SessionNotification.Granted granted =
+          (SessionNotification.Granted) waiter.hints.poll(20, TimeUnit.SECONDS);
       assertThat(granted.attempt()).isEqualTo(waits);
       assertThat(granted.token()).isGreaterThan(token);
       assertThat(waiter.granted("a", waits).token()).isEqualTo(granted.token());
@@ -78,7 +80,7 @@ class SqliteStoreTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenDeadHolder_whenContenderProvesIt_thenItTakesOverWithAHigherToken() {
     try (LockStore one = open();
         LockStore two = open()) {
@@ -91,7 +93,8 @@ class SqliteStoreTest {
       assertThat(alive.acquire("a", next)).isInstanceOf(Reply.Queued.class);
       Awaitility.await()
           .atMost(Duration.ofSeconds(20))
-          .until(() -> TestSession.get(two.judge(dead.id())) instanceof Verdict.SessionEnded);
+          .until(
+              () -> TestSession.get(two.judge(dead.id())) instanceof SessionVerdict.SessionEnded);
       Reply taken =
           alive.submit(
               TestSession.request(
@@ -100,7 +103,7 @@ class SqliteStoreTest {
       assertThat(taken).isInstanceOf(Reply.Granted.class);
       assertThat(((Reply.Granted) taken).token()).isGreaterThan(token);
       assertThat(dead.renew()).isInstanceOf(Renewal.Lost.class);
-      assertThat(dead.abandon("a", held).how()).isNotEqualTo(Reply.How.RELEASED);
+      assertThat(dead.abandon("a", held).how()).isNotEqualTo(Reply.EndReason.RELEASED);
       assertThat(alive.granted("a", next).token()).isEqualTo(((Reply.Granted) taken).token());
     }
   }
@@ -115,7 +118,8 @@ class SqliteStoreTest {
               () -> {
                 Reply reply = session.acquire("a", session.attempt(), Mode.EXCLUSIVE, false);
                 assertThat(reply).isInstanceOf(Reply.Refused.class);
-                assertThat(((Reply.Refused) reply).why()).isEqualTo(Reply.Why.SESSION_GONE);
+                assertThat(((Reply.Refused) reply).why())
+                    .isEqualTo(Reply.RefusalReason.SESSION_GONE);
               });
     }
   }
@@ -133,7 +137,7 @@ class SqliteStoreTest {
       }
       try (LockStore next = open()) {
         assertThat(TestSession.get(next.judge(session.id())))
-            .isInstanceOf(Verdict.SessionEnded.class);
+            .isInstanceOf(SessionVerdict.SessionEnded.class);
         TestSession other = new TestSession(next, TTL);
         Reply taken =
             other.submit(
@@ -324,7 +328,7 @@ class SqliteStoreTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenFileHeldByAForeignTransaction_whenItEnds_thenTheRequestIsDoneLate() throws Exception {
     try (LockStore store = open();
         Connection connection = DriverManager.getConnection("jdbc:sqlite:" + file());
@@ -368,7 +372,7 @@ class SqliteStoreTest {
       TestSession.get(session.session.close());
       assertThat(bell).doesNotExist();
       Reply.Refused refused = (Reply.Refused) session.acquire("a", session.attempt());
-      assertThat(refused.why()).isEqualTo(Reply.Why.SESSION_GONE);
+      assertThat(refused.why()).isEqualTo(Reply.RefusalReason.SESSION_GONE);
     }
   }
 
@@ -391,7 +395,7 @@ class SqliteStoreTest {
           .atMost(Duration.ofSeconds(20))
           .untilAsserted(() -> assertThat(readers.hints).hasSize(reads.length));
       for (AttemptId read : reads) {
-        assertThat(readers.abandon("a", read).was()).isEqualTo(Reply.Was.HELD);
+        assertThat(readers.abandon("a", read).was()).isEqualTo(Reply.AttemptState.HELD);
       }
       assertThat(writer.granted("a", write).wanted()).isFalse();
     }
@@ -409,9 +413,11 @@ class SqliteStoreTest {
         holder.granted("a", held);
         assertThat(waiter.acquire("a", waits)).isInstanceOf(Reply.Queued.class);
         holder.abandon("a", held);
-        News news = waiter.hints.poll(20, TimeUnit.SECONDS);
-        assertThat(news).as("round " + i).isInstanceOf(News.Granted.class);
-        assertThat(news.attempt()).isEqualTo(waits);
+        SessionNotification sessionNotification = waiter.hints.poll(20, TimeUnit.SECONDS);
+        assertThat(sessionNotification)
+            .as("round " + i)
+            .isInstanceOf(SessionNotification.Granted.class);
+        assertThat(sessionNotification.attempt()).isEqualTo(waits);
         waiter.abandon("a", waits);
       }
     }

@@ -1,10 +1,10 @@
 package io.mortise.jdbc;
 
-import io.mortise.internal.judge.ForwardingStore;
+import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.testkit.StoreUnderTest;
@@ -42,7 +42,7 @@ final class SqliteUnderTest implements StoreUnderTest {
     if (kept) {
       namespace = "kept" + NAMESPACES.incrementAndGet();
     } else {
-      directory = TempTree.create();
+      directory = TempDirectory.create();
     }
     return reopen();
   }
@@ -63,7 +63,7 @@ final class SqliteUnderTest implements StoreUnderTest {
     Set<SessionId> sessions = new HashSet<>();
     return new ForwardingStore(reopen()) {
       @Override
-      public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+      public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
         sessions.add(spec.id());
         return super.open(spec, hints);
       }
@@ -94,7 +94,7 @@ final class SqliteUnderTest implements StoreUnderTest {
   @Override
   public void close() {
     if (!kept) {
-      TempTree.delete(directory);
+      TempDirectory.delete(directory);
     }
   }
 }

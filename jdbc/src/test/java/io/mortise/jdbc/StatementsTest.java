@@ -3,7 +3,7 @@ package io.mortise.jdbc;
 import static io.mortise.jdbc.TestTables.NAMESPACE;
 import static io.mortise.jdbc.TestTables.hold;
 import static io.mortise.jdbc.TestTables.lock;
-import static io.mortise.jdbc.TestTables.news;
+import static io.mortise.jdbc.TestTables.notifications;
 import static io.mortise.jdbc.TestTables.pairs;
 import static io.mortise.jdbc.TestTables.row;
 import static io.mortise.jdbc.TestTables.session;
@@ -459,14 +459,14 @@ class StatementsTest {
   void givenNews_whenItIsReadAndForgotten_thenThatOfOneSession() throws SQLException {
     tables.put("session", session(SESSION, 5, NOW));
     tables.put("session", session(STRANGER, 4, NOW));
-    Map<String, Object> second = news(2, SESSION, "gone", ATTEMPT, "how", "EVICTED");
-    Map<String, Object> third = news(3, SESSION, "wanted", ATTEMPT);
-    Map<String, Object> fourth = news(4, SESSION, "gone", OTHER, "how", "EXPIRED");
-    Map<String, Object> fifth = news(5, SESSION, "gone", OTHER, "how", "EXPIRED");
-    Map<String, Object> other = news(6, STRANGER, "granted", OTHER);
-    Map<String, Object> gone = news(7, STRANGER, "gone", OTHER);
-    for (Map<String, Object> news : List.of(fifth, fourth, third, second, other, gone)) {
-      tables.put("news", news);
+    Map<String, Object> second = notifications(2, SESSION, "gone", ATTEMPT, "how", "EVICTED");
+    Map<String, Object> third = notifications(3, SESSION, "wanted", ATTEMPT);
+    Map<String, Object> fourth = notifications(4, SESSION, "gone", OTHER, "how", "EXPIRED");
+    Map<String, Object> fifth = notifications(5, SESSION, "gone", OTHER, "how", "EXPIRED");
+    Map<String, Object> other = notifications(6, STRANGER, "granted", OTHER);
+    Map<String, Object> gone = notifications(7, STRANGER, "gone", OTHER);
+    for (Map<String, Object> notifications : List.of(fifth, fourth, third, second, other, gone)) {
+      tables.put("news", notifications);
     }
     assertThat(tables.query("news_select", "session", SESSION, "after", 2, "row_limit", 2))
         .containsExactly(third, fourth);
@@ -503,11 +503,11 @@ class StatementsTest {
     Object id = tables.all("news").get(0).get("id");
     tables.assertAll(
         "news",
-        news(
+        notifications(
             (long) id, SESSION, "wanted", ATTEMPT, "token", 31, "tokens", 32, "flag", 1, "timed", 0,
             "how", "EXPIRED"));
     assertThat(leave("granted", 0, 1, "", NOW - 1)).isEqualTo(1);
-    assertThat(tables.all("news")).anyMatch(news -> news.get("timed").equals(1L));
+    assertThat(tables.all("news")).anyMatch(notifications -> notifications.get("timed").equals(1L));
   }
 
   private int leave(long now) throws SQLException {
@@ -542,9 +542,9 @@ class StatementsTest {
   @Test
   void givenNewsOfSessionsThatHaveEnded_whenSwept_thenSoMuchOfItAndNoOther() throws SQLException {
     tables.put("session", session(SESSION, 1, NOW));
-    Map<String, Object> kept = tables.put("news", news(1, SESSION, "wanted", ATTEMPT));
+    Map<String, Object> kept = tables.put("news", notifications(1, SESSION, "wanted", ATTEMPT));
     for (int id = 2; id <= 4; id++) {
-      tables.put("news", news(id, STRANGER, "wanted", OTHER));
+      tables.put("news", notifications(id, STRANGER, "wanted", OTHER));
     }
     assertThat(tables.update("news_orphaned", "row_limit", 2)).isEqualTo(2);
     assertThat(tables.update("news_orphaned", "row_limit", 9)).isEqualTo(1);
@@ -573,7 +573,7 @@ class StatementsTest {
     tables.put("lock", lock("two", "c", "touched_us", 8));
     assertThat(tables.column("lock_latest")).containsExactly(9L);
     tables.put("session", session(SESSION, 1, NOW));
-    tables.put("news", news(1, SESSION, "wanted", ATTEMPT));
+    tables.put("news", notifications(1, SESSION, "wanted", ATTEMPT));
     tables.update("session_clear");
     tables.update("news_clear");
     tables.assertAll("session");

@@ -8,8 +8,8 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
-import io.mortise.testkit.Waits;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -43,7 +43,7 @@ class SweepTest {
           Statement statement = connection.createStatement()) {
         statement.executeUpdate(
             "UPDATE mortise_lock SET touched_us = touched_us - 601000000 WHERE name = 'once'");
-        assertThat(Waits.join(store.sweep(100))).isEqualTo(1);
+        assertThat(BoundedWait.join(store.sweep(100))).isEqualTo(1);
         try (ResultSet rows = statement.executeQuery("SELECT name FROM mortise_lock")) {
           assertThat(rows.next()).isTrue();
           assertThat(rows.getString(1)).isEqualTo("used");
@@ -67,12 +67,13 @@ class SweepTest {
           .atMost(LONG)
           .until(
               () -> {
-                Waits.join(store.sweep(100));
-                return Waits.join(store.inspect(LockQuery.all())).locks().size() == 1;
+                BoundedWait.join(store.sweep(100));
+                return BoundedWait.join(store.inspect(LockQuery.all())).locks().size() == 1;
               });
-      assertThat(Waits.join(store.inspect(LockQuery.of(LockName.of("kept")))).locks()).hasSize(1);
-      assertThat(Waits.join(store.judge(dead.id())))
-          .isInstanceOf(io.mortise.spi.Verdict.SessionEnded.class);
+      assertThat(BoundedWait.join(store.inspect(LockQuery.of(LockName.of("kept")))).locks())
+          .hasSize(1);
+      assertThat(BoundedWait.join(store.judge(dead.id())))
+          .isInstanceOf(io.mortise.spi.SessionVerdict.SessionEnded.class);
     }
   }
 }

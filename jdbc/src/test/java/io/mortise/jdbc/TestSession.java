@@ -8,11 +8,11 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import java.time.Duration;
@@ -29,7 +29,7 @@ final class TestSession {
   static final Terms NO_TERMS = Terms.NONE;
 
   final StoreSession session;
-  final LinkedBlockingQueue<News> hints = new LinkedBlockingQueue<>();
+  final LinkedBlockingQueue<SessionNotification> hints = new LinkedBlockingQueue<>();
   private long beat;
   private long attempts;
 
@@ -59,10 +59,15 @@ final class TestSession {
     return renewal;
   }
 
-  List<News> news() {
+  List<SessionNotification> notifications() {
     Renewal.Renewed renewed = (Renewal.Renewed) renew();
-    renew(renewed.news().stream().map(Renewal.Item::id).toArray(Long[]::new));
-    return renewed.news().stream().map(Renewal.Item::news).toList();
+    renew(
+        renewed.notifications().stream()
+            .map(Renewal.NumberedNotification::id)
+            .toArray(Long[]::new));
+    return renewed.notifications().stream()
+        .map(Renewal.NumberedNotification::notifications)
+        .toList();
   }
 
   Reply acquire(String name, AttemptId attempt) {

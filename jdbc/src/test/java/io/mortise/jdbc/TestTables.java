@@ -41,46 +41,46 @@ final class TestTables implements AutoCloseable {
     }
   }
 
-  void execute(String sql) throws SQLException {
+  void execute(String namedStatement) throws SQLException {
     try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
+      statement.execute(namedStatement);
     }
   }
 
   /** One of the statements, with the values of its parameters: name, value, name, value. */
-  Sql statement(String name, Object... values) throws SQLException {
+  NamedStatement statement(String name, Object... values) throws SQLException {
     int size = 1;
     for (Object value : values) {
       size = value instanceof List<?> list ? list.size() : size;
     }
-    return bind(new Sql(connection, text.statement(name, size)), values);
+    return bind(new NamedStatement(connection, text.statement(name, size)), values);
   }
 
-  static Sql bind(Sql sql, Object... values) throws SQLException {
-    sql.set("namespace", NAMESPACE);
+  static NamedStatement bind(NamedStatement namedStatement, Object... values) throws SQLException {
+    namedStatement.set("namespace", NAMESPACE);
     for (Map.Entry<String, Object> value : row(values).entrySet()) {
       if (value.getValue() instanceof Number number) {
-        sql.set(value.getKey(), number.longValue());
+        namedStatement.set(value.getKey(), number.longValue());
       } else if (value.getValue() instanceof List<?> list) {
-        sql.set(value.getKey(), list);
+        namedStatement.set(value.getKey(), list);
       } else {
-        sql.set(value.getKey(), (String) value.getValue());
+        namedStatement.set(value.getKey(), (String) value.getValue());
       }
     }
-    return sql;
+    return namedStatement;
   }
 
   /** Runs it; how many rows it changed. */
   int update(String name, Object... values) throws SQLException {
-    try (Sql sql = statement(name, values)) {
-      return sql.update();
+    try (NamedStatement namedStatement = statement(name, values)) {
+      return namedStatement.update();
     }
   }
 
   /** Runs it; what it returns. */
   List<Map<String, Object>> query(String name, Object... values) throws SQLException {
-    try (Sql sql = statement(name, values);
-        ResultSet rows = sql.query()) {
+    try (NamedStatement namedStatement = statement(name, values);
+        ResultSet rows = namedStatement.query()) {
       return read(rows);
     }
   }
@@ -88,8 +88,8 @@ final class TestTables implements AutoCloseable {
   /** The same; the first column of each row. */
   List<@Nullable Object> column(String name, Object... values) throws SQLException {
     List<@Nullable Object> first = new ArrayList<>();
-    try (Sql sql = statement(name, values);
-        ResultSet rows = sql.query()) {
+    try (NamedStatement namedStatement = statement(name, values);
+        ResultSet rows = namedStatement.query()) {
       while (rows.next()) {
         first.add(value(rows.getObject(1)));
       }
@@ -229,7 +229,7 @@ final class TestTables implements AutoCloseable {
   }
 
   /** A row that nothing was done to. */
-  static Map<String, Object> news(
+  static Map<String, Object> notifications(
       long id, String session, String kind, String attempt, Object... changes) {
     return with(
         row(

@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
 import io.mortise.spi.LockStore;
-import io.mortise.spi.Memory;
+import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.SessionId;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,12 +20,12 @@ final class Member {
   private volatile @Nullable LockStore store;
 
   /** Null if it never forgets. */
-  private volatile @Nullable Since since;
+  private volatile @Nullable MemberIncarnation memberIncarnation;
 
   /**
    * @param restarted whether it has become another one while it was known here
    */
-  private record Since(String memory, long nanos, boolean restarted) {}
+  private record MemberIncarnation(String incarnation, long nanos, boolean restarted) {}
 
   /** Sessions that this member judged ended, which is for ever. The oldest are forgotten. */
   private final Map<SessionId, Boolean> ended =
@@ -53,9 +53,10 @@ final class Member {
   }
 
   void opened(LockStore now, long nowNanos) {
-    Memory memory = now.memory();
-    if (memory != null) {
-      since = new Since(memory.id(), nowNanos - memory.age().toNanos(), false);
+    ServerIncarnation incarnation = now.incarnation();
+    if (incarnation != null) {
+      memberIncarnation =
+          new MemberIncarnation(incarnation.id(), nowNanos - incarnation.age().toNanos(), false);
     }
     store = now;
   }
@@ -64,22 +65,22 @@ final class Member {
    * What it remembers with is this now. Where that is another than before it may have forgotten
    * something, just now for all that is known here.
    */
-  void remembersWith(String memory, long nowNanos) {
-    Since known = since;
-    if (!memory.isEmpty() && known != null && !known.memory().equals(memory)) {
-      since = new Since(memory, nowNanos, true);
+  void observeIncarnation(String incarnation, long nowNanos) {
+    MemberIncarnation known = memberIncarnation;
+    if (!incarnation.isEmpty() && known != null && !known.incarnation().equals(incarnation)) {
+      memberIncarnation = new MemberIncarnation(incarnation, nowNanos, true);
     }
   }
 
   /** Whether it has surely forgotten nothing for so long, or never does. */
-  boolean hasRememberedFor(long nowNanos, long nanos) {
-    Since known = since;
+  boolean hasKeptDataFor(long nowNanos, long nanos) {
+    MemberIncarnation known = memberIncarnation;
     return known == null || nowNanos - known.nanos() - nanos >= 0;
   }
 
-  /** Why it has no vote, and for how much longer; what {@link #hasRememberedFor} says no to. */
+  /** Why it has no vote, and for how much longer; what {@link #hasKeptDataFor} says no to. */
   String quarantined(long nowNanos, long nanos) {
-    Since known = since;
+    MemberIncarnation known = memberIncarnation;
     long age = known == null ? 0 : nowNanos - known.nanos();
     return "no vote for %d s more (%s %d s ago, quarantine %d s)"
         .formatted(

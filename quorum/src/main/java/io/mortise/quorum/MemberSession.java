@@ -1,8 +1,8 @@
 package io.mortise.quorum;
 
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.News;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import java.util.ArrayList;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The session of one process in one member, until that member has lost it. What changes and is not
- * volatile is guarded by the lock of {@link Renewing}.
+ * volatile is guarded by the lock of {@link QuorumRenewal}.
  */
 final class MemberSession {
   final Member member;
@@ -29,7 +29,7 @@ final class MemberSession {
   private volatile int cleared;
 
   /** What the member remembered with at the last renewal. */
-  private @Nullable String memory;
+  private @Nullable String incarnation;
 
   private volatile boolean open;
   private volatile boolean lost;
@@ -53,11 +53,15 @@ final class MemberSession {
   boolean manyWanted;
 
   MemberSession(
-      Member member, SessionSpec spec, BiConsumer<MemberSession, News> hints, Runnable renewNow) {
+      Member member,
+      SessionSpec spec,
+      BiConsumer<MemberSession, SessionNotification> hints,
+      Runnable renewNow) {
     this.member = member;
     this.store =
-        Objects.requireNonNull(member.store()).open(spec, news -> hints.accept(this, news));
-    store.whenInDoubt(
+        Objects.requireNonNull(member.store())
+            .open(spec, notifications -> hints.accept(this, notifications));
+    store.onSuspectedRestart(
         () -> {
           doubts.incrementAndGet();
           renewNow.run();
@@ -82,8 +86,8 @@ final class MemberSession {
    * @return whether the server remembers with the same as before
    */
   boolean confirm(int doubtsWhenSent, String now) {
-    boolean same = memory == null || memory.equals(now);
-    memory = now;
+    boolean same = incarnation == null || incarnation.equals(now);
+    incarnation = now;
     cleared = doubtsWhenSent;
     return same;
   }
@@ -102,7 +106,7 @@ final class MemberSession {
   }
 
   /** Whether it goes on with a session that another object opened, or tries to. */
-  boolean isTwin() {
+  boolean isResumed() {
     return !open && confirmed != 0;
   }
 

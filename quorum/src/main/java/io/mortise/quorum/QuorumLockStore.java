@@ -5,18 +5,18 @@ import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Ticker;
-import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -36,7 +36,8 @@ import java.util.stream.Collectors;
 /**
  * Locks that a majority of members grants. What is decided where: a request is a round of requests
  * to the members ({@link QuorumSession}); who is dead is judged by each member for itself, and what
- * one member judged counts in that member only; looking and evicting go to all ({@link Looking}).
+ * one member judged counts in that member only; looking and evicting go to all ({@link
+ * QuorumInspector}).
  */
 final class QuorumLockStore implements LockStore {
 
@@ -65,7 +66,7 @@ final class QuorumLockStore implements LockStore {
   private final QuorumStore.Options options;
   private final List<LockStore> own;
   private final StoreProfile profile;
-  private final Looking looking;
+  private final QuorumInspector quorumInspector;
   private final AtomicLong lead = new AtomicLong(LEAD);
   private final ScheduledThreadPoolExecutor timer;
   private volatile boolean closed;
@@ -86,7 +87,7 @@ final class QuorumLockStore implements LockStore {
     this.rules = rules;
     this.ticker = ticker;
     this.profile = profile(members);
-    this.looking = new Looking(this);
+    this.quorumInspector = new QuorumInspector(this);
     this.timer =
         new ScheduledThreadPoolExecutor(
             1,
@@ -195,7 +196,7 @@ final class QuorumLockStore implements LockStore {
   /** Whether a member is known to have forgotten nothing that anybody may still count on. */
   boolean mayVote(Member member) {
     return !rules.quarantines()
-        || member.hasRememberedFor(ticker.nanos(), options.quarantine().toNanos());
+        || member.hasKeptDataFor(ticker.nanos(), options.quarantine().toNanos());
   }
 
   /** Why a member has no vote, when it is kept out. */
@@ -239,7 +240,7 @@ final class QuorumLockStore implements LockStore {
    * that is ahead will show by then, and further each time.
    */
   long floorAbove(long minted, int ballot) {
-    return floor(rules.aboveAllThatWasMinted(minted, lead.get() << ballot));
+    return floor(rules.floorAboveMinted(minted, lead.get() << ballot));
   }
 
   /** A member's clock was ahead of the floor by so much. */
@@ -267,52 +268,52 @@ final class QuorumLockStore implements LockStore {
   }
 
   @Override
-  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     return new QuorumSession(this, spec, hints);
   }
 
   @Override
-  public CompletionStage<Verdict> judge(SessionId session) {
-    return looking.judge(session);
+  public CompletionStage<SessionVerdict> judge(SessionId session) {
+    return quorumInspector.judge(session);
   }
 
   @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
-    return looking.inspect(query);
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+    return quorumInspector.inspect(query);
   }
 
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    return looking.evict(name, attempt, how);
+    return quorumInspector.evict(name, attempt, how);
   }
 
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
-    return looking.reopen(name);
+    return quorumInspector.reopen(name);
   }
 
   @Override
   public CompletionStage<Integer> sweep(int budget) {
-    return looking.sweep(budget);
+    return quorumInspector.sweep(budget);
   }
 
   @Override
   public CompletionStage<Boolean> claimSweep() {
-    return looking.claimSweep();
+    return quorumInspector.claimSweep();
   }
 
   @Override
   public CompletionStage<StoreReport> examine() {
-    return looking.examine(options.quarantine());
+    return quorumInspector.examine(options.quarantine());
   }
 
   @Override
-  public void linger(BooleanSupplier done, Duration longest) {
+  public void helpWhileWaiting(BooleanSupplier done, Duration longest) {
     Duration each = longest.dividedBy(members.size());
     for (Member member : members) {
       LockStore store = member.store();
       if (store != null) {
-        store.linger(done, each);
+        store.helpWhileWaiting(done, each);
       }
     }
   }
@@ -335,15 +336,15 @@ final class QuorumLockStore implements LockStore {
   }
 
   /** What a step of an operator needs of all members that are there. */
-  <T> List<Gathering.Question<T>> questions(Function<LockStore, CompletionStage<T>> question) {
-    List<Gathering.Question<T>> questions = new ArrayList<>();
+  <T> List<MemberQuery.MemberCall<T>> questions(Function<LockStore, CompletionStage<T>> question) {
+    List<MemberQuery.MemberCall<T>> memberCalls = new ArrayList<>();
     for (Member member : members) {
       if (member.store() != null) {
-        questions.add(
-            new Gathering.Question<>(
+        memberCalls.add(
+            new MemberQuery.MemberCall<>(
                 member, () -> question.apply(Objects.requireNonNull(member.store()))));
       }
     }
-    return questions;
+    return memberCalls;
   }
 }

@@ -17,7 +17,7 @@ class QuorumRules {
   }
 
   /** How many votes a lease hangs on: the time counts that so many of them have. */
-  int votesThatCount(int majority) {
+  int requiredVotes(int majority) {
     return majority;
   }
 
@@ -32,7 +32,7 @@ class QuorumRules {
   }
 
   /** Whether a session that one member judged dead counts as dead in that member only. */
-  boolean proofCountsWhereItWasGiven() {
+  boolean judgesPerMember() {
     return true;
   }
 
@@ -50,12 +50,12 @@ class QuorumRules {
   }
 
   /** Whether a request that may yet arrive late is ended once more when it cannot any more. */
-  boolean endsTwiceWhatMayBeLate() {
+  boolean releasesLateRequestsTwice() {
     return true;
   }
 
   /** Whether an end that a member did not hear of is told to it again. */
-  boolean tellsEndsUntilTheyAreHeard() {
+  boolean retriesReleases() {
     return true;
   }
 
@@ -86,7 +86,7 @@ class QuorumRules {
    * Whether a member has no vote before it has answered a renewal of its present session, which
    * tells what it remembers with.
    */
-  boolean waitsUntilTold() {
+  boolean waitsForIncarnation() {
     return true;
   }
 
@@ -100,12 +100,12 @@ class QuorumRules {
   }
 
   /** From where on tokens are minted when a majority had none in common. */
-  long aboveAllThatWasMinted(long last, long lead) {
+  long floorAboveMinted(long last, long lead) {
     return last + lead;
   }
 
   /** Whether a late vote counts only for a hold that never was without a majority. */
-  boolean repairsOnlyWhatIsValid() {
+  boolean repairsOnlyValidHolds() {
     return true;
   }
 }

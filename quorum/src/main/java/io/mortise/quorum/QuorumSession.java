@@ -2,15 +2,15 @@ package io.mortise.quorum;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
-import io.mortise.quorum.Attempt.Hold;
+import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Reply.How;
-import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import java.util.List;
@@ -33,9 +33,9 @@ import org.slf4j.LoggerFactory;
  * <p><b>The whole session</b> is renewed when a majority of members renewed theirs, and lost when a
  * majority has lost theirs.
  *
- * <p><b>Requests</b> are rounds, see {@link Acquiring}, {@link Releasing} and {@link Adjusting}.
- * What stands here of an attempt is kept from its first request to its abandon, or until it fails:
- * the engine does not abandon what was only tried. See {@link #setAside}.
+ * <p><b>Requests</b> are rounds, see {@link QuorumAcquire}, {@link QuorumRelease} and {@link
+ * QuorumAdjust}. What stands here of an attempt is kept from its first request to its abandon, or
+ * until it fails: the engine does not abandon what was only tried. See {@link #discardAttempt}.
  */
 final class QuorumSession implements StoreSession {
   private static final Logger log = LoggerFactory.getLogger(QuorumSession.class);
@@ -43,26 +43,26 @@ final class QuorumSession implements StoreSession {
 
   private final QuorumLockStore store;
   private final SessionSpec spec;
-  private final Consumer<News> hints;
+  private final Consumer<SessionNotification> hints;
   private final long timeoutNanos;
-  private final Stripe[] stripes = new Stripe[STRIPES];
-  private final Releasing releasing;
-  private final NewsBox box = new NewsBox();
-  private final Renewing renewing;
+  private final QuorumStripe[] quorumStripes = new QuorumStripe[STRIPES];
+  private final QuorumRelease quorumRelease;
+  private final QuorumNotificationBuffer box = new QuorumNotificationBuffer();
+  private final QuorumRenewal renewing;
   private volatile boolean closed;
   private volatile Runnable doubt = () -> {};
 
-  QuorumSession(QuorumLockStore store, SessionSpec spec, Consumer<News> hints) {
+  QuorumSession(QuorumLockStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
     // Far below the TTL, or one member that is silent would cost the others their time.
     this.timeoutNanos = Math.min(store.timeoutNanos(), spec.ttl().toNanos() / 4);
     for (int i = 0; i < STRIPES; i++) {
-      stripes[i] = new Stripe();
+      quorumStripes[i] = new QuorumStripe();
     }
-    this.releasing = new Releasing(this);
-    this.renewing = new Renewing(this, store, spec);
+    this.quorumRelease = new QuorumRelease(this);
+    this.renewing = new QuorumRenewal(this, store, spec);
   }
 
   @Override
@@ -121,12 +121,12 @@ final class QuorumSession implements StoreSession {
     return now() - spec.ttl().toNanos() / 2;
   }
 
-  Releasing releasing() {
-    return releasing;
+  QuorumRelease releasing() {
+    return quorumRelease;
   }
 
-  Stripe stripe(LockName name) {
-    return stripes[(name.hashCode() * 0x9E3779B9) >>> 26];
+  QuorumStripe stripe(LockName name) {
+    return quorumStripes[(name.hashCode() * 0x9E3779B9) >>> 26];
   }
 
   /** The session in a member; null while there is none. */
@@ -146,7 +146,7 @@ final class QuorumSession implements StoreSession {
    * forgotten all just now, and the answer that said so was lost.
    */
   boolean mayVote(MemberSession member) {
-    boolean told = member.isOpen() || !renewing.hasBegun() || !store.rules().waitsUntilTold();
+    boolean told = member.isOpen() || !renewing.hasBegun() || !store.rules().waitsForIncarnation();
     return told && store.mayVote(member.member);
   }
 
@@ -156,31 +156,33 @@ final class QuorumSession implements StoreSession {
   }
 
   @Override
-  public void whenInDoubt(Runnable renewNow) {
+  public void onSuspectedRestart(Runnable renewNow) {
     doubt = renewNow;
   }
 
   /** How an attempt is called in a member where it does not stand for all that is known here. */
-  AttemptId idIn(MemberSession member, AttemptId attempt, @Nullable Attempt known) {
-    return attempt.session().equals(spec.id())
-        ? MemberIds.attempt(member.id(), attempt.number(), known == null ? 0 : known.ballot)
-        : attempt;
+  AttemptId idIn(MemberSession member, AttemptId quorumAttempt, @Nullable QuorumAttempt known) {
+    return quorumAttempt.session().equals(spec.id())
+        ? MemberIds.attempt(member.id(), quorumAttempt.number(), known == null ? 0 : known.ballot)
+        : quorumAttempt;
   }
 
   /** A member has said that the session is not to be gone on with here. */
-  Reply refused(AttemptId attempt) {
+  Reply refused(AttemptId quorumAttempt) {
     return new Reply.Refused(
-        attempt, Why.SESSION_GONE, "Session '" + spec.id() + "' is not this process's.");
+        quorumAttempt,
+        RefusalReason.SESSION_GONE,
+        "Session '" + spec.id() + "' is not this process's.");
   }
 
-  Reply unasked(int member, AttemptId attempt) {
+  Reply notSentReply(int member, AttemptId quorumAttempt) {
     String why;
     if (isKeptOut(member)) {
       why = store.quarantined(store.members().get(member));
     } else {
       why = usable(member) == null ? "not reached yet" : "no vote before its next answer";
     }
-    return failed(member, attempt, false, why);
+    return failed(member, quorumAttempt, false, why);
   }
 
   /** Whether a member has no vote because it may have forgotten. */
@@ -188,18 +190,20 @@ final class QuorumSession implements StoreSession {
     return !store.mayVote(store.members().get(member));
   }
 
-  Reply silence(int member, AttemptId attempt) {
+  Reply silence(int member, AttemptId quorumAttempt) {
     return failed(
         member,
-        attempt,
+        quorumAttempt,
         true,
         "no answer within %d ms".formatted(TimeUnit.NANOSECONDS.toMillis(timeoutNanos)));
   }
 
   /** What stands for the answer of a member, beginning with its name. */
-  Reply failed(int member, AttemptId attempt, boolean mayHaveRun, String why) {
+  Reply failed(int member, AttemptId quorumAttempt, boolean mayHaveRun, String why) {
     return new Reply.Failed(
-        attempt, mayHaveRun, new StoreUnavailableException(display(member) + ": " + why + "."));
+        quorumAttempt,
+        mayHaveRun,
+        new StoreUnavailableException(display(member) + ": " + why + "."));
   }
 
   /** Calls when the time for answers is over; returns what stops that. */
@@ -220,77 +224,79 @@ final class QuorumSession implements StoreSession {
       sink.accept(refusal);
       return;
     }
-    Stripe stripe = stripe(request.name());
-    stripe.lock();
+    QuorumStripe quorumStripe = stripe(request.name());
+    quorumStripe.lock();
     try {
       if (request instanceof Request.Acquire acquire) {
-        acquire(stripe, acquire, sink);
+        acquire(quorumStripe, acquire, sink);
       } else if (request instanceof Request.Abandon abandon) {
-        releasing.begin(stripe, abandon, forget(stripe, abandon.attempt()), sink);
+        quorumRelease.begin(quorumStripe, abandon, forget(quorumStripe, abandon.attempt()), sink);
       } else if (request instanceof Request.Adjust adjust) {
-        new Adjusting(this, adjust, known(stripe, adjust.attempt()), sink).begin();
+        new QuorumAdjust(this, adjust, known(quorumStripe, adjust.attempt()), sink).begin();
       }
     } finally {
-      stripe.unlock();
+      quorumStripe.unlock();
     }
   }
 
   private Reply gone(Request request) {
     return new Reply.Refused(
-        request.attempt(), Why.SESSION_GONE, "Session '" + spec.id() + "' has ended.");
+        request.attempt(), RefusalReason.SESSION_GONE, "Session '" + spec.id() + "' has ended.");
   }
 
-  private void acquire(Stripe stripe, Request.Acquire request, Consumer<Reply> sink) {
+  private void acquire(QuorumStripe quorumStripe, Request.Acquire request, Consumer<Reply> sink) {
     long number = request.attempt().number();
-    Attempt attempt = known(stripe, request.attempt());
-    Attempt past = stripe.past.remove(number);
-    if (attempt == null && past == null && stripe.mayHaveForgotten(number)) {
+    QuorumAttempt quorumAttempt = known(quorumStripe, request.attempt());
+    QuorumAttempt past = quorumStripe.past.remove(number);
+    if (quorumAttempt == null && past == null && quorumStripe.mayHaveForgotten(number)) {
       // It may have had several names in the members, whose ends are on their way yet.
-      stripe.afterwards(() -> sink.accept(forgotten(request.attempt())));
+      quorumStripe.afterUnlock(() -> sink.accept(forgotten(request.attempt())));
       return;
     }
-    if (attempt == null) {
-      attempt = new Attempt(request, size());
+    if (quorumAttempt == null) {
+      quorumAttempt = new QuorumAttempt(request, size());
       // Asked for again after its end: under the name whose end the members know.
-      attempt.ballot = past == null ? 0 : past.ballot;
+      quorumAttempt.ballot = past == null ? 0 : past.ballot;
     }
-    stripe.attempts.put(number, attempt);
-    Acquiring before = attempt.round;
+    quorumStripe.attempts.put(number, quorumAttempt);
+    QuorumAcquire before = quorumAttempt.round;
     if (before != null && !before.isOver()) {
       before.join(sink);
       return;
     }
-    Acquiring round = new Acquiring(this, attempt, request, sink);
-    attempt.round = round;
+    QuorumAcquire round = new QuorumAcquire(this, quorumAttempt, request, sink);
+    quorumAttempt.round = round;
     round.begin();
   }
 
-  private static Reply forgotten(AttemptId attempt) {
+  private static Reply forgotten(AttemptId quorumAttempt) {
     return new Reply.Refused(
-        attempt, Why.ENDED, "The attempt was given up, and too many others since.");
+        quorumAttempt, RefusalReason.ENDED, "The attempt was given up, and too many others since.");
   }
 
-  private @Nullable Attempt known(Stripe stripe, AttemptId attempt) {
-    return attempt.session().equals(spec.id()) ? stripe.known(attempt.number()) : null;
+  private @Nullable QuorumAttempt known(QuorumStripe quorumStripe, AttemptId quorumAttempt) {
+    return quorumAttempt.session().equals(spec.id())
+        ? quorumStripe.known(quorumAttempt.number())
+        : null;
   }
 
   /** Its end begins, or is asked for again. */
-  private @Nullable Attempt forget(Stripe stripe, AttemptId id) {
-    Attempt attempt = known(stripe, id);
-    if (attempt == null) {
-      return id.session().equals(spec.id()) ? stripe.past.get(id.number()) : null;
+  private @Nullable QuorumAttempt forget(QuorumStripe quorumStripe, AttemptId id) {
+    QuorumAttempt quorumAttempt = known(quorumStripe, id);
+    if (quorumAttempt == null) {
+      return id.session().equals(spec.id()) ? quorumStripe.past.get(id.number()) : null;
     }
-    stripe.attempts.remove(id.number());
-    if (attempt.isRenamed()) {
-      stripe.past.put(id.number(), attempt);
+    quorumStripe.attempts.remove(id.number());
+    if (quorumAttempt.isRenamed()) {
+      quorumStripe.past.put(id.number(), quorumAttempt);
     }
-    attempt.ended = true;
-    attempt.round = null;
-    if (attempt.votes != null) {
-      attempt.votes.end();
+    quorumAttempt.ended = true;
+    quorumAttempt.round = null;
+    if (quorumAttempt.votes != null) {
+      quorumAttempt.votes.end();
     }
     box.forget(id);
-    return attempt;
+    return quorumAttempt;
   }
 
   /**
@@ -299,12 +305,12 @@ final class QuorumSession implements StoreSession {
    *
    * @param isBlank whether asking for it again is as if it had never been asked for
    */
-  void setAside(Stripe stripe, Attempt attempt, boolean isBlank) {
+  void discardAttempt(QuorumStripe quorumStripe, QuorumAttempt quorumAttempt, boolean isBlank) {
     // Who asked is not to be kept by it.
-    attempt.round = null;
-    long number = attempt.id.number();
-    if (stripe.attempts.remove(number, attempt) && !isBlank) {
-      stripe.past.put(number, attempt);
+    quorumAttempt.round = null;
+    long number = quorumAttempt.id.number();
+    if (quorumStripe.attempts.remove(number, quorumAttempt) && !isBlank) {
+      quorumStripe.past.put(number, quorumAttempt);
     }
   }
 
@@ -313,13 +319,13 @@ final class QuorumSession implements StoreSession {
    * asked for or owed. Not those few of the past. For tests of leaks.
    */
   int remembered() {
-    int sum = releasing.owed();
-    for (Stripe stripe : stripes) {
-      stripe.lock();
+    int sum = quorumRelease.owed();
+    for (QuorumStripe quorumStripe : quorumStripes) {
+      quorumStripe.lock();
       try {
-        sum += stripe.attempts.size();
+        sum += quorumStripe.attempts.size();
       } finally {
-        stripe.unlock();
+        quorumStripe.unlock();
       }
     }
     return sum;
@@ -328,68 +334,78 @@ final class QuorumSession implements StoreSession {
   // ---- What members tell ----
 
   /** A member has told something, by a push or in a renewal. With no lock held. */
-  void heard(MemberSession member, News news) {
+  void heard(MemberSession member, SessionNotification sessionNotification) {
     if (!renewing.hasBegun()) {
       // Somebody else made an object for the same session, and goes on with it.
       return;
     }
     int index = member.member.index;
-    Stripe stripe = stripe(news.name());
-    stripe.lock();
+    QuorumStripe quorumStripe = stripe(sessionNotification.name());
+    quorumStripe.lock();
     try {
-      Attempt attempt = stripe.known(MemberIds.number(news.attempt()));
-      Hold hold = attempt == null ? null : attempt.holds[index];
-      boolean ours = hold != null && hold.id().equals(news.attempt());
-      if (attempt == null || !ours) {
-        if (attempt == null && news instanceof News.Gone gone) {
+      QuorumAttempt quorumAttempt =
+          quorumStripe.known(MemberIds.number(sessionNotification.attempt()));
+      MemberHold memberHold = quorumAttempt == null ? null : quorumAttempt.memberHolds[index];
+      boolean ours = memberHold != null && memberHold.id().equals(sessionNotification.attempt());
+      if (quorumAttempt == null || !ours) {
+        if (quorumAttempt == null
+            && sessionNotification instanceof SessionNotification.HoldEnded holdEnded) {
           // Of one that was given up, and perhaps not in time.
-          AttemptId id = new AttemptId(spec.id(), MemberIds.number(news.attempt()));
-          tell(stripe, new News.Gone(news.name(), id, gone.how()));
-        } else if (news instanceof News.Wanted) {
-          releasing.leftover(stripe, news.name(), member, news.attempt());
+          AttemptId id = new AttemptId(spec.id(), MemberIds.number(sessionNotification.attempt()));
+          tell(
+              quorumStripe,
+              new SessionNotification.HoldEnded(sessionNotification.name(), id, holdEnded.how()));
+        } else if (sessionNotification instanceof SessionNotification.Contended) {
+          quorumRelease.releaseOrphan(
+              quorumStripe, sessionNotification.name(), member, sessionNotification.attempt());
         }
-      } else if (news instanceof News.Wanted) {
-        wanted(stripe, attempt);
-      } else if (news instanceof News.Gone gone) {
-        gone(stripe, attempt, index, gone.how());
+      } else if (sessionNotification instanceof SessionNotification.Contended) {
+        wanted(quorumStripe, quorumAttempt);
+      } else if (sessionNotification instanceof SessionNotification.HoldEnded holdEnded) {
+        gone(quorumStripe, quorumAttempt, index, holdEnded.how());
       }
     } finally {
-      stripe.unlock();
+      quorumStripe.unlock();
     }
   }
 
-  private void wanted(Stripe stripe, Attempt attempt) {
-    if (!attempt.wantedTold && attempt.isGranted()) {
-      attempt.wantedTold = true;
-      tell(stripe, new News.Wanted(attempt.name, attempt.id));
+  private void wanted(QuorumStripe quorumStripe, QuorumAttempt quorumAttempt) {
+    if (!quorumAttempt.wantedTold && quorumAttempt.isGranted()) {
+      quorumAttempt.wantedTold = true;
+      tell(quorumStripe, new SessionNotification.Contended(quorumAttempt.name, quorumAttempt.id));
     }
-    attempt.wanted = true;
+    quorumAttempt.wanted = true;
   }
 
-  private void gone(Stripe stripe, Attempt attempt, int member, How how) {
-    VoteSet votes = attempt.votes;
-    attempt.gone[member] = true;
-    int gone = 0;
-    for (boolean there : attempt.gone) {
-      gone += there ? 1 : 0;
+  private void gone(
+      QuorumStripe quorumStripe, QuorumAttempt quorumAttempt, int member, EndReason endReason) {
+    VoteSet votes = quorumAttempt.votes;
+    quorumAttempt.gone[member] = true;
+    int holdEnded = 0;
+    for (boolean there : quorumAttempt.gone) {
+      holdEnded += there ? 1 : 0;
     }
     if (votes == null
-        ? gone > size() - majority()
+        ? holdEnded > size() - majority()
         : rules().votesEndWithTheirHold() && votes.drop(member)) {
-      tellGone(stripe, attempt, how);
+      tellGone(quorumStripe, quorumAttempt, endReason);
     }
   }
 
-  private void tellGone(Stripe stripe, Attempt attempt, How how) {
-    if (!attempt.goneTold && !attempt.ended) {
-      attempt.goneTold = true;
-      tell(stripe, new News.Gone(attempt.name, attempt.id, how));
+  private void tellGone(
+      QuorumStripe quorumStripe, QuorumAttempt quorumAttempt, EndReason endReason) {
+    if (!quorumAttempt.goneTold && !quorumAttempt.ended) {
+      quorumAttempt.goneTold = true;
+      tell(
+          quorumStripe,
+          new SessionNotification.HoldEnded(quorumAttempt.name, quorumAttempt.id, endReason));
     }
   }
 
-  private void tell(Stripe stripe, News news) {
-    if (box.add(news) && (store.pushes() || news instanceof News.Gone)) {
-      stripe.afterwards(() -> hints.accept(news));
+  private void tell(QuorumStripe quorumStripe, SessionNotification sessionNotification) {
+    if (box.add(sessionNotification)
+        && (store.pushes() || sessionNotification instanceof SessionNotification.HoldEnded)) {
+      quorumStripe.afterUnlock(() -> hints.accept(sessionNotification));
     }
   }
 
@@ -406,17 +422,17 @@ final class QuorumSession implements StoreSession {
         member.id(),
         member.member.display(),
         storeName());
-    for (Stripe stripe : stripes) {
-      stripe.lock();
+    for (QuorumStripe quorumStripe : quorumStripes) {
+      quorumStripe.lock();
       try {
-        for (Attempt attempt : stripe.attempts.values()) {
-          VoteSet votes = attempt.votes;
+        for (QuorumAttempt quorumAttempt : quorumStripe.attempts.values()) {
+          VoteSet votes = quorumAttempt.votes;
           if (votes != null && votes.has(member) && votes.isOver()) {
-            tellGone(stripe, attempt, How.UNKNOWN);
+            tellGone(quorumStripe, quorumAttempt, EndReason.UNKNOWN);
           }
         }
       } finally {
-        stripe.unlock();
+        quorumStripe.unlock();
       }
     }
   }
@@ -434,14 +450,14 @@ final class QuorumSession implements StoreSession {
   @Override
   public CompletionStage<Void> close() {
     closed = true;
-    for (Stripe stripe : stripes) {
-      stripe.lock();
+    for (QuorumStripe quorumStripe : quorumStripes) {
+      quorumStripe.lock();
       try {
-        stripe.attempts.values().forEach(attempt -> attempt.ended = true);
-        stripe.attempts.clear();
-        stripe.past.clear();
+        quorumStripe.attempts.values().forEach(quorumAttempt -> quorumAttempt.ended = true);
+        quorumStripe.attempts.clear();
+        quorumStripe.past.clear();
       } finally {
-        stripe.unlock();
+        quorumStripe.unlock();
       }
     }
     return renewing.close();

@@ -43,6 +43,6 @@ record QuorumTarget(List<StoreUrl> members, QuorumStore.Options options) {
   }
 
   QuorumLockStore connect() {
-    return Opening.connect(members, LockStore::connect, options);
+    return QuorumConnector.connect(members, LockStore::connect, options);
   }
 }

@@ -16,7 +16,7 @@ final class VoteSet implements Votes {
 
   VoteSet(@Nullable MemberSession[] votes, int needed, QuorumRules rules) {
     this.votes = votes.clone();
-    this.needed = rules.votesThatCount(needed);
+    this.needed = rules.requiredVotes(needed);
     this.rules = rules;
   }
 
@@ -51,7 +51,7 @@ final class VoteSet implements Votes {
   void add(MemberSession vote, long latestValid) {
     long from = countedFrom();
     boolean valid = from != Long.MIN_VALUE && from - latestValid > 0;
-    if (valid || !rules.repairsOnlyWhatIsValid()) {
+    if (valid || !rules.repairsOnlyValidHolds()) {
       @Nullable MemberSession[] next = votes.clone();
       next[vote.member.index] = vote;
       votes = next;

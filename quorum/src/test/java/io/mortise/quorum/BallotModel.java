@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
-import io.mortise.testkit.model.Cells;
 import io.mortise.testkit.model.Model;
+import io.mortise.testkit.model.PackedState;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * token above all counters is offered in a second phase. Broken is: a token that was given before,
  * or is not above one whose acquire was over before this one began.
  */
-final class BallotModel implements Model<Cells> {
+final class BallotModel implements Model<PackedState> {
   private static final int N = 3;
   private static final int MAJORITY = 2;
 
@@ -41,14 +41,14 @@ final class BallotModel implements Model<Cells> {
   private static final int GRANTED = 2;
   private static final int ACCEPTED = 3;
 
-  private final Variant variant;
+  private final BallotVariant variant;
   private final int clients;
   private final int[] proposals;
   private final int crashes;
   private final int globals;
 
   /** What is done about members that forget, and what is left out. */
-  enum Variant {
+  enum BallotVariant {
     /** Nothing, and the highest counter plus one is the token, written back nowhere. */
     NO_WRITE_BACK,
     /** A member that forgot takes part again at once. */
@@ -63,7 +63,7 @@ final class BallotModel implements Model<Cells> {
     EPOCHS_WITHOUT_OWNER
   }
 
-  BallotModel(Variant variant, int clients, int crashes, int... proposals) {
+  BallotModel(BallotVariant variant, int clients, int crashes, int... proposals) {
     this.variant = variant;
     this.clients = clients;
     this.crashes = crashes;
@@ -81,22 +81,22 @@ final class BallotModel implements Model<Cells> {
   private static final int TWICE = 6;
 
   @Override
-  public Cells initial() {
-    Cells cells = Cells.of(globals + 7).with(globals + CRASHES, crashes);
+  public PackedState initial() {
+    PackedState packedState = PackedState.of(globals + 7).with(globals + CRASHES, crashes);
     for (int i = 0; i < N; i++) {
-      cells = cells.with(i * NODE + READY, 1);
+      packedState = packedState.with(i * NODE + READY, 1);
     }
-    return cells;
+    return packedState;
   }
 
   @Override
-  public @Nullable String broken(Cells state) {
+  public @Nullable String broken(PackedState state) {
     int token = state.get(globals + TWICE);
     return token == 0 ? null : "token " + token + " is not above what was given before";
   }
 
   private boolean epochs() {
-    return variant == Variant.EPOCHS || variant == Variant.EPOCHS_WITHOUT_OWNER;
+    return variant == BallotVariant.EPOCHS || variant == BallotVariant.EPOCHS_WITHOUT_OWNER;
   }
 
   private static String node(int i) {
@@ -104,14 +104,14 @@ final class BallotModel implements Model<Cells> {
   }
 
   @Override
-  public void next(Cells state, BiConsumer<String, Cells> step) {
+  public void next(PackedState state, BiConsumer<String, PackedState> step) {
     for (int i = 0; i < N; i++) {
       int at = i * NODE;
       if (state.get(at + OWNER) != 0) {
         step.accept("expires at" + node(i), state.with(at + OWNER, 0));
       }
       if (state.get(globals + CRASHES) > 0) {
-        boolean atOnce = variant != Variant.READ_PEERS && !epochs();
+        boolean atOnce = variant != BallotVariant.READ_PEERS && !epochs();
         step.accept(
             "forgets all:" + node(i),
             state
@@ -122,7 +122,7 @@ final class BallotModel implements Model<Cells> {
                 .with(globals + CRASHES, state.get(globals + CRASHES) - 1));
       }
     }
-    if (variant == Variant.READ_PEERS || epochs()) {
+    if (variant == BallotVariant.READ_PEERS || epochs()) {
       readmit(state, step);
     }
     for (int c = 0; c < clients; c++) {
@@ -136,7 +136,7 @@ final class BallotModel implements Model<Cells> {
     }
   }
 
-  private void readmit(Cells state, BiConsumer<String, Cells> step) {
+  private void readmit(PackedState state, BiConsumer<String, PackedState> step) {
     int readmits = state.get(globals + READMITS);
     if (readmits == 0) {
       for (int i = 0; i < N; i++) {
@@ -156,7 +156,7 @@ final class BallotModel implements Model<Cells> {
     int highest = state.get(globals + HIGHEST_READ);
     for (int j = 0; j < N; j++) {
       if (j != me && (read & 1 << j) == 0 && state.get(j * NODE + READY) == 1) {
-        Cells next =
+        PackedState next =
             state
                 .with(globals + HIGHEST_READ, Math.max(highest, state.get(j * NODE + COUNTER)))
                 .with(globals + HAS_READ, read | 1 << j);
@@ -180,7 +180,7 @@ final class BallotModel implements Model<Cells> {
     }
   }
 
-  private void start(Cells state, int c, int at, BiConsumer<String, Cells> step) {
+  private void start(PackedState state, int c, int at, BiConsumer<String, PackedState> step) {
     for (int proposal : proposals) {
       step.accept(
           "client " + c + " begins, proposes " + proposal,
@@ -191,7 +191,7 @@ final class BallotModel implements Model<Cells> {
     }
   }
 
-  private void first(Cells state, int c, int at, BiConsumer<String, Cells> step) {
+  private void first(PackedState state, int c, int at, BiConsumer<String, PackedState> step) {
     int proposal = state.get(at + TOKEN);
     for (int i = 0; i < N; i++) {
       int reply = at + REPLY + 3 * i;
@@ -202,8 +202,8 @@ final class BallotModel implements Model<Cells> {
       if (state.get(node + READY) == 1 && state.get(node + OWNER) == 0) {
         int counter = state.get(node + COUNTER);
         boolean accepts = counter < proposal;
-        boolean writes = accepts && variant != Variant.NO_WRITE_BACK;
-        Cells there =
+        boolean writes = accepts && variant != BallotVariant.NO_WRITE_BACK;
+        PackedState there =
             state.with(node + OWNER, c + 1).with(node + COUNTER, writes ? proposal : counter);
         step.accept(
             "grants to client " + c + ":" + node(i),
@@ -221,7 +221,8 @@ final class BallotModel implements Model<Cells> {
     }
   }
 
-  private void decideFirst(Cells state, int c, int at, int epoch, BiConsumer<String, Cells> step) {
+  private void decideFirst(
+      PackedState state, int c, int at, int epoch, BiConsumer<String, PackedState> step) {
     int granted = 0;
     int accepted = 0;
     int highest = 0;
@@ -236,12 +237,12 @@ final class BallotModel implements Model<Cells> {
     if (granted < MAJORITY) {
       return;
     }
-    if (variant == Variant.NO_WRITE_BACK) {
+    if (variant == BallotVariant.NO_WRITE_BACK) {
       give(state, c, at, highest + 1, step);
     } else if (accepted >= MAJORITY) {
       give(state, c, at, state.get(at + TOKEN), step);
     } else {
-      Cells next =
+      PackedState next =
           state
               .with(at + PHASE, SECOND)
               .with(at + TOKEN, Math.max(state.get(at + TOKEN), highest) + 1)
@@ -253,7 +254,7 @@ final class BallotModel implements Model<Cells> {
     }
   }
 
-  private void second(Cells state, int c, int at, BiConsumer<String, Cells> step) {
+  private void second(PackedState state, int c, int at, BiConsumer<String, PackedState> step) {
     int token = state.get(at + TOKEN);
     int accepted = 0;
     for (int i = 0; i < N; i++) {
@@ -264,13 +265,14 @@ final class BallotModel implements Model<Cells> {
       }
       int node = i * NODE;
       int counter = state.get(node + COUNTER);
-      boolean owns = state.get(node + OWNER) == c + 1 || variant == Variant.EPOCHS_WITHOUT_OWNER;
+      boolean owns =
+          state.get(node + OWNER) == c + 1 || variant == BallotVariant.EPOCHS_WITHOUT_OWNER;
       boolean accepts =
           state.get(node + READY) == 1
               && owns
               && (!epochs() || state.get(node + EPOCH) == state.get(at + EPOCH_ASKED))
-              && (counter < token || variant == Variant.NOT_STRICT);
-      Cells next = state.with(reply, accepts ? ACCEPTED : NOTHING);
+              && (counter < token || variant == BallotVariant.NOT_STRICT);
+      PackedState next = state.with(reply, accepts ? ACCEPTED : NOTHING);
       step.accept(
           (accepts ? "accepts " : "refuses ") + token + " of client " + c + ":" + node(i),
           accepts ? next.with(node + COUNTER, Math.max(counter, token)) : next);
@@ -280,9 +282,10 @@ final class BallotModel implements Model<Cells> {
     }
   }
 
-  private void give(Cells state, int c, int at, int token, BiConsumer<String, Cells> step) {
+  private void give(
+      PackedState state, int c, int at, int token, BiConsumer<String, PackedState> step) {
     boolean twice = isGiven(state, token) || token <= state.get(at + FLOOR);
-    Cells next = state.with(at + PHASE, DONE).with(at + TOKEN, token);
+    PackedState next = state.with(at + PHASE, DONE).with(at + TOKEN, token);
     for (int i = 0; i < 3 * N; i++) {
       next = next.with(at + REPLY + i, 0);
     }
@@ -292,11 +295,11 @@ final class BallotModel implements Model<Cells> {
         "client " + c + " has token " + token, twice ? next.with(globals + TWICE, token) : next);
   }
 
-  private boolean isGiven(Cells state, int token) {
+  private boolean isGiven(PackedState state, int token) {
     return (state.get(globals + (token < 7 ? GIVEN : GIVEN_HIGH)) & 1 << token % 7) != 0;
   }
 
-  private int highestGiven(Cells state) {
+  private int highestGiven(PackedState state) {
     for (int token = 13; token > 0; token--) {
       if (isGiven(state, token)) {
         return token;

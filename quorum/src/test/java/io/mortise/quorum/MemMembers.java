@@ -12,9 +12,9 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Ticker;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.StoreUnderTest;
-import io.mortise.testkit.Waits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -84,8 +84,9 @@ final class MemMembers implements StoreUnderTest {
     SessionId id = SessionId.random(new Random(seed));
     ClientLabel label = new ClientLabel("host", 1, "test");
     StoreSession session =
-        store.open(new SessionSpec(id, Duration.ofMinutes(10), label), news -> {});
-    assertThat(Waits.join(session.renew(0, 1, List.of()))).isInstanceOf(Renewal.Renewed.class);
+        store.open(new SessionSpec(id, Duration.ofMinutes(10), label), notifications -> {});
+    assertThat(BoundedWait.join(session.renew(0, 1, List.of())))
+        .isInstanceOf(Renewal.Renewed.class);
     return session;
   }
 

@@ -4,18 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
-import io.mortise.internal.judge.ForwardingStore;
+import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.Memory;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
-import io.mortise.testkit.Waits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -51,8 +51,8 @@ class QuarantineTest {
       }
 
       @Override
-      public Memory memory() {
-        return new Memory(name, age);
+      public ServerIncarnation incarnation() {
+        return new ServerIncarnation(name, age);
       }
     };
   }
@@ -70,7 +70,7 @@ class QuarantineTest {
             0,
             null),
         reply::complete);
-    return Waits.join(reply);
+    return BoundedWait.join(reply);
   }
 
   private static String trouble(Reply reply) {

@@ -20,7 +20,7 @@ class QuorumLatencyTest {
   private static final Duration TURN = Duration.ofMillis(700);
 
   /** Medians of the rounds' medians, in µs. */
-  record Figures(double single, double five, double twoDead) {
+  record LatencyMedians(double single, double five, double twoDead) {
     double toSingle() {
       return five / single;
     }
@@ -33,16 +33,20 @@ class QuorumLatencyTest {
   @Test
   @Timeout(200)
   void givenFiveMembers_thenAPairTakesLittleLonger_alsoWithTwoDead() throws Exception {
-    Figures figures = measure();
+    LatencyMedians latencyMedians = measure();
     System.out.printf(
         "Pair: one server %.0f µs, majority of five %.0f µs (%.2f times), two of them dead %.0f µs (%.2f times)%n",
-        figures.single(), figures.five(), figures.toSingle(), figures.twoDead(), figures.dead());
-    assertThat(figures.toSingle()).isLessThanOrEqualTo(2.5);
-    assertThat(figures.dead()).isLessThanOrEqualTo(1.5);
+        latencyMedians.single(),
+        latencyMedians.five(),
+        latencyMedians.toSingle(),
+        latencyMedians.twoDead(),
+        latencyMedians.dead());
+    assertThat(latencyMedians.toSingle()).isLessThanOrEqualTo(2.5);
+    assertThat(latencyMedians.dead()).isLessThanOrEqualTo(1.5);
   }
 
   /** The three take turns, so that what else the machine does hits all of them. */
-  static Figures measure() throws Exception {
+  static LatencyMedians measure() throws Exception {
     try (RedisMembers whole = new RedisMembers(5);
         RedisMembers dying = new RedisMembers(5);
         RedisMembers one = new RedisMembers(1);
@@ -63,7 +67,7 @@ class QuorumLatencyTest {
         alive[i] = turn(five, TURN);
         dead[i] = turn(three, TURN);
       }
-      return new Figures(median(alone, ROUNDS), median(alive, ROUNDS), median(dead, ROUNDS));
+      return new LatencyMedians(median(alone, ROUNDS), median(alive, ROUNDS), median(dead, ROUNDS));
     }
   }
 

@@ -1,11 +1,11 @@
 package io.mortise.quorum;
 
 import io.mortise.spi.LockStore;
-import io.mortise.testkit.Machine;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FakeClock;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import io.mortise.testkit.server.RedisServer;
-import io.mortise.testkit.server.Relay;
-import io.mortise.testkit.server.Relay.Weather;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  */
 final class RedisMembers implements AutoCloseable {
   final List<RedisServer> servers = new ArrayList<>();
-  final List<Relay> lines = new ArrayList<>();
+  final List<FaultInjectionProxy> lines = new ArrayList<>();
 
   RedisMembers(int count, String... arguments) {
     for (int i = 0; i < count; i++) {
@@ -30,18 +30,20 @@ final class RedisMembers implements AutoCloseable {
     RedisMembers members = new RedisMembers(count - 1);
     // The one without jemalloc, which reads the clock before libfaketime is ready.
     members.add(
-        RedisServer.start(clock, Machine.required(RedisServer.bundled(), "The Redis server")));
+        RedisServer.start(
+            clock, TestPrerequisites.required(RedisServer.bundled(), "The Redis server")));
     return members;
   }
 
   private void add(RedisServer server) {
     servers.add(server);
-    lines.add(Relay.to(server.port()));
+    lines.add(FaultInjectionProxy.to(server.port()));
   }
 
   /** The best that this machine has. */
   static Path binary() {
-    return Machine.required(RedisServer.installed(7).or(RedisServer::bundled), "The Redis server");
+    return TestPrerequisites.required(
+        RedisServer.installed(7).or(RedisServer::bundled), "The Redis server");
   }
 
   RedisServer server(int index) {
@@ -54,12 +56,12 @@ final class RedisMembers implements AutoCloseable {
 
   /** The servers' ports behind the lines. */
   List<Integer> farPorts() {
-    return lines.stream().map(Relay::port).toList();
+    return lines.stream().map(FaultInjectionProxy::port).toList();
   }
 
   /** What becomes of all that is sent by the lines to all servers from this one on. */
-  void weatherFrom(int first, Weather weather) {
-    lines.subList(first, lines.size()).forEach(line -> line.weather(weather));
+  void weatherFrom(int first, NetworkCondition networkCondition) {
+    lines.subList(first, lines.size()).forEach(line -> line.weather(networkCondition));
   }
 
   /** {@code quorum:…}, with these parameters. */
@@ -86,7 +88,7 @@ final class RedisMembers implements AutoCloseable {
 
   @Override
   public void close() {
-    lines.forEach(Relay::close);
+    lines.forEach(FaultInjectionProxy::close);
     servers.forEach(RedisServer::close);
   }
 }

@@ -11,8 +11,8 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
-import io.mortise.testkit.Unpaused;
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
@@ -69,7 +69,7 @@ class RedisMembersTest {
           .isInstanceOf(UnsupportedByStoreException.class);
       await().atMost(LONG).until(() -> a.admin().find("x").orElseThrow().holders().isEmpty());
       try (LockStore store = members.open(PATIENT)) {
-        StoreReport report = Waits.join(store.examine());
+        StoreReport report = BoundedWait.join(store.examine());
         assertThat(report.mode()).isEqualTo("quorum");
         assertThat(report.findings())
             .anySatisfy(
@@ -82,7 +82,7 @@ class RedisMembersTest {
   }
 
   @ParameterizedTest
-  @Unpaused
+  @RerunIfPaused
   @CsvSource({"3, 1", "5, 2"})
   void givenMinorityThatDies_thenLeasesStand_andLocksAreTakenAndGivenBack(int count, int dying)
       throws Exception {
@@ -145,7 +145,7 @@ class RedisMembersTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenServersThatWereStartedJustNow_thenTheyHaveNoVoteUntilTheQuarantineIsOver()
       throws Exception {
     members = new RedisMembers(3);
@@ -160,7 +160,7 @@ class RedisMembersTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenMemberThatIsDownAtTheStart_thenItJoinsLater() throws Exception {
     members = new RedisMembers(3);
     members.server(0).kill();

@@ -8,10 +8,10 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
-import io.mortise.testkit.Machine;
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FakeClock;
-import io.mortise.testkit.server.Relay.Weather;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
  * What is said against Redlock, on five real servers: each fault first breaks the published
  * algorithm, or what people make of it, and then does what it can to ours.
  */
-@Unpaused
+@RerunIfPaused
 class RedlockFaultsTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration SHORT = Duration.ofSeconds(4);
@@ -41,7 +41,7 @@ class RedlockFaultsTest {
   }
 
   private FakeClock fiveWithClock() {
-    FakeClock clock = opened(Machine.required(FakeClock.installed(), "libfaketime"));
+    FakeClock clock = opened(TestPrerequisites.required(FakeClock.installed(), "libfaketime"));
     members = opened(RedisMembers.withClock(clock, 5));
     return clock;
   }
@@ -54,7 +54,7 @@ class RedlockFaultsTest {
   @AfterEach
   void closeAll() throws Exception {
     if (members != null) {
-      members.weatherFrom(0, Weather.FAIR);
+      members.weatherFrom(0, NetworkCondition.FAIR);
     }
     List<AutoCloseable> all = List.copyOf(open);
     open.clear();
@@ -79,8 +79,8 @@ class RedlockFaultsTest {
     return client;
   }
 
-  private NaiveRedlock naive(List<Integer> ports, Duration patience) {
-    return opened(new NaiveRedlock(ports, patience));
+  private PublishedRedlock naive(List<Integer> ports, Duration patience) {
+    return opened(new PublishedRedlock(ports, patience));
   }
 
   private static ConcurrentLinkedQueue<LeaseLostException> losses(Lease lease) {
@@ -94,10 +94,10 @@ class RedlockFaultsTest {
   @Test
   void givenVotesOfThree_whenTheClockOfOneOfThemIsSetForward_thenTwoNaiveClientsBelieve() {
     FakeClock clock = fiveWithClock();
-    NaiveRedlock a = naive(members.ports(), LONG);
-    NaiveRedlock b = naive(members.ports(), LONG);
+    PublishedRedlock a = naive(members.ports(), LONG);
+    PublishedRedlock b = naive(members.ports(), LONG);
     // The two are down while A acquires: its votes are of the first two and the one with the clock.
-    NaiveRedlock early = naive(members.ports().subList(2, 4), LONG);
+    PublishedRedlock early = naive(members.ports().subList(2, 4), LONG);
     assertThat(early.acquire("x", LONG)).isTrue();
     assertThat(a.acquire("x", LONG)).isTrue();
     members.server(2).ask("DEL", "x");
@@ -115,8 +115,8 @@ class RedlockFaultsTest {
           throws Exception {
     FakeClock clock = fiveWithClock();
     LockClient a = far(LONG, PATIENT);
-    members.lines.get(2).weather(Weather.FROZEN);
-    members.lines.get(3).weather(Weather.FROZEN);
+    members.lines.get(2).weather(NetworkCondition.FROZEN);
+    members.lines.get(3).weather(NetworkCondition.FROZEN);
     Lease first = a.lock("x").acquireWithin(LONG);
     ConcurrentLinkedQueue<LeaseLostException> losses = losses(first);
     long token = first.token();
@@ -137,8 +137,8 @@ class RedlockFaultsTest {
     FakeClock clock = fiveWithClock();
     String strict = PATIENT + "&strict-expiry=true";
     LockClient a = far(SHORT, strict);
-    members.lines.get(2).weather(Weather.FROZEN);
-    members.lines.get(3).weather(Weather.FROZEN);
+    members.lines.get(2).weather(NetworkCondition.FROZEN);
+    members.lines.get(3).weather(NetworkCondition.FROZEN);
     try (Lease first = a.lock("x").acquireWithin(LONG)) {
       for (Duration jump : List.of(HOUR, HOUR.negated())) {
         clock.set(jump);
@@ -160,7 +160,7 @@ class RedlockFaultsTest {
     LockClient late = near(LONG, PATIENT);
     assertThat(late.lock("x").tryAcquire(SHORT.plusSeconds(1))).isEmpty();
     first.ensureValid();
-    members.weatherFrom(0, Weather.FROZEN);
+    members.weatherFrom(0, NetworkCondition.FROZEN);
     try (Lease next = late.lock("x").acquireWithin(LONG)) {
       assertThat(first.isValid()).isFalse();
       assertThat(next.token()).isGreaterThan(token);
@@ -173,10 +173,10 @@ class RedlockFaultsTest {
   void givenClientCutOffFromAllButOne_thenANaiveWatchdogGoesOn_andAnotherHoldsToo() {
     five();
     Duration ttl = Duration.ofSeconds(1);
-    NaiveRedlock a = naive(members.farPorts(), Duration.ofMillis(100));
-    NaiveRedlock b = naive(members.ports(), LONG);
+    PublishedRedlock a = naive(members.farPorts(), Duration.ofMillis(100));
+    PublishedRedlock b = naive(members.ports(), LONG);
     assertThat(a.acquire("x", ttl)).isTrue();
-    members.weatherFrom(1, Weather.FROZEN);
+    members.weatherFrom(1, NetworkCondition.FROZEN);
     await()
         .atMost(LONG)
         .until(
@@ -197,13 +197,13 @@ class RedlockFaultsTest {
     Lease first = a.lock("x").acquireWithin(LONG);
     ConcurrentLinkedQueue<LeaseLostException> losses = losses(first);
     long token = first.token();
-    members.weatherFrom(1, Weather.FROZEN);
+    members.weatherFrom(1, NetworkCondition.FROZEN);
     try (Lease next = b.lock("x").acquireWithin(LONG)) {
       assertThat(first.isValid()).isFalse();
       assertThat(next.token()).isGreaterThan(token);
       await().atMost(LONG).until(() -> !losses.isEmpty());
     }
-    members.weatherFrom(1, Weather.FAIR);
+    members.weatherFrom(1, NetworkCondition.FAIR);
     await().atMost(LONG).until(() -> acquires(a, "x"));
   }
 
@@ -224,9 +224,9 @@ class RedlockFaultsTest {
     five();
     // An answer alone takes 20 ms at least.
     Duration ttl = Duration.ofMillis(15);
-    NaiveRedlock a = naive(members.farPorts(), LONG);
-    NaiveRedlock b = naive(members.ports(), LONG);
-    members.weatherFrom(0, Weather.SLOW);
+    PublishedRedlock a = naive(members.farPorts(), LONG);
+    PublishedRedlock b = naive(members.ports(), LONG);
+    members.weatherFrom(0, NetworkCondition.SLOW);
     assertThat(a.acquire("x", ttl)).isTrue();
     assertThat(b.acquire("x", LONG)).isTrue();
     assertThat(a.believes()).as("who does look knows better").isFalse();
@@ -241,14 +241,14 @@ class RedlockFaultsTest {
     Lease held = a.lock("held").acquireWithin(LONG);
     long token = held.token();
     // All that is sent from now on arrives when more than a TTL has passed.
-    members.weatherFrom(0, Weather.FROZEN);
+    members.weatherFrom(0, NetworkCondition.FROZEN);
     assertThatThrownBy(() -> a.lock("x").tryAcquire().ifPresent(Lease::ensureValid))
         .isInstanceOf(LockException.class);
     try (Lease next = b.lock("held").acquireWithin(LONG)) {
       assertThat(held.isValid()).isFalse();
       assertThat(next.token()).isGreaterThan(token);
     }
-    members.weatherFrom(0, Weather.FAIR);
+    members.weatherFrom(0, NetworkCondition.FAIR);
     b.lock("x").acquireWithin(LONG).close();
     await().atMost(LONG).until(() -> acquires(a, "x"));
   }
@@ -258,8 +258,8 @@ class RedlockFaultsTest {
   @Test
   void givenRestartsWithoutPersistence_thenTwoNaiveClientsBelieve_byTwoMajorities() {
     five();
-    NaiveRedlock a = naive(members.ports(), LONG);
-    NaiveRedlock b = naive(members.ports(), LONG);
+    PublishedRedlock a = naive(members.ports(), LONG);
+    PublishedRedlock b = naive(members.ports(), LONG);
     members.server(3).kill();
     members.server(4).kill();
     assertThat(a.acquire("x", LONG)).isTrue();
@@ -317,11 +317,11 @@ class RedlockFaultsTest {
   @Test
   void givenPartitionThatHeals_thenLateCommandsOfANaiveClientShutTheLock_forNobody() {
     five();
-    NaiveRedlock a = naive(members.farPorts(), Duration.ofMillis(200));
-    NaiveRedlock b = naive(members.ports(), LONG);
-    members.weatherFrom(2, Weather.FROZEN);
+    PublishedRedlock a = naive(members.farPorts(), Duration.ofMillis(200));
+    PublishedRedlock b = naive(members.ports(), LONG);
+    members.weatherFrom(2, NetworkCondition.FROZEN);
     assertThat(a.acquire("x", LONG)).isFalse();
-    members.weatherFrom(2, Weather.FAIR);
+    members.weatherFrom(2, NetworkCondition.FAIR);
     await().atMost(LONG).until(() -> a.votes("x") == 3);
     assertThat(b.acquire("x", LONG)).isFalse();
   }
@@ -332,9 +332,9 @@ class RedlockFaultsTest {
     // As long as it lives nothing of it ends by itself.
     LockClient a = far(Duration.ofMinutes(5), "member-timeout=1s&quarantine=0s");
     LockClient b = near(LONG, PATIENT);
-    members.weatherFrom(2, Weather.FROZEN);
+    members.weatherFrom(2, NetworkCondition.FROZEN);
     assertThatThrownBy(() -> a.lock("x").tryAcquire()).isInstanceOf(LockException.class);
-    members.weatherFrom(2, Weather.FAIR);
+    members.weatherFrom(2, NetworkCondition.FAIR);
     b.lock("x").acquireWithin(LONG).close();
     await().atMost(LONG).until(() -> acquires(a, "x"));
     b.lock("x").acquireWithin(LONG).close();

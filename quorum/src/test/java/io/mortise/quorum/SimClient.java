@@ -7,14 +7,14 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
 import io.mortise.spi.Votes;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,9 +36,9 @@ final class SimClient {
   /** One attempt in so many is not asked for again if the lock is taken. */
   private static final int TRY_ONE_IN = 3;
 
-  private final QuorumWorld world;
+  private final QuorumSimulation world;
   private final SimNetwork network;
-  final List<SimMember.Link> links;
+  final List<SimMember.RemoteMember> remoteMembers;
   private final QuorumLockStore store;
   private @Nullable StoreSession session;
   private long beat;
@@ -58,14 +58,14 @@ final class SimClient {
   private final int polls;
 
   private long attempts;
-  private Phase phase = Phase.IDLE;
+  private ClientPhase clientPhase = ClientPhase.IDLE;
   private @Nullable AttemptId attempt;
   private @Nullable SessionId proof;
   private @Nullable Votes votes;
   private long tokensBefore;
   private boolean underWay;
 
-  private enum Phase {
+  private enum ClientPhase {
     IDLE,
     ASKING,
     HOLDING,
@@ -73,7 +73,7 @@ final class SimClient {
   }
 
   SimClient(
-      QuorumWorld world,
+      QuorumSimulation world,
       SimNetwork network,
       List<SimMember> members,
       QuorumRules rules,
@@ -83,12 +83,12 @@ final class SimClient {
     this.keeps = keeps;
     this.polls = polls;
     this.network = network;
-    this.links = members.stream().map(SimMember::link).toList();
+    this.remoteMembers = members.stream().map(SimMember::link).toList();
     int lateOneIn = network.oneOf(2, 4, 10, 30, 100);
-    links.forEach(link -> link.line.lateOneIn = lateOneIn);
+    remoteMembers.forEach(link -> link.simConnection.lateOneIn = lateOneIn);
     this.store =
         QuorumLockStore.over(
-            List.<LockStore>copyOf(links),
+            List.<LockStore>copyOf(remoteMembers),
             // Real time is none of the world's: what is silent here is answered for by the network.
             new QuorumStore.Options(Duration.ofMinutes(1), TTL),
             rules,
@@ -98,10 +98,10 @@ final class SimClient {
   /** Its process is killed. */
   void die() {
     dead = true;
-    phase = Phase.IDLE;
-    links.forEach(link -> link.line.cut = true);
+    clientPhase = ClientPhase.IDLE;
+    remoteMembers.forEach(link -> link.simConnection.cut = true);
     store.close();
-    links.forEach(SimMember.Link::close);
+    remoteMembers.forEach(SimMember.RemoteMember::close);
   }
 
   void close() {
@@ -113,14 +113,15 @@ final class SimClient {
   private void open() {
     SessionId id = SessionId.random(new Random(network.random.nextLong()));
     StoreSession opened =
-        store.open(new SessionSpec(id, TTL, new ClientLabel("host", 1, "sim")), news -> {});
+        store.open(
+            new SessionSpec(id, TTL, new ClientLabel("host", 1, "sim")), notifications -> {});
     session = opened;
     beat = 0;
     pending = 0;
     renewing = false;
     renewedAt = null;
     seen.clear();
-    opened.whenInDoubt(() -> network.after(network.upTo(Duration.ofMillis(1)), this::renew));
+    opened.onSuspectedRestart(() -> network.after(network.upTo(Duration.ofMillis(1)), this::renew));
     renew();
   }
 
@@ -158,11 +159,14 @@ final class SimClient {
       pending = 0;
       renewedAt = sent;
       seen.removeAll(told);
-      for (Renewal.Item item : renewed.news()) {
-        seen.add(item.id());
-        boolean gone = item.news() instanceof News.Gone;
-        if (gone && item.news().attempt().equals(attempt) && phase != Phase.IDLE) {
-          phase = Phase.ENDING;
+      for (Renewal.NumberedNotification numberedNotification : renewed.notifications()) {
+        seen.add(numberedNotification.id());
+        boolean gone =
+            numberedNotification.notifications() instanceof SessionNotification.HoldEnded;
+        if (gone
+            && numberedNotification.notifications().attempt().equals(attempt)
+            && clientPhase != ClientPhase.IDLE) {
+          clientPhase = ClientPhase.ENDING;
         }
       }
       if (renewed.more() || renewAgain) {
@@ -170,7 +174,7 @@ final class SimClient {
       }
     } else if (renewal instanceof Renewal.Lost) {
       session = null;
-      phase = Phase.IDLE;
+      clientPhase = ClientPhase.IDLE;
       underWay = false;
     } else {
       network.after(Duration.ofSeconds(20), this::renew);
@@ -190,7 +194,7 @@ final class SimClient {
    * asks that its session be alive, too.)
    */
   boolean believes() {
-    if (dead || phase != Phase.HOLDING || votes == null) {
+    if (dead || clientPhase != ClientPhase.HOLDING || votes == null) {
       return false;
     }
     long from = votes.countedFrom();
@@ -206,24 +210,25 @@ final class SimClient {
     }
     if (session == null) {
       open();
-    } else if (!underWay && phase == Phase.IDLE && wantsLocks && isLive()) {
+    } else if (!underWay && clientPhase == ClientPhase.IDLE && wantsLocks && isLive()) {
       attempt = new AttemptId(session.id(), ++attempts);
       proof = null;
       votes = null;
-      phase = Phase.ASKING;
+      clientPhase = ClientPhase.ASKING;
       tokensBefore = world.highestToken();
       ask();
-    } else if (!underWay && phase == Phase.ASKING) {
+    } else if (!underWay && clientPhase == ClientPhase.ASKING) {
       if (wantsLocks && (insists || network.random.nextBoolean())) {
         ask();
       } else {
-        phase = Phase.ENDING;
+        clientPhase = ClientPhase.ENDING;
       }
-    } else if (phase == Phase.HOLDING && (!wantsLocks || network.oneIn(keeps) || !believes())) {
-      phase = Phase.ENDING;
-    } else if (!underWay && phase == Phase.HOLDING && network.oneIn(polls)) {
+    } else if (clientPhase == ClientPhase.HOLDING
+        && (!wantsLocks || network.oneIn(keeps) || !believes())) {
+      clientPhase = ClientPhase.ENDING;
+    } else if (!underWay && clientPhase == ClientPhase.HOLDING && network.oneIn(polls)) {
       ask();
-    } else if (!underWay && phase == Phase.ENDING) {
+    } else if (!underWay && clientPhase == ClientPhase.ENDING) {
       end();
     }
   }
@@ -249,7 +254,7 @@ final class SimClient {
   /** An operator, at another client, closes what this one holds. */
   void evictThrough(SimClient other) {
     AttemptId held = attempt;
-    if (phase == Phase.HOLDING && held != null && !other.dead) {
+    if (clientPhase == ClientPhase.HOLDING && held != null && !other.dead) {
       network.tell(this, "is evicted");
       var unused = other.store.evict(LOCK, held, Eviction.CLOSE);
     }
@@ -261,22 +266,22 @@ final class SimClient {
       return;
     }
     underWay = false;
-    if (phase == Phase.ENDING || phase == Phase.IDLE) {
+    if (clientPhase == ClientPhase.ENDING || clientPhase == ClientPhase.IDLE) {
       return;
     }
     if (reply instanceof Reply.Granted granted) {
-      boolean first = phase == Phase.ASKING;
+      boolean first = clientPhase == ClientPhase.ASKING;
       votes = granted.votes();
-      phase = Phase.HOLDING;
+      clientPhase = ClientPhase.HOLDING;
       if (!believes()) {
-        phase = Phase.ENDING;
+        clientPhase = ClientPhase.ENDING;
       } else if (first) {
         world.granted(granted.token(), tokensBefore);
       }
     } else if (reply instanceof Reply.Busy busy) {
       Reply.Holder holder = busy.holder();
-      if (phase == Phase.HOLDING) {
-        phase = Phase.ENDING;
+      if (clientPhase == ClientPhase.HOLDING) {
+        clientPhase = ClientPhase.ENDING;
       } else if (holder != null && holder.sessionLeft().isZero()) {
         SessionId suspect = holder.attempt().session();
         var unused =
@@ -284,16 +289,16 @@ final class SimClient {
                 .judge(suspect)
                 .whenComplete(
                     (verdict, failure) -> {
-                      if (verdict instanceof Verdict.SessionEnded && asked.equals(attempt)) {
+                      if (verdict instanceof SessionVerdict.SessionEnded && asked.equals(attempt)) {
                         proof = suspect;
                       }
                     });
       } else if (onlyTries() && !insists) {
         // As the engine does: its end is not asked for.
-        phase = Phase.IDLE;
+        clientPhase = ClientPhase.IDLE;
       }
     } else {
-      phase = Phase.ENDING;
+      clientPhase = ClientPhase.ENDING;
     }
   }
 
@@ -308,7 +313,7 @@ final class SimClient {
               if (asked.equals(attempt) && !dead) {
                 underWay = false;
                 if (!(reply instanceof Reply.Failed)) {
-                  phase = Phase.IDLE;
+                  clientPhase = ClientPhase.IDLE;
                 }
               }
             }));
@@ -324,11 +329,11 @@ final class SimClient {
   }
 
   boolean isIdle() {
-    return phase == Phase.IDLE && !underWay;
+    return clientPhase == ClientPhase.IDLE && !underWay;
   }
 
   @Override
   public String toString() {
-    return id() + " " + phase + (believes() ? " believes" : "");
+    return id() + " " + clientPhase + (believes() ? " believes" : "");
   }
 }

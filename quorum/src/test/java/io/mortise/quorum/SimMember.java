@@ -6,20 +6,20 @@ import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
-import io.mortise.spi.Memory;
-import io.mortise.spi.News;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -42,7 +42,7 @@ final class SimMember {
   /** How far its clock is from the others': mostly as clocks are, sometimes far. */
   private final long skewMicros;
 
-  private final List<Link> links = new ArrayList<>();
+  private final List<RemoteMember> remoteMembers = new ArrayList<>();
   private MemStore table;
   private int restarts;
   private long restartedAt;
@@ -75,13 +75,13 @@ final class SimMember {
     restarts++;
     network.tell(this, all ? "forgets all" : "forgets the lock");
     restartedAt = network.now();
-    for (Link link : List.copyOf(links)) {
-      link.line.connection++;
-      link.doubts.forEach(Runnable::run);
+    for (RemoteMember remoteMember : List.copyOf(remoteMembers)) {
+      remoteMember.simConnection.connection++;
+      remoteMember.doubts.forEach(Runnable::run);
     }
   }
 
-  private String memory() {
+  private String incarnation() {
     return index + "/" + restarts;
   }
 
@@ -95,20 +95,20 @@ final class SimMember {
     return "m" + index;
   }
 
-  Link link() {
-    Link link = new Link();
-    links.add(link);
-    return link;
+  RemoteMember link() {
+    RemoteMember remoteMember = new RemoteMember();
+    remoteMembers.add(remoteMember);
+    return remoteMember;
   }
 
   /** The member, as one client reaches it. */
-  final class Link implements LockStore {
-    final SimNetwork.Line line = network.new Line();
+  final class RemoteMember implements LockStore {
+    final SimNetwork.SimConnection simConnection = network.new SimConnection();
     private final List<Runnable> doubts = new ArrayList<>();
 
     private <T> CompletionStage<T> ask(Supplier<CompletionStage<T>> step) {
       CompletableFuture<T> answer = new CompletableFuture<>();
-      line.exchange(
+      simConnection.exchange(
           step,
           stage ->
               stage.whenComplete(
@@ -134,23 +134,24 @@ final class SimMember {
     }
 
     @Override
-    public Memory memory() {
-      return new Memory(SimMember.this.memory(), Duration.ofNanos(network.now() - restartedAt));
+    public ServerIncarnation incarnation() {
+      return new ServerIncarnation(
+          SimMember.this.incarnation(), Duration.ofNanos(network.now() - restartedAt));
     }
 
     @Override
-    public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+    public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
       // Pushes are hints: nothing depends on them, so there are none.
       return new Session(spec);
     }
 
     @Override
-    public CompletionStage<Verdict> judge(SessionId session) {
+    public CompletionStage<SessionVerdict> judge(SessionId session) {
       return ask(() -> table.judge(session));
     }
 
     @Override
-    public CompletionStage<LockPage> inspect(LockQuery query) {
+    public CompletionStage<LockViewPage> inspect(LockQuery query) {
       return ask(() -> table.inspect(query));
     }
 
@@ -166,7 +167,7 @@ final class SimMember {
 
     @Override
     public void close() {
-      links.remove(this);
+      remoteMembers.remove(this);
     }
 
     private final class Session implements StoreSession {
@@ -177,7 +178,7 @@ final class SimMember {
       }
 
       private StoreSession there() {
-        return table.open(spec, news -> {});
+        return table.open(spec, notifications -> {});
       }
 
       @Override
@@ -187,7 +188,7 @@ final class SimMember {
 
       @Override
       public void submit(Request request, Consumer<Reply> sink) {
-        line.exchange(
+        simConnection.exchange(
             () -> {
               List<Reply> reply = new ArrayList<>();
               there().submit(request, reply::add);
@@ -201,7 +202,7 @@ final class SimMember {
       @Override
       public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
         CompletableFuture<Renewal> answer = new CompletableFuture<>();
-        line.exchange(
+        simConnection.exchange(
             () -> told(there().renew(previous, next, seen).toCompletableFuture().join()),
             answer::complete,
             () -> new Renewal.Unknown(SimNetwork.nobody()));
@@ -213,12 +214,15 @@ final class SimMember {
         network.tell(SimMember.this, spec.id(), renewal);
         return renewal instanceof Renewal.Renewed renewed
             ? new Renewal.Renewed(
-                renewed.storeMicros(), renewed.news(), renewed.more(), SimMember.this.memory())
+                renewed.storeMicros(),
+                renewed.notifications(),
+                renewed.more(),
+                SimMember.this.incarnation())
             : renewal;
       }
 
       @Override
-      public void whenInDoubt(Runnable renewNow) {
+      public void onSuspectedRestart(Runnable renewNow) {
         doubts.add(renewNow);
       }
 

@@ -25,8 +25,9 @@ final class SimNetwork {
 
   final ManualTime time = new ManualTime();
   final RandomGenerator random;
-  private final PriorityQueue<Event> events =
-      new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::order));
+  private final PriorityQueue<ScheduledEvent> scheduledEvents =
+      new PriorityQueue<>(
+          Comparator.comparingLong(ScheduledEvent::at).thenComparingLong(ScheduledEvent::order));
   private final boolean traces;
   private long order;
 
@@ -44,7 +45,7 @@ final class SimNetwork {
   /** Of the requests that are late these are overtaken by later ones. */
   int strayOneIn = 4;
 
-  private record Event(long at, long order, Runnable task) {}
+  private record ScheduledEvent(long at, long order, Runnable task) {}
 
   SimNetwork(RandomGenerator random, boolean traces) {
     this.random = random;
@@ -72,7 +73,7 @@ final class SimNetwork {
   }
 
   void after(Duration delay, Runnable task) {
-    events.add(new Event(now() + delay.toNanos(), order++, task));
+    scheduledEvents.add(new ScheduledEvent(now() + delay.toNanos(), order++, task));
   }
 
   /** Up to so much. */
@@ -96,8 +97,8 @@ final class SimNetwork {
   /** Lets time pass, and all happen that is due by then. */
   void pass(Duration duration, Runnable afterEach) {
     long end = now() + duration.toNanos();
-    while (!events.isEmpty() && events.peek().at() <= end) {
-      Event next = events.remove();
+    while (!scheduledEvents.isEmpty() && scheduledEvents.peek().at() <= end) {
+      ScheduledEvent next = scheduledEvents.remove();
       time.advance(Duration.ofNanos(next.at() - now()));
       next.task().run();
       afterEach.run();
@@ -109,7 +110,7 @@ final class SimNetwork {
    * What one client has to one member: requests arrive in the order in which they were sent, but
    * for a few of those that take long.
    */
-  final class Line {
+  final class SimConnection {
     private long lastArrival;
 
     /** How often the member was restarted: what was on its way then is lost. */
@@ -127,7 +128,7 @@ final class SimNetwork {
       long latency = latency().toNanos();
       boolean strays = latency > QUICK.toNanos() && oneIn(strayOneIn);
       long arrival = strays ? sent + latency : Math.max(lastArrival + 1, sent + latency);
-      Once<T> once = new Once<>(answer);
+      OnceConsumer<T> onceConsumer = new OnceConsumer<>(answer);
       if (!lost() && arrival - sent < inFlight().toNanos()) {
         lastArrival = strays ? lastArrival : arrival;
         after(
@@ -136,12 +137,12 @@ final class SimNetwork {
               if (connection == sentOn) {
                 T result = step.get();
                 if (!lost()) {
-                  after(latency(), () -> once.accept(connection == sentOn, result));
+                  after(latency(), () -> onceConsumer.accept(connection == sentOn, result));
                 }
               }
             });
       }
-      after(patience, () -> once.accept(true, silence.get()));
+      after(patience, () -> onceConsumer.accept(true, silence.get()));
     }
 
     private boolean lost() {
@@ -153,11 +154,11 @@ final class SimNetwork {
     }
   }
 
-  private static final class Once<T> {
+  private static final class OnceConsumer<T> {
     private final Consumer<T> answer;
     private boolean done;
 
-    Once(Consumer<T> answer) {
+    OnceConsumer(Consumer<T> answer) {
       this.answer = answer;
     }
 

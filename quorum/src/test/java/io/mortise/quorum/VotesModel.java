@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
-import io.mortise.testkit.model.Cells;
 import io.mortise.testkit.model.Model;
+import io.mortise.testkit.model.PackedState;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * sessions expire after their owners have ceased to count on them. Broken is: two believe at one
  * time, or one believes though another was granted after him.
  */
-final class VotesModel implements Model<Cells> {
+final class VotesModel implements Model<PackedState> {
   private static final int N = 3;
   private static final int C = 2;
   private static final int MAJORITY = 2;
@@ -33,10 +33,10 @@ final class VotesModel implements Model<Cells> {
   private static final int GRANTS = RESTARTS + 1;
   private static final int MOST_GRANTS = 2;
 
-  private final Variant variant;
+  private final VotesVariant variant;
   private final int restarts;
 
-  enum Variant {
+  enum VotesVariant {
     /** As it is built. */
     BUILT,
     /** A lease hangs on any majority that renews the session, not on those who granted it. */
@@ -49,20 +49,20 @@ final class VotesModel implements Model<Cells> {
     REPAIRS_WHAT_IS_LOST
   }
 
-  VotesModel(Variant variant, int restarts) {
+  VotesModel(VotesVariant variant, int restarts) {
     this.variant = variant;
     this.restarts = restarts;
   }
 
   @Override
-  public Cells initial() {
-    Cells cells = Cells.of(GRANTS + 1).with(RESTARTS, restarts);
+  public PackedState initial() {
+    PackedState packedState = PackedState.of(GRANTS + 1).with(RESTARTS, restarts);
     for (int c = 0; c < C; c++) {
       for (int n = 0; n < N; n++) {
-        cells = cells.with(at(c, n, LIVES), 1).with(at(c, n, SESSION), 1);
+        packedState = packedState.with(at(c, n, LIVES), 1).with(at(c, n, SESSION), 1);
       }
     }
-    return cells;
+    return packedState;
   }
 
   private static int client(int c) {
@@ -73,7 +73,7 @@ final class VotesModel implements Model<Cells> {
     return client(c) + PER_MEMBER * n + cell;
   }
 
-  private static int count(Cells state, int c, int cell) {
+  private static int count(PackedState state, int c, int cell) {
     int count = 0;
     for (int n = 0; n < N; n++) {
       count += state.get(at(c, n, cell));
@@ -81,13 +81,13 @@ final class VotesModel implements Model<Cells> {
     return count;
   }
 
-  private boolean believes(Cells state, int c) {
-    int cell = variant == Variant.ANY_MAJORITY ? SESSION : VOTE;
+  private boolean believes(PackedState state, int c) {
+    int cell = variant == VotesVariant.ANY_MAJORITY ? SESSION : VOTE;
     return state.get(client(c) + GRANTED) > 0 && count(state, c, cell) >= MAJORITY;
   }
 
   @Override
-  public @Nullable String broken(Cells state) {
+  public @Nullable String broken(PackedState state) {
     int first = state.get(client(0) + GRANTED);
     int second = state.get(client(1) + GRANTED);
     if (believes(state, 0) && believes(state, 1)) {
@@ -105,11 +105,11 @@ final class VotesModel implements Model<Cells> {
   }
 
   @Override
-  public void next(Cells state, BiConsumer<String, Cells> each) {
+  public void next(PackedState state, BiConsumer<String, PackedState> each) {
     // Members are alike: of states that differ only in which is which, one is enough.
-    BiConsumer<String, Cells> step = (label, next) -> each.accept(label, ordered(next));
-    if (variant == Variant.NO_QUARANTINE_IF_ALL_ARE_EMPTY && allAreEmpty(state)) {
-      Cells next = state;
+    BiConsumer<String, PackedState> step = (label, next) -> each.accept(label, ordered(next));
+    if (variant == VotesVariant.NO_QUARANTINE_IF_ALL_ARE_EMPTY && allAreEmpty(state)) {
+      PackedState next = state;
       for (int n = 0; n < N; n++) {
         next = next.with(n * NODE + QUARANTINED, 0);
       }
@@ -117,10 +117,10 @@ final class VotesModel implements Model<Cells> {
     }
     for (int n = 0; n < N; n++) {
       if (state.get(RESTARTS) > 0) {
-        Cells next =
+        PackedState next =
             state
                 .with(n * NODE + HOLDER, 0)
-                .with(n * NODE + QUARANTINED, variant == Variant.NO_QUARANTINE ? 0 : 1)
+                .with(n * NODE + QUARANTINED, variant == VotesVariant.NO_QUARANTINE ? 0 : 1)
                 .with(RESTARTS, state.get(RESTARTS) - 1);
         for (int c = 0; c < C; c++) {
           next = next.with(at(c, n, LIVES), 0);
@@ -147,8 +147,8 @@ final class VotesModel implements Model<Cells> {
     }
   }
 
-  private static Cells ordered(Cells state) {
-    Cells sorted = state;
+  private static PackedState ordered(PackedState state) {
+    PackedState sorted = state;
     for (int end = N - 1; end > 0; end--) {
       for (int n = 0; n < end; n++) {
         if (rank(sorted, n) > rank(sorted, n + 1)) {
@@ -159,7 +159,7 @@ final class VotesModel implements Model<Cells> {
     return sorted;
   }
 
-  private static int rank(Cells state, int n) {
+  private static int rank(PackedState state, int n) {
     int rank = state.get(n * NODE + HOLDER) * 2 + state.get(n * NODE + QUARANTINED);
     for (int c = 0; c < C; c++) {
       for (int cell = LIVES; cell <= VOTE; cell++) {
@@ -169,8 +169,8 @@ final class VotesModel implements Model<Cells> {
     return rank;
   }
 
-  private static Cells swapped(Cells state, int n, int m) {
-    Cells next = state;
+  private static PackedState swapped(PackedState state, int n, int m) {
+    PackedState next = state;
     for (int cell = 0; cell < NODE; cell++) {
       next =
           next.with(n * NODE + cell, state.get(m * NODE + cell))
@@ -186,7 +186,7 @@ final class VotesModel implements Model<Cells> {
     return next;
   }
 
-  private static boolean allAreEmpty(Cells state) {
+  private static boolean allAreEmpty(PackedState state) {
     for (int n = 0; n < N; n++) {
       if (state.get(n * NODE + QUARANTINED) == 0 || state.get(n * NODE + HOLDER) != 0) {
         return false;
@@ -196,7 +196,7 @@ final class VotesModel implements Model<Cells> {
   }
 
   /** Whoever renewed there before it forgot has noticed by now, or his deadline has passed. */
-  private static boolean nobodyCountsOnThePast(Cells state, int n) {
+  private static boolean nobodyCountsOnThePast(PackedState state, int n) {
     for (int c = 0; c < C; c++) {
       if (state.get(at(c, n, SESSION)) == 1 && state.get(at(c, n, LIVES)) == 0) {
         return false;
@@ -205,7 +205,7 @@ final class VotesModel implements Model<Cells> {
     return true;
   }
 
-  private void member(Cells state, int c, int n, BiConsumer<String, Cells> step) {
+  private void member(PackedState state, int c, int n, BiConsumer<String, PackedState> step) {
     boolean lives = state.get(at(c, n, LIVES)) == 1;
     boolean counted = state.get(at(c, n, SESSION)) == 1;
     boolean holds = state.get(n * NODE + HOLDER) == c + 1;
@@ -213,8 +213,9 @@ final class VotesModel implements Model<Cells> {
     boolean free = state.get(n * NODE + HOLDER) == 0 && state.get(n * NODE + QUARANTINED) == 0;
     if (lives && counted && (free || holds) && !hasVote) {
       boolean wasGranted = state.get(client(c) + GRANTED) > 0;
-      boolean counts = !wasGranted || believes(state, c) || variant == Variant.REPAIRS_WHAT_IS_LOST;
-      Cells next = state.with(n * NODE + HOLDER, c + 1);
+      boolean counts =
+          !wasGranted || believes(state, c) || variant == VotesVariant.REPAIRS_WHAT_IS_LOST;
+      PackedState next = state.with(n * NODE + HOLDER, c + 1);
       step.accept(
           "grants to client " + c + ":" + node(n), counts ? next.with(at(c, n, VOTE), 1) : next);
     }
@@ -236,8 +237,8 @@ final class VotesModel implements Model<Cells> {
     }
   }
 
-  private static Cells released(Cells state, int c) {
-    Cells next = state.with(client(c) + GRANTED, 0);
+  private static PackedState released(PackedState state, int c) {
+    PackedState next = state.with(client(c) + GRANTED, 0);
     for (int n = 0; n < N; n++) {
       next = next.with(at(c, n, VOTE), 0);
       if (state.get(n * NODE + HOLDER) == c + 1) {

@@ -54,7 +54,7 @@ record KeySpace(String prefix, List<String> guards) {
     return prefix + "mode";
   }
 
-  String news(SessionId session) {
+  String notifications(SessionId session) {
     return prefix + "n:" + session.value();
   }
 

@@ -7,13 +7,13 @@ import io.mortise.Terms;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Reply.How;
-import io.mortise.spi.Reply.Was;
-import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
@@ -64,8 +64,8 @@ final class LockCodec {
         + terms.label();
   }
 
-  static String encode(AttemptId attempt, Eviction how) {
-    return "v" + attempt.encoded() + (how == Eviction.CLOSE ? 'C' : 'B');
+  static String encode(AttemptId attempt, Eviction endReason) {
+    return "v" + attempt.encoded() + (endReason == Eviction.CLOSE ? 'C' : 'B');
   }
 
   private static String mode(Mode mode) {
@@ -103,7 +103,7 @@ final class LockCodec {
               new StoreUnavailableException(
                   "The request for lock '%s' reached Redis too late to be executed (store=%s)."
                       .formatted(name, store)));
-      case ReplicatedWire.UNSURE ->
+      case ReplicatedTransport.UNSURE ->
           new Reply.Failed(
               attempt,
               true,
@@ -132,25 +132,34 @@ final class LockCodec {
     return switch (text.charAt(0)) {
       case 'S' ->
           refused(
-              attempt, Why.SESSION_GONE, "The session of this attempt is not alive in the store.");
+              attempt,
+              RefusalReason.SESSION_GONE,
+              "The session of this attempt is not alive in the store.");
       case 'D' ->
           refused(
               attempt,
-              how(text.charAt(1)) == How.EVICTED ? Why.EVICTED : Why.ENDED,
+              how(text.charAt(1)) == EndReason.EVICTED
+                  ? RefusalReason.EVICTED
+                  : RefusalReason.ENDED,
               "The attempt has ended: " + how(text.charAt(1)) + ".");
       case 'C' ->
           refused(
               attempt,
-              Why.CAPACITY_DIFFERS,
+              RefusalReason.CAPACITY_DIFFERS,
               "Lock '%s' exists as %s (store=%s). Use it as that, or another name."
                   .formatted(name, kind((int) number(text, 1, 8)), store));
-      case 'N' -> refused(attempt, Why.NOT_HELD, "The attempt does not hold lock '" + name + "'.");
+      case 'N' ->
+          refused(
+              attempt, RefusalReason.NOT_HELD, "The attempt does not hold lock '" + name + "'.");
       case 'W' ->
-          refused(attempt, Why.UNSUPPORTED, "A hold on lock '" + name + "' cannot be widened.");
+          refused(
+              attempt,
+              RefusalReason.UNSUPPORTED,
+              "A hold on lock '" + name + "' cannot be widened.");
       case 'F' ->
           refused(
               attempt,
-              Why.STORE_FULL,
+              RefusalReason.STORE_FULL,
               "Redis has reached maxmemory and takes no new locks (store=%s). Raise maxmemory or remove keys."
                   .formatted(store));
       default -> throw new IllegalArgumentException("Unknown answer '" + text + "'.");
@@ -176,8 +185,9 @@ final class LockCodec {
     return text.charAt(0) == 'L' ? number(text, 1, 17) : 0;
   }
 
-  private static Reply.Refused refused(AttemptId attempt, Why why, String message) {
-    return new Reply.Refused(attempt, why, message);
+  private static Reply.Refused refused(
+      AttemptId attempt, RefusalReason refusalReason, String message) {
+    return new Reply.Refused(attempt, refusalReason, message);
   }
 
   private static Reply.@Nullable Holder holder(String text) {
@@ -190,38 +200,40 @@ final class LockCodec {
         time(text, 40 + ATTEMPT));
   }
 
-  static Was was(char end) {
+  static AttemptState was(char end) {
     return switch (end) {
-      case 'R', 'X', 'V', 'T' -> Was.HELD;
-      case 'r', 'v' -> Was.WAITING;
-      default -> Was.ABSENT;
+      case 'R', 'X', 'V', 'T' -> AttemptState.HELD;
+      case 'r', 'v' -> AttemptState.WAITING;
+      default -> AttemptState.ABSENT;
     };
   }
 
-  static How how(char end) {
+  static EndReason how(char end) {
     return switch (end) {
-      case 'R', 'r' -> How.RELEASED;
-      case 'X' -> How.EXPIRED;
-      case 'V', 'v' -> How.EVICTED;
-      case 'T' -> How.TAKEN;
-      default -> How.UNKNOWN;
+      case 'R', 'r' -> EndReason.RELEASED;
+      case 'X' -> EndReason.EXPIRED;
+      case 'V', 'v' -> EndReason.EVICTED;
+      case 'T' -> EndReason.TAKEN;
+      default -> EndReason.UNKNOWN;
     };
   }
 
-  static News news(String text) {
+  static SessionNotification notifications(String text) {
     AttemptId attempt = AttemptId.parse(text.substring(1, 1 + ATTEMPT));
     int at = 1 + ATTEMPT;
     return switch (text.charAt(0)) {
       case 'G' ->
-          new News.Granted(
+          new SessionNotification.Granted(
               LockName.of(text.substring(at + 22)),
               attempt,
               number(text, at, at + 16),
               (int) number(text, at + 16, at + 20),
               text.charAt(at + 20) == '1',
               text.charAt(at + 21) == '1');
-      case 'W' -> new News.Wanted(LockName.of(text.substring(at)), attempt);
-      case 'X' -> new News.Gone(LockName.of(text.substring(at + 1)), attempt, how(text.charAt(at)));
+      case 'W' -> new SessionNotification.Contended(LockName.of(text.substring(at)), attempt);
+      case 'X' ->
+          new SessionNotification.HoldEnded(
+              LockName.of(text.substring(at + 1)), attempt, how(text.charAt(at)));
       default -> throw new IllegalArgumentException("Unknown news.");
     };
   }

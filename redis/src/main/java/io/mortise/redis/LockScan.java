@@ -1,8 +1,8 @@
 package io.mortise.redis;
 
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -44,10 +44,11 @@ final class LockScan {
   }
 
   /** A cursor of ours: that of a SCAN, and how many of its keys were shown already. */
-  private record Place(String cursor, int shown) {
-    static Place parse(String text) {
+  private record ScanPosition(String cursor, int shown) {
+    static ScanPosition parse(String text) {
       int slash = text.indexOf('/');
-      return new Place(text.substring(0, slash), Integer.parseInt(text.substring(slash + 1)));
+      return new ScanPosition(
+          text.substring(0, slash), Integer.parseInt(text.substring(slash + 1)));
     }
 
     @Override
@@ -56,18 +57,19 @@ final class LockScan {
     }
   }
 
-  CompletionStage<LockPage> inspect(LockQuery query) {
+  CompletionStage<LockViewPage> inspect(LockQuery query) {
     if (query.name() != null) {
       return view(keys.lock(query.name()))
           .thenApply(
               view ->
-                  new LockPage(
+                  new LockViewPage(
                       view.filter(found -> query.idle() || !isIdle(found)).stream().toList(),
                       null));
     }
-    Place start;
+    ScanPosition start;
     try {
-      start = query.cursor() == null ? new Place("0", 0) : Place.parse(query.cursor());
+      start =
+          query.cursor() == null ? new ScanPosition("0", 0) : ScanPosition.parse(query.cursor());
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(
           new IllegalArgumentException("'" + query.cursor() + "' is not a cursor of this store."));
@@ -75,8 +77,8 @@ final class LockScan {
     return page(query, start, new ArrayList<>(), 0);
   }
 
-  private CompletionStage<LockPage> page(
-      LockQuery query, Place place, List<LockView> views, int round) {
+  private CompletionStage<LockViewPage> page(
+      LockQuery query, ScanPosition place, List<LockView> views, int round) {
     return store
         .scanKeys(place.cursor(), keys.everyLock(), KEYS_PER_SCAN)
         .thenCompose(
@@ -94,14 +96,14 @@ final class LockScan {
                         seen.stream()
                             .filter(view -> query.idle() || !isIdle(view))
                             .forEach(views::add);
-                        Place next =
+                        ScanPosition next =
                             asked.size() < fresh.size()
-                                ? new Place(place.cursor(), place.shown() + asked.size())
-                                : new Place(found.cursor(), 0);
+                                ? new ScanPosition(place.cursor(), place.shown() + asked.size())
+                                : new ScanPosition(found.cursor(), 0);
                         boolean end = next.shown() == 0 && next.cursor().equals("0");
                         if (end || views.size() == query.limit() || round == ROUNDS) {
                           return CompletableFuture.completedFuture(
-                              new LockPage(views, end ? null : next.toString()));
+                              new LockViewPage(views, end ? null : next.toString()));
                         }
                         return page(query, next, views, round + 1);
                       });

@@ -4,12 +4,12 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.cluster.ClusterNodes;
-import io.mortise.redis.cluster.ClusterNodes.Lane;
-import io.mortise.redis.cluster.SlotWire;
-import io.mortise.redis.cluster.Slots;
-import io.mortise.redis.wire.Endpoint;
-import io.mortise.redis.wire.ErrorReplyException;
-import io.mortise.redis.wire.RedisWire;
+import io.mortise.redis.cluster.ClusterNodes.ConnectionRole;
+import io.mortise.redis.cluster.HashSlots;
+import io.mortise.redis.cluster.SlotTransport;
+import io.mortise.redis.transport.Endpoint;
+import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
@@ -56,9 +56,9 @@ final class RedisClusterStore implements PartitionedStore {
   static RedisClusterStore connect(StoreUrl url) {
     boolean tls = url.scheme().startsWith("rediss");
     RedisTarget.allowOnly(url, RedisTarget.PARAMETERS, "buckets");
-    Authority authority = Authority.parse(url, RedisTarget.DEFAULT_PORT, EXAMPLE);
-    if (!authority.path().isEmpty()) {
-      throw Authority.wrong(url, EXAMPLE);
+    UrlAuthority urlAuthority = UrlAuthority.parse(url, RedisTarget.DEFAULT_PORT, EXAMPLE);
+    if (!urlAuthority.path().isEmpty()) {
+      throw UrlAuthority.wrong(url, EXAMPLE);
     }
     if (!url.parameter("wire", "direct").equals("direct")) {
       throw new IllegalArgumentException(
@@ -71,20 +71,20 @@ final class RedisClusterStore implements PartitionedStore {
     Replication replication = Replication.of(url, options.timeout());
     Path trusted = RedisTarget.trusted(url);
     List<Endpoint> seeds =
-        authority.hosts().stream()
+        urlAuthority.hosts().stream()
             .map(
                 host ->
                     new Endpoint(
                         host.name(),
                         host.port(),
                         0,
-                        authority.user(),
-                        authority.password(),
+                        urlAuthority.user(),
+                        urlAuthority.password(),
                         tls,
                         trusted,
                         RedisTarget.CONNECT_TIMEOUT))
             .toList();
-    return new Opening(options, replication, url.scheme() + ":" + authority.shown())
+    return new ClusterStoreBuilder(options, replication, url.scheme() + ":" + urlAuthority.shown())
         .open(seeds, wanted);
   }
 
@@ -129,20 +129,21 @@ final class RedisClusterStore implements PartitionedStore {
   }
 
   /** Makes a store, step by step. */
-  private record Opening(RedisStore.Options options, Replication replication, String display) {
+  private record ClusterStoreBuilder(
+      RedisStore.Options options, Replication replication, String display) {
     RedisClusterStore open(List<Endpoint> seeds, @Nullable Integer wanted) {
-      ScheduledThreadPoolExecutor timer = Wires.timer();
-      Reconnects reconnects = new Reconnects();
+      ScheduledThreadPoolExecutor timer = RedisConnections.timer();
+      ReconnectListeners reconnectListeners = new ReconnectListeners();
       ClusterNodes nodes;
       try {
-        nodes = new ClusterNodes(seeds, timer, options.timeout(), reconnects);
+        nodes = new ClusterNodes(seeds, timer, options.timeout(), reconnectListeners);
       } catch (IOException | ErrorReplyException e) {
         timer.shutdownNow();
         throw isNoCluster(e)
             ? new StoreUnfitException(
                 "The server is no cluster (store=%s). Write redis:// for a server alone."
                     .formatted(display))
-            : ServerCheck.cannotConnect(e, display);
+            : ServerPreflight.cannotConnect(e, display);
       }
       Runnable closing =
           () -> {
@@ -152,9 +153,9 @@ final class RedisClusterStore implements PartitionedStore {
       try {
         int count = count(nodes, wanted);
         List<RedisLockStore> buckets = new ArrayList<>();
-        Map<String, Looked> looked = new HashMap<>();
+        Map<String, NodeInfo> nodeInfo = new HashMap<>();
         for (int i = 0; i < count; i++) {
-          buckets.add(bucket(nodes, reconnects, i, looked));
+          buckets.add(bucket(nodes, reconnectListeners, i, nodeInfo));
         }
         return new RedisClusterStore(buckets, closing);
       } catch (RuntimeException e) {
@@ -169,22 +170,25 @@ final class RedisClusterStore implements PartitionedStore {
     }
 
     /** What was learnt of a node. */
-    private record Looked(StoreClock clock, int version) {}
+    private record NodeInfo(StoreClock clock, int version) {}
 
     private RedisLockStore bucket(
-        ClusterNodes nodes, Reconnects reconnects, int number, Map<String, Looked> looked) {
+        ClusterNodes nodes,
+        ReconnectListeners reconnectListeners,
+        int number,
+        Map<String, NodeInfo> nodeInfo) {
       String prefix = "m:%s:{b%02d}:".formatted(options.namespace(), number);
-      int slot = Slots.of(prefix);
-      SlotWire operations = nodes.wire(slot, Lane.OPERATIONS);
-      SlotWire renewals = nodes.wire(slot, Lane.RENEWALS);
+      int slot = HashSlots.of(prefix);
+      SlotTransport operations = nodes.transport(slot, ConnectionRole.OPERATIONS);
+      SlotTransport renewals = nodes.transport(slot, ConnectionRole.RENEWALS);
       Endpoint owner = nodes.owner(slot);
-      Looked known = looked.get(String.valueOf(owner));
+      NodeInfo known = nodeInfo.get(String.valueOf(owner));
       if (known == null) {
         awaitOpen(renewals);
         awaitOpen(operations);
-        ServerCheck check = new ServerCheck(renewals, options, prefix, "cluster", display);
-        known = new Looked(check.run(), check.majorVersion());
-        looked.put(String.valueOf(owner), known);
+        ServerPreflight check = new ServerPreflight(renewals, options, prefix, "cluster", display);
+        known = new NodeInfo(check.run(), check.majorVersion());
+        nodeInfo.put(String.valueOf(owner), known);
       }
       // Of channels that all nodes share none knows how many listen.
       boolean shardChannels = known.version() >= 7;
@@ -192,7 +196,7 @@ final class RedisClusterStore implements PartitionedStore {
         operations.useShardChannels();
       }
       return new RedisLockStore(
-          new Wires(operations, renewals, reconnects, () -> {}),
+          new RedisConnections(operations, renewals, reconnectListeners, () -> {}),
           options,
           display,
           replication,
@@ -201,9 +205,9 @@ final class RedisClusterStore implements PartitionedStore {
           shardChannels);
     }
 
-    private void awaitOpen(RedisWire wire) {
+    private void awaitOpen(RedisTransport transport) {
       long end = System.nanoTime() + RedisTarget.CONNECT_TIMEOUT.toNanos();
-      while (!wire.isOpen()) {
+      while (!transport.isOpen()) {
         if (System.nanoTime() - end > 0) {
           throw new StoreUnavailableException(
               "A part of the cluster has no node that can be reached (store=%s). Check that all slots are served."
@@ -222,13 +226,13 @@ final class RedisClusterStore implements PartitionedStore {
     /** Agrees with all who were here before. */
     private int count(ClusterNodes nodes, @Nullable Integer wanted) {
       String key = "m:%s:{buckets}".formatted(options.namespace());
-      SlotWire wire = nodes.wire(Slots.of(key), Lane.RENEWALS);
-      awaitOpen(wire);
+      SlotTransport transport = nodes.transport(HashSlots.of(key), ConnectionRole.RENEWALS);
+      awaitOpen(transport);
       int proposed = wanted == null ? DEFAULT_BUCKETS : wanted;
-      ServerCheck asking = new ServerCheck(wire, options, key, "cluster", display);
+      ServerPreflight asking = new ServerPreflight(transport, options, key, "cluster", display);
       asking.answer("SET of the number of buckets", "SET", key, Integer.toString(proposed), "NX");
       String stored = String.valueOf(asking.answer("GET", "GET", key));
-      wire.close();
+      transport.close();
       int count = stored.matches("\\d{1,4}") ? Integer.parseInt(stored) : 0;
       if (count < 1 || count > MOST_BUCKETS || (wanted != null && wanted != count)) {
         throw new StoreUnfitException(
@@ -251,7 +255,7 @@ final class RedisClusterStore implements PartitionedStore {
 
   @Override
   public int partitionOf(LockName name) {
-    return Slots.crc16(name.utf8()) % buckets.size();
+    return HashSlots.crc16(name.utf8()) % buckets.size();
   }
 
   @Override

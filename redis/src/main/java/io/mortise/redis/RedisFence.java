@@ -6,7 +6,7 @@ import io.lettuce.core.api.sync.RedisScriptingCommands;
 import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.StaleTokenException;
-import io.mortise.redis.wire.LuaScript;
+import io.mortise.redis.transport.LuaScript;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,15 +40,15 @@ import org.jspecify.annotations.Nullable;
 public final class RedisFence {
   private static final LuaScript SCRIPT = LuaScript.beside(RedisFence.class, "fence.lua");
 
-  private final Scripting redis;
+  private final ScriptExecutor redis;
 
-  private RedisFence(Scripting redis) {
+  private RedisFence(ScriptExecutor redis) {
     this.redis = redis;
   }
 
   /** Whatever client there is: runs a script on the server that has the keys. */
   @FunctionalInterface
-  public interface Scripting {
+  public interface ScriptExecutor {
     /**
      * Sends {@code EVAL}, or the like.
      *
@@ -64,7 +64,7 @@ public final class RedisFence {
    * RedisFence.over((script, keys, args) -> (List<?>) jedis.eval(script, keys, args));
    * }</pre>
    */
-  public static RedisFence over(Scripting redis) {
+  public static RedisFence over(ScriptExecutor redis) {
     return new RedisFence(redis);
   }
 

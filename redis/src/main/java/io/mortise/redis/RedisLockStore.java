@@ -6,23 +6,23 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
-import io.mortise.redis.wire.ErrorReplyException;
-import io.mortise.redis.wire.NotSentException;
-import io.mortise.redis.wire.RedisWire;
+import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.NotSentException;
+import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.Memory;
-import io.mortise.spi.News;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Reply;
+import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -51,36 +51,37 @@ final class RedisLockStore implements LockStore {
   /** A little less than clients let pass before they ask again. */
   private static final Duration SWEEP_PAUSE = Duration.ofSeconds(50);
 
-  private final Wires wires;
+  private final RedisConnections wires;
   private final boolean replicated;
-  private final OpLane lane;
+  private final ScriptPipeline pipeline;
   private final StoreClock clock;
   private final StoreProfile profile;
   private final RedisStore.Options options;
   private final KeySpace keys;
   private final LockScan scan;
-  private final Shedding shedding = new Shedding(this);
-  private volatile @Nullable Memory memory;
+  private final IdleRecordTrimmer idleRecordTrimmer = new IdleRecordTrimmer(this);
+  private volatile @Nullable ServerIncarnation incarnation;
 
   /**
-   * Over servers that were looked at, see {@link ServerCheck}.
+   * Over servers that were looked at, see {@link ServerPreflight}.
    *
    * @param countsListeners whether the server can say of an inbox whether anybody listens to it
    */
   RedisLockStore(
-      Wires wires,
+      RedisConnections wires,
       RedisStore.Options options,
       String display,
       Replication replication,
       KeySpace keys,
       StoreClock clock,
       boolean countsListeners) {
-    this.wires = replication.isWanted() ? wires.waitingFor(replication) : wires;
-    this.replicated = replication.isWanted();
+    this.wires = replication.isRequired() ? wires.waitingFor(replication) : wires;
+    this.replicated = replication.isRequired();
     this.options = options;
     this.keys = keys;
     this.clock = clock;
-    this.lane = new OpLane(this.wires.ops(), clock, keys, options.retention(), options.timeout());
+    this.pipeline =
+        new ScriptPipeline(this.wires.ops(), clock, keys, options.retention(), options.timeout());
     this.scan = new LockScan(this, keys);
     EnumSet<Capability> capabilities = EnumSet.allOf(Capability.class);
     if (!countsListeners) {
@@ -90,23 +91,24 @@ final class RedisLockStore implements LockStore {
   }
 
   static RedisLockStore connect(RedisTarget target) {
-    return open(Wires.connect(target), target.options(), target.display(), target.replication());
+    return open(
+        RedisConnections.connect(target), target.options(), target.display(), target.replication());
   }
 
   static RedisLockStore over(RedisClient client, RedisStore.Options options) {
     String display = "redis:(client handed in)";
-    return open(Wires.over(client, display), options, display, Replication.NONE);
+    return open(RedisConnections.over(client, display), options, display, Replication.NONE);
   }
 
   private static RedisLockStore open(
-      Wires wires, RedisStore.Options options, String display, Replication replication) {
+      RedisConnections wires, RedisStore.Options options, String display, Replication replication) {
     try {
-      ServerCheck check = new ServerCheck(wires.control(), options, display);
+      ServerPreflight check = new ServerPreflight(wires.control(), options, display);
       StoreClock clock = check.run();
       KeySpace keys = new KeySpace(options.prefix());
       RedisLockStore store =
           new RedisLockStore(wires, options, display, replication, keys, clock, true);
-      store.memory = check.memory();
+      store.incarnation = check.incarnation();
       return store;
     } catch (RuntimeException e) {
       wires.ops().close();
@@ -122,8 +124,8 @@ final class RedisLockStore implements LockStore {
   }
 
   @Override
-  public @Nullable Memory memory() {
-    return memory;
+  public @Nullable ServerIncarnation incarnation() {
+    return incarnation;
   }
 
   boolean isStrict() {
@@ -131,7 +133,7 @@ final class RedisLockStore implements LockStore {
   }
 
   /** For questions besides. */
-  RedisWire control() {
+  RedisTransport control() {
     return wires.control();
   }
 
@@ -144,11 +146,11 @@ final class RedisLockStore implements LockStore {
   }
 
   @Override
-  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     return new RedisSession(this, spec, hints);
   }
 
-  Reconnects reconnects() {
+  ReconnectListeners reconnects() {
     return wires.reconnects();
   }
 
@@ -171,19 +173,22 @@ final class RedisLockStore implements LockStore {
   }
 
   /** Sends an operation on a lock, and hands on what the script answers. */
-  void submit(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
+  void submit(
+      AttemptId attempt, LockName name, String operation, Consumer<Reply> operationCallback) {
     String key = keys.lock(name);
-    lane.submit(key, operation, sink(attempt, name, key, sink));
+    pipeline.submit(key, operation, sink(attempt, name, key, operationCallback));
   }
 
   /** As {@link #submit}, but in no hurry. */
-  void submitLater(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
+  void submitLater(
+      AttemptId attempt, LockName name, String operation, Consumer<Reply> operationCallback) {
     String key = keys.lock(name);
-    lane.submitLater(key, operation, sink(attempt, name, key, sink));
+    pipeline.submitLater(key, operation, sink(attempt, name, key, operationCallback));
   }
 
-  private OpLane.Sink sink(AttemptId attempt, LockName name, String key, Consumer<Reply> sink) {
-    return new OpLane.Sink() {
+  private ScriptPipeline.OperationCallback sink(
+      AttemptId attempt, LockName name, String key, Consumer<Reply> operationCallback) {
+    return new ScriptPipeline.OperationCallback() {
       @Override
       public void answered(String text) {
         if (text.startsWith("X") && text.contains("READONLY")) {
@@ -200,29 +205,31 @@ final class RedisLockStore implements LockStore {
         } catch (RuntimeException e) {
           reply = new Reply.Failed(attempt, true, e);
         }
-        if (reply instanceof Reply.Refused refused && refused.why() == Reply.Why.STORE_FULL) {
-          shedding.begin();
+        if (reply instanceof Reply.Refused refused
+            && refused.why() == Reply.RefusalReason.STORE_FULL) {
+          idleRecordTrimmer.begin();
         }
-        sink.accept(reply);
+        operationCallback.accept(reply);
       }
 
       @Override
       public void failed(boolean mayHaveRun, Throwable cause) {
-        sink.accept(new Reply.Failed(attempt, mayHaveRun, unavailable(mayHaveRun, cause)));
+        operationCallback.accept(
+            new Reply.Failed(attempt, mayHaveRun, unavailable(mayHaveRun, cause)));
       }
     };
   }
 
   @Override
-  public CompletionStage<Verdict> judge(SessionId session) {
+  public CompletionStage<SessionVerdict> judge(SessionId session) {
     return call(Script.JUDGE, List.of(keys.session(session)), List.of())
         .thenApply(
             answer ->
                 answer instanceof String text
-                    ? new Verdict.Alive(
+                    ? new SessionVerdict.Alive(
                         LockCodec.number(text, 0, 16),
                         Duration.ofMillis(LockCodec.number(text, 16, text.length())))
-                    : new Verdict.SessionEnded());
+                    : new SessionVerdict.SessionEnded());
   }
 
   @Override
@@ -252,7 +259,7 @@ final class RedisLockStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return scan.inspect(query);
   }
 
@@ -283,7 +290,7 @@ final class RedisLockStore implements LockStore {
 
   /** What somebody else wrote under our prefix does not end a sweep. */
   private int passOver(Throwable failure) {
-    if (OpLane.unwrap(failure) instanceof StoreUnfitException) {
+    if (ScriptPipeline.unwrap(failure) instanceof StoreUnfitException) {
       return 0;
     }
     throw new CompletionException(failure);
@@ -292,10 +299,10 @@ final class RedisLockStore implements LockStore {
   /** Sends an operation that counts what it did. */
   private CompletableFuture<Integer> count(String record, String operation) {
     CompletableFuture<Integer> count = new CompletableFuture<>();
-    lane.submit(
+    pipeline.submit(
         record,
         operation,
-        new OpLane.Sink() {
+        new ScriptPipeline.OperationCallback() {
           @Override
           public void answered(String text) {
             if (text.startsWith("#")) {
@@ -333,12 +340,12 @@ final class RedisLockStore implements LockStore {
   }
 
   private CompletionStage<@Nullable Object> call(Script script, String[] command, long until) {
-    RedisWire control = wires.control();
+    RedisTransport control = wires.control();
     return control
         .call(command)
         .exceptionallyCompose(
             failure -> {
-              if (OpLane.unwrap(failure) instanceof ErrorReplyException error) {
+              if (ScriptPipeline.unwrap(failure) instanceof ErrorReplyException error) {
                 Duration later = control.retryAfter(error);
                 if (error.is("NOSCRIPT")) {
                   var unused = control.call("SCRIPT", "LOAD", script.text);
@@ -366,16 +373,16 @@ final class RedisLockStore implements LockStore {
 
   @Override
   public CompletionStage<StoreReport> examine() {
-    return new ServerExam(
+    return new RedisSettingsReport(
             words -> bounded(() -> wires.control().call(words)),
             profile.display().contains("-sentinel:"))
         .report();
   }
 
   /** Keys found, and where to go on; "0" at the end. */
-  record Found(String cursor, List<String> keys) {}
+  record FoundKeys(String cursor, List<String> keys) {}
 
-  CompletionStage<Found> scanKeys(String cursor, String pattern, int count) {
+  CompletionStage<FoundKeys> scanKeys(String cursor, String pattern, int count) {
     return bounded(
             () ->
                 wires
@@ -386,7 +393,7 @@ final class RedisLockStore implements LockStore {
               if (answer instanceof List<?> parts
                   && parts.size() == 2
                   && parts.get(1) instanceof List<?> found) {
-                return new Found(
+                return new FoundKeys(
                     String.valueOf(parts.get(0)), found.stream().map(String::valueOf).toList());
               }
               throw new IllegalStateException("SCAN was answered in another form.");
@@ -397,7 +404,7 @@ final class RedisLockStore implements LockStore {
       Supplier<CompletionStage<T>> sending) {
     if (!wires.control().isOpen()) {
       return CompletableFuture.failedStage(
-          unavailable(false, new NotSentException(wires.control().whyNotOpen())));
+          unavailable(false, new NotSentException(wires.control().outageReason())));
     }
     return sending
         .get()
@@ -408,7 +415,7 @@ final class RedisLockStore implements LockStore {
               if (failure == null) {
                 return answer;
               }
-              Throwable cause = OpLane.unwrap(failure);
+              Throwable cause = ScriptPipeline.unwrap(failure);
               if (cause instanceof TimeoutException || isReadOnly(cause)) {
                 wires.control().reset();
               }
@@ -438,14 +445,14 @@ final class RedisLockStore implements LockStore {
   }
 
   @Override
-  public void linger(BooleanSupplier done, Duration longest) {
-    lane.linger(done);
+  public void helpWhileWaiting(BooleanSupplier done, Duration longest) {
+    pipeline.helpWhileWaiting(done);
   }
 
   @Override
   public void close() {
     wires.ops().close();
-    lane.close();
+    pipeline.close();
     wires.control().close();
     wires.closing().run();
   }

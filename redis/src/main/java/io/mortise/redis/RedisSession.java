@@ -2,11 +2,11 @@ package io.mortise.redis;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.Capability;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import java.time.Duration;
@@ -29,16 +29,16 @@ final class RedisSession implements StoreSession {
 
   private final RedisLockStore store;
   private final SessionSpec spec;
-  private final Consumer<News> hints;
+  private final Consumer<SessionNotification> hints;
   private final AtomicBoolean listening = new AtomicBoolean();
   private volatile @Nullable Runnable doubt;
-  private volatile Confirmed confirmed = new Confirmed(0, 0, "");
+  private volatile ConfirmedHeartbeat confirmed = new ConfirmedHeartbeat(0, 0, "");
   private volatile boolean closed;
 
   /** The last beat that the server confirmed, that before it, and what it remembered with. */
-  private record Confirmed(long beat, long before, String memory) {}
+  private record ConfirmedHeartbeat(long beat, long before, String incarnation) {}
 
-  RedisSession(RedisLockStore store, SessionSpec spec, Consumer<News> hints) {
+  RedisSession(RedisLockStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
@@ -76,7 +76,7 @@ final class RedisSession implements StoreSession {
       refusal =
           new Reply.Refused(
               request.attempt(),
-              Reply.Why.UNSUPPORTED,
+              Reply.RefusalReason.UNSUPPORTED,
               "Redis cannot count from token " + floor + " on: it is above 2^53.");
     }
     return refusal;
@@ -90,28 +90,31 @@ final class RedisSession implements StoreSession {
 
   private Reply gone(Request request) {
     return new Reply.Refused(
-        request.attempt(), Reply.Why.SESSION_GONE, "Session '" + spec.id() + "' was closed.");
+        request.attempt(),
+        Reply.RefusalReason.SESSION_GONE,
+        "Session '" + spec.id() + "' was closed.");
   }
 
   private void pushed(String text) {
     try {
-      hints.accept(news(text));
+      hints.accept(notifications(text));
     } catch (RuntimeException e) {
       // A hint is only a hint, and whoever may publish in Redis can send anything.
       log.debug("Passed over a push that cannot be read (store={})", store, e);
     }
   }
 
-  private News news(String text) {
-    News news = LockCodec.news(text);
-    return store.isReplicated() && news instanceof News.Granted granted
+  private SessionNotification notifications(String text) {
+    SessionNotification sessionNotification = LockCodec.notifications(text);
+    return store.isReplicated()
+            && sessionNotification instanceof SessionNotification.Granted granted
         // To be asked for, so that the answer can wait for the replicas.
-        ? granted.toBeAskedFor()
-        : news;
+        ? granted.unconfirmed()
+        : sessionNotification;
   }
 
   @Override
-  public void whenInDoubt(Runnable renewNow) {
+  public void onSuspectedRestart(Runnable renewNow) {
     doubt = renewNow;
     store.reconnects().add(renewNow);
   }
@@ -133,19 +136,19 @@ final class RedisSession implements StoreSession {
     args.add(spec.client().encoded());
     long sent = System.nanoTime();
     args.add(LockCodec.digits(store.clock().deadline(sent), 16));
-    Confirmed last = confirmed;
+    ConfirmedHeartbeat last = confirmed;
     args.add(LockCodec.digits(last.beat() == previous ? last.before() : 0, 16));
-    args.add(last.memory());
+    args.add(last.incarnation());
     args.add(store.isStrict() ? store.keys().beat(spec.id()) : "");
     args.add(listens() ? "1" : "0");
     seen.forEach(id -> args.add(Long.toString(id)));
     return store
         .call(
             Script.RENEW,
-            List.of(store.keys().session(spec.id()), store.keys().news(spec.id())),
+            List.of(store.keys().session(spec.id()), store.keys().notifications(spec.id())),
             args)
         .thenApply(answer -> outcome(answer instanceof List<?> list ? list : List.of(), sent, next))
-        .exceptionally(failure -> new Renewal.Unknown(OpLane.unwrap(failure)));
+        .exceptionally(failure -> new Renewal.Unknown(ScriptPipeline.unwrap(failure)));
   }
 
   /** Whether a push would arrive now, and the server can count that it would. */
@@ -169,32 +172,39 @@ final class RedisSession implements StoreSession {
               "The request for session '%s' reached Redis too late to be executed (store=%s)."
                   .formatted(spec.id(), store)));
     }
-    String memory = String.valueOf(answer.get(1));
-    confirm(beat, memory);
-    List<Renewal.Item> items = items(answer.subList(2, answer.size()));
-    boolean more = items.size() > NEWS;
-    return new Renewal.Renewed(storeMicros, more ? items.subList(0, NEWS) : items, more, memory);
+    String incarnation = String.valueOf(answer.get(1));
+    confirm(beat, incarnation);
+    List<Renewal.NumberedNotification> numberedNotifications =
+        items(answer.subList(2, answer.size()));
+    boolean more = numberedNotifications.size() > NEWS;
+    return new Renewal.Renewed(
+        storeMicros,
+        more ? numberedNotifications.subList(0, NEWS) : numberedNotifications,
+        more,
+        incarnation);
   }
 
-  private void confirm(long beat, String memory) {
-    Confirmed last = confirmed;
+  private void confirm(long beat, String incarnation) {
+    ConfirmedHeartbeat last = confirmed;
     if (beat > last.beat()) {
-      confirmed = new Confirmed(beat, last.beat(), memory);
+      confirmed = new ConfirmedHeartbeat(beat, last.beat(), incarnation);
     }
   }
 
-  private List<Renewal.Item> items(List<?> told) {
-    List<Renewal.Item> items = new ArrayList<>();
+  private List<Renewal.NumberedNotification> items(List<?> told) {
+    List<Renewal.NumberedNotification> numberedNotifications = new ArrayList<>();
     for (Object one : told) {
       String text = String.valueOf(one);
       try {
-        items.add(new Renewal.Item(LockCodec.number(text, 0, 17), news(text.substring(17))));
+        numberedNotifications.add(
+            new Renewal.NumberedNotification(
+                LockCodec.number(text, 0, 17), notifications(text.substring(17))));
       } catch (RuntimeException e) {
         // What somebody else wrote there must not end a session.
         log.debug("Passed over news that cannot be read (store={})", store, e);
       }
     }
-    return items;
+    return numberedNotifications;
   }
 
   @Override
@@ -210,7 +220,7 @@ final class RedisSession implements StoreSession {
     return store
         .call(
             Script.CLOSE,
-            List.of(store.keys().session(spec.id()), store.keys().news(spec.id())),
+            List.of(store.keys().session(spec.id()), store.keys().notifications(spec.id())),
             List.of())
         .thenCompose(closed -> store.isStrict() ? closeBeat() : done())
         .handle((answer, failure) -> (Void) null)

@@ -64,7 +64,7 @@ public final class RedisStore {
    * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
    */
   public static LockStore over(RedisClient client, Options options) {
-    return StrictExpiry.asWanted(RedisLockStore.over(client, options));
+    return RedisHeartbeatStore.wrapIfStrict(RedisLockStore.over(client, options));
   }
 
   /**

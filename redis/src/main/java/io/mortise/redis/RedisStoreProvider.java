@@ -22,20 +22,20 @@ public final class RedisStoreProvider implements LockStoreProvider {
                 "rediss-sentinel",
                 "redis-cluster",
                 "rediss-cluster"));
-    schemes.addAll(PlainStores.SCHEMES);
-    schemes.addAll(ShardedStores.SCHEMES);
+    schemes.addAll(PlainStoreOpener.SCHEMES);
+    schemes.addAll(ShardedStoreOpener.SCHEMES);
     return schemes;
   }
 
   @Override
   public LockStore open(StoreUrl url) {
-    if (PlainStores.SCHEMES.contains(url.scheme())) {
-      return PlainStores.open(url);
-    } else if (ShardedStores.SCHEMES.contains(url.scheme())) {
-      return ShardedStores.open(url);
+    if (PlainStoreOpener.SCHEMES.contains(url.scheme())) {
+      return PlainStoreOpener.open(url);
+    } else if (ShardedStoreOpener.SCHEMES.contains(url.scheme())) {
+      return ShardedStoreOpener.open(url);
     }
     return url.scheme().endsWith("-cluster")
         ? RedisClusterStore.connect(url)
-        : StrictExpiry.asWanted(RedisLockStore.connect(RedisTarget.parse(url)));
+        : RedisHeartbeatStore.wrapIfStrict(RedisLockStore.connect(RedisTarget.parse(url)));
   }
 }

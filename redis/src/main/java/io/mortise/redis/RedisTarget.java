@@ -1,6 +1,6 @@
 package io.mortise.redis;
 
-import io.mortise.redis.wire.Endpoint;
+import io.mortise.redis.transport.Endpoint;
 import io.mortise.spi.StoreUrl;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -22,7 +22,7 @@ record RedisTarget(
     Endpoint endpoint,
     String display,
     RedisStore.Options options,
-    Wire wire,
+    TransportKind transport,
     Replication replication,
     @Nullable Sentinel sentinel) {
   static final Set<String> PARAMETERS =
@@ -41,7 +41,7 @@ record RedisTarget(
   static final int DEFAULT_PORT = 6379;
 
   /** By what commands travel. */
-  enum Wire {
+  enum TransportKind {
     DIRECT,
     LETTUCE
   }
@@ -51,7 +51,7 @@ record RedisTarget(
 
   static RedisTarget parse(StoreUrl url) {
     if (url.scheme().endsWith("-sentinel")) {
-      return SentinelUrl.parse(url);
+      return SentinelUrlParser.parse(url);
     }
     Set<String> parameters = new TreeSet<>(PARAMETERS);
     parameters.add("strict-expiry");
@@ -79,11 +79,11 @@ record RedisTarget(
     int database = path.length() < 2 ? 0 : Integer.parseInt(path.substring(1));
     String userInfo = uri.getRawUserInfo();
     int colon = userInfo == null ? -1 : userInfo.indexOf(':');
-    String user = colon <= 0 ? null : Authority.decode(userInfo.substring(0, colon));
+    String user = colon <= 0 ? null : UrlAuthority.decode(userInfo.substring(0, colon));
     String password =
         userInfo == null || userInfo.isEmpty()
             ? null
-            : Authority.decode(userInfo.substring(colon + 1));
+            : UrlAuthority.decode(userInfo.substring(colon + 1));
     Endpoint endpoint =
         new Endpoint(
             host.replaceAll("[\\[\\]]", ""),
@@ -96,7 +96,7 @@ record RedisTarget(
             CONNECT_TIMEOUT);
     String display = url.scheme() + ":" + host + ":" + port + (database == 0 ? "" : "/" + database);
     return new RedisTarget(
-        endpoint, display, options, wire(url), Replication.of(url, options.timeout()), null);
+        endpoint, display, options, transport(url), Replication.of(url, options.timeout()), null);
   }
 
   /** Refuses what is neither among these parameters nor among those; TLS has one more. */
@@ -129,11 +129,11 @@ record RedisTarget(
     return trusted;
   }
 
-  static Wire wire(StoreUrl url) {
+  static TransportKind transport(StoreUrl url) {
     String name = url.parameter("wire", "direct");
     return switch (name) {
-      case "direct" -> Wire.DIRECT;
-      case "lettuce" -> Wire.LETTUCE;
+      case "direct" -> TransportKind.DIRECT;
+      case "lettuce" -> TransportKind.LETTUCE;
       default ->
           throw new IllegalArgumentException(
               "Parameter 'wire' of store URL '%s' is '%s'. Expected direct or lettuce."

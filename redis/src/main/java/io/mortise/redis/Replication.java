@@ -15,7 +15,7 @@ record Replication(int replicas, Duration timeout) {
 
   private static final int MOST = 100;
 
-  boolean isWanted() {
+  boolean isRequired() {
     return replicas != 0;
   }
 

@@ -1,6 +1,6 @@
 package io.mortise.redis;
 
-import io.mortise.redis.wire.LuaScript;
+import io.mortise.redis.transport.LuaScript;
 
 /** The Lua scripts beside this class; what each does stands in its head. */
 enum Script {

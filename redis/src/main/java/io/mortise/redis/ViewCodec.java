@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 /** Reads what inspect.lua answers; the layout stands in the head of lock.lua. */
 final class ViewCodec {
   private final long now;
-  private final Map<String, Session> sessions = new HashMap<>();
+  private final Map<String, SessionState> sessionStates = new HashMap<>();
 
-  private record Session(Duration left, @Nullable ClientLabel client) {}
+  private record SessionState(Duration left, @Nullable ClientLabel client) {}
 
   private ViewCodec(long now) {
     this.now = now;
@@ -33,9 +33,9 @@ final class ViewCodec {
     for (int i = end + 1; i + 2 < told.size(); i += 3) {
       long millis = Long.parseLong(told.get(i + 1));
       String value = told.get(i + 2);
-      codec.sessions.put(
+      codec.sessionStates.put(
           told.get(i),
-          new Session(
+          new SessionState(
               Duration.ofMillis(millis == -2 ? 0 : Math.max(1, millis)),
               value.length() < 33 ? null : ClientLabel.parse(value.substring(33))));
     }
@@ -47,8 +47,8 @@ final class ViewCodec {
     long last = number(record, 1, 17);
     int capacity = Mode.SHARERS;
     long closed = 0;
-    List<LockView.Party> holders = new ArrayList<>();
-    List<LockView.Party> waiters = new ArrayList<>();
+    List<LockView.Participant> holders = new ArrayList<>();
+    List<LockView.Participant> waiters = new ArrayList<>();
     if (state == 'h' || state == 'w') {
       holders.add(alone(record, last));
     } else if (state == 'x') {
@@ -66,11 +66,11 @@ final class ViewCodec {
         holders.add(holder(attempt, entry));
       }
     }
-    holders.sort(Comparator.comparingLong(LockView.Party::token));
+    holders.sort(Comparator.comparingLong(LockView.Participant::token));
     return new LockView(name, capacity, last, until(closed), holders, waiters);
   }
 
-  private LockView.Party alone(String record, long last) {
+  private LockView.Participant alone(String record, long last) {
     AttemptId attempt = AttemptId.parse(record.substring(17, 39));
     long token = last - number(record, 39, 43) + 1;
     boolean plain = record.length() <= 82;
@@ -83,7 +83,7 @@ final class ViewCodec {
         plain ? 0 : number(record, 82, 98));
   }
 
-  private LockView.Party holder(AttemptId attempt, String entry) {
+  private LockView.Participant holder(AttemptId attempt, String entry) {
     return party(
         attempt,
         entry.substring(93),
@@ -93,7 +93,7 @@ final class ViewCodec {
         number(entry, 44, 60));
   }
 
-  private LockView.Party waiter(AttemptId attempt, String entry) {
+  private LockView.Participant waiter(AttemptId attempt, String entry) {
     boolean plain = entry.length() <= 21;
     return party(
         attempt,
@@ -104,18 +104,19 @@ final class ViewCodec {
         0);
   }
 
-  private LockView.Party party(
+  private LockView.Participant party(
       AttemptId attempt, String label, int weight, long token, long since, long freeAt) {
-    Session session =
-        sessions.getOrDefault(attempt.session().value(), new Session(Duration.ZERO, null));
-    return new LockView.Party(
+    SessionState sessionState =
+        sessionStates.getOrDefault(
+            attempt.session().value(), new SessionState(Duration.ZERO, null));
+    return new LockView.Participant(
         attempt,
-        session.client(),
+        sessionState.client(),
         label,
         weight,
         token,
         Duration.of(Math.max(0, now - since), ChronoUnit.MICROS),
-        session.left(),
+        sessionState.left(),
         freeAt == 0 ? null : until(freeAt));
   }
 

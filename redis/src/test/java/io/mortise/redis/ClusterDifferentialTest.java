@@ -7,6 +7,6 @@ import io.mortise.testkit.DifferentialContract;
 @ContractFor({"redis-cluster", "rediss-cluster"})
 class ClusterDifferentialTest extends DifferentialContract {
   ClusterDifferentialTest() {
-    super(() -> new ClusterUnderTest(Servers.REDIS_6, true), 3);
+    super(() -> new ClusterUnderTest(RedisServers.REDIS_6, true), 3);
   }
 }

@@ -5,8 +5,8 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.StoreUnderTest;
-import io.mortise.testkit.server.RedisAccess;
 import io.mortise.testkit.server.RedisCluster;
+import io.mortise.testkit.server.RedisSecurity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -30,40 +30,40 @@ final class ClusterUnderTest implements StoreUnderTest {
   /** The one that is tested, where it is one. */
   private static final int PART = 5;
 
-  private static final Map<Servers, Shared> SHARED = new EnumMap<>(Servers.class);
+  private static final Map<RedisServers, Shared> SHARED = new EnumMap<>(RedisServers.class);
 
   private String namespace = "";
-  private final Servers version;
+  private final RedisServers version;
   private final boolean onePart;
-  private final Inboxes inboxes = new Inboxes();
+  private final InboxSubscriptionProbe inboxSubscriptionProbe = new InboxSubscriptionProbe();
   private @Nullable LockStore whole;
 
   /**
    * @param onePart whether what is tested is a bucket, which is what keeps sessions
    */
   ClusterUnderTest(boolean onePart) {
-    this(Servers.REDIS_7, onePart);
+    this(RedisServers.REDIS_7, onePart);
   }
 
-  ClusterUnderTest(Servers version, boolean onePart) {
+  ClusterUnderTest(RedisServers version, boolean onePart) {
     this.version = version;
     this.onePart = onePart;
   }
 
   /** A cluster, and what it asks for. */
-  private record Shared(RedisCluster cluster, @Nullable RedisAccess access) {
-    static Shared start(Servers version) {
-      RedisAccess access = version == Servers.REDIS_6 ? secure() : null;
+  private record Shared(RedisCluster cluster, @Nullable RedisSecurity access) {
+    static Shared start(RedisServers version) {
+      RedisSecurity access = version == RedisServers.REDIS_6 ? secure() : null;
       return new Shared(
           RedisCluster.start(version.binary(), 3, false, Duration.ofSeconds(10), access), access);
     }
 
-    private static RedisAccess secure() {
+    private static RedisSecurity secure() {
       try {
         Path folder = Files.createTempDirectory("mortise-cluster");
         // The last to be registered is deleted first.
         folder.toFile().deleteOnExit();
-        RedisAccess access = RedisAccess.make(folder, "of the cluster", "");
+        RedisSecurity access = RedisSecurity.make(folder, "of the cluster", "");
         try (Stream<Path> files = Files.list(folder)) {
           files.forEach(file -> file.toFile().deleteOnExit());
         }
@@ -80,7 +80,7 @@ final class ClusterUnderTest implements StoreUnderTest {
     }
   }
 
-  private static Shared shared(Servers version) {
+  private static Shared shared(RedisServers version) {
     synchronized (SHARED) {
       return SHARED.computeIfAbsent(version, Shared::start);
     }
@@ -91,7 +91,9 @@ final class ClusterUnderTest implements StoreUnderTest {
     namespace = "contract" + NAMESPACES.incrementAndGet();
     LockStore opened = connect();
     whole = opened;
-    return onePart ? inboxes.of(((PartitionedStore) opened).partition(PART)) : opened;
+    return onePart
+        ? inboxSubscriptionProbe.of(((PartitionedStore) opened).partition(PART))
+        : opened;
   }
 
   private LockStore connect() {
@@ -100,19 +102,19 @@ final class ClusterUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore another() {
-    return inboxes.of(new PartOfAnother((PartitionedStore) connect(), PART));
+    return inboxSubscriptionProbe.of(new OwningPartitionStore((PartitionedStore) connect(), PART));
   }
 
   @Override
   public void awaitConnection(SessionId session, boolean there) {
     RedisCluster cluster = shared(version).cluster();
     String inbox = "m:%s:{b%02d}:i:%s".formatted(namespace, PART, session.value());
-    inboxes.awaitInShard(cluster.masterOf(cluster.slotOf(inbox)), inbox, there);
+    inboxSubscriptionProbe.awaitInShard(cluster.masterOf(cluster.slotOf(inbox)), inbox, there);
   }
 
   @Override
   public Set<Capability> capabilities() {
-    return version == Servers.REDIS_6
+    return version == RedisServers.REDIS_6
         ? EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED))
         : EnumSet.allOf(Capability.class);
   }

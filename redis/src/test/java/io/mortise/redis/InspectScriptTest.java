@@ -1,9 +1,9 @@
 package io.mortise.redis;
 
-import static io.mortise.redis.LockScript.acquire;
-import static io.mortise.redis.LockScript.attempt;
-import static io.mortise.redis.LockScript.session;
-import static io.mortise.redis.LockScript.wide;
+import static io.mortise.redis.LockScriptRunner.acquire;
+import static io.mortise.redis.LockScriptRunner.attempt;
+import static io.mortise.redis.LockScriptRunner.session;
+import static io.mortise.redis.LockScriptRunner.wide;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** What {@code inspect.lua} shows of a lock, to the letter. */
-class InspectScriptTest extends LockScriptCase {
+class InspectScriptTest extends LockScriptFixture {
 
   @Test
   void givenLock_whenInspected_thenTheTimeTheRecordAndEachSessionOnceAreTold() {

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class KilledWaiterTest {
   private static final Duration TTL = Duration.ofSeconds(15);
-  private static final Duration AT_ONCE = Waits.scaled(Duration.ofSeconds(1));
+  private static final Duration AT_ONCE = BoundedWait.scaled(Duration.ofSeconds(1));
   private static final String LOCK = "k";
 
   /** Of the session of a process that waits and holds nothing. */
@@ -35,7 +35,7 @@ class KilledWaiterTest {
 
   private static void awaitWaiters(RedisServer server, int count) {
     await()
-        .atMost(Waits.ANSWER)
+        .atMost(BoundedWait.ANSWER)
         .until(() -> server.ask("ZRANGE", "m::q:" + LOCK, "0", "-1").size() == count);
   }
 
@@ -44,7 +44,7 @@ class KilledWaiterTest {
     String attempt = server.ask("ZRANGE", "m::q:" + LOCK, "0", "0").get(0);
     String session = attempt.substring(0, 12);
     await()
-        .atMost(Waits.ANSWER)
+        .atMost(BoundedWait.ANSWER)
         .until(() -> server.ask("GETRANGE", "m::s:" + session, "32", "32").equals(List.of("1")));
     return "m::i:" + session;
   }
@@ -54,7 +54,7 @@ class KilledWaiterTest {
     String attempt = server.ask("ZRANGE", "m::q:" + LOCK, "0", "0").get(0);
     String session = attempt.substring(0, 12);
     await()
-        .atMost(Waits.ANSWER)
+        .atMost(BoundedWait.ANSWER)
         .until(
             () -> Long.parseLong(server.ask("PTTL", "m::s:" + session).get(0)) <= WAITING_MILLIS);
   }
@@ -62,19 +62,19 @@ class KilledWaiterTest {
   @ParameterizedTest
   @ValueSource(strings = {"direct", "lettuce"})
   void givenHeadOfTheQueueThatWasKilled_whenTheLockIsReleased_thenTheNextLiveWaiterHoldsAtOnce(
-      String wire) throws Exception {
-    try (RedisServer server = Servers.any()) {
-      String url = server.url() + "?wire=" + wire;
+      String transport) throws Exception {
+    try (RedisServer server = RedisServers.any()) {
+      String url = server.url() + "?wire=" + transport;
       try (LockClient holding = client(url);
           LockClient waiting = client(url);
-          WaitingProcess head = new WaitingProcess(url, LOCK, TTL)) {
+          WaiterProcess head = new WaiterProcess(url, LOCK, TTL)) {
         Lease held = holding.lock(LOCK).acquire();
         awaitWaiters(server, 1);
         CompletableFuture<Lease> next = waiting.lock(LOCK).acquireAsync();
         awaitWaiters(server, 2);
         String inbox = inboxOfHead(server);
         head.kill();
-        new Inboxes().await(server, inbox, false);
+        new InboxSubscriptionProbe().await(server, inbox, false);
 
         held.close();
 
@@ -85,15 +85,15 @@ class KilledWaiterTest {
 
   @Test
   void givenOnlyWaiterWasKilled_whenTheLockIsReleased_thenANewcomerHoldsAtOnce() throws Exception {
-    try (RedisServer server = Servers.any();
+    try (RedisServer server = RedisServers.any();
         LockClient holding = client(server.url());
         LockClient coming = client(server.url());
-        WaitingProcess head = new WaitingProcess(server.url(), LOCK, TTL)) {
+        WaiterProcess head = new WaiterProcess(server.url(), LOCK, TTL)) {
       Lease held = holding.lock(LOCK).acquire();
       awaitWaiters(server, 1);
       String inbox = inboxOfHead(server);
       head.kill();
-      new Inboxes().await(server, inbox, false);
+      new InboxSubscriptionProbe().await(server, inbox, false);
       held.close();
 
       long began = System.nanoTime();
@@ -106,10 +106,10 @@ class KilledWaiterTest {
   @Test
   void givenHeadOfTheQueueThatStandsStill_whenTheLockIsReleased_thenTheNextHoldsLongBeforeTheTtl()
       throws Exception {
-    try (RedisServer server = Servers.any();
+    try (RedisServer server = RedisServers.any();
         LockClient holding = client(server.url());
         LockClient waiting = client(server.url());
-        WaitingProcess head = new WaitingProcess(server.url(), LOCK, TTL)) {
+        WaiterProcess head = new WaiterProcess(server.url(), LOCK, TTL)) {
       Lease held = holding.lock(LOCK).acquire();
       awaitWaiters(server, 1);
       CompletableFuture<Lease> next = waiting.lock(LOCK).acquireAsync();
@@ -125,7 +125,7 @@ class KilledWaiterTest {
 
   @Test
   void givenUserThatMayNotSubscribe_thenItIsHandedTheLockAllTheSame() throws Exception {
-    try (RedisServer server = Servers.any()) {
+    try (RedisServer server = RedisServers.any()) {
       server.ask(
           "ACL", "SETUSER", "deaf", "on", ">secret", "~*", "resetchannels", "+@all", "-subscribe");
       String url = server.url().replace("://", "://deaf:secret@");
@@ -136,16 +136,16 @@ class KilledWaiterTest {
         awaitWaiters(server, 1);
         held.close();
         await()
-            .atMost(Waits.ANSWER)
+            .atMost(BoundedWait.ANSWER)
             .until(() -> server.ask("ZRANGE", "m::q:" + LOCK, "0", "-1").isEmpty());
-        next.get(Waits.ANSWER.toMillis(), TimeUnit.MILLISECONDS).close();
+        next.get(BoundedWait.ANSWER.toMillis(), TimeUnit.MILLISECONDS).close();
       }
     }
   }
 
   @Test
   void givenUserThatMayNotCountListeners_thenItHandsOverAllTheSame() throws Exception {
-    try (RedisServer server = Servers.any()) {
+    try (RedisServer server = RedisServers.any()) {
       server.ask("ACL", "SETUSER", "blind", "on", ">secret", "~*", "&*", "+@all", "-pubsub");
       String url = server.url().replace("://", "://blind:secret@");
       try (LockClient holding = client(url);
@@ -154,7 +154,7 @@ class KilledWaiterTest {
         CompletableFuture<Lease> next = waiting.lock(LOCK).acquireAsync();
         awaitWaiters(server, 1);
         held.close();
-        next.get(Waits.ANSWER.toMillis(), TimeUnit.MILLISECONDS).close();
+        next.get(BoundedWait.ANSWER.toMillis(), TimeUnit.MILLISECONDS).close();
       }
     }
   }

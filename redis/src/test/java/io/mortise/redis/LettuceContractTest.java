@@ -7,6 +7,6 @@ import io.mortise.testkit.LockStoreContract;
 @ContractFor({"redis", "rediss"})
 class LettuceContractTest extends LockStoreContract {
   LettuceContractTest() {
-    super(new RedisUnderTest(Servers.REDIS_7, "wire=lettuce"));
+    super(new RedisUnderTest(RedisServers.REDIS_7, "wire=lettuce"));
   }
 }

@@ -7,6 +7,6 @@ import io.mortise.testkit.DifferentialContract;
 @ContractFor({"redis", "rediss"})
 class LettuceDifferentialTest extends DifferentialContract {
   LettuceDifferentialTest() {
-    super(() -> new RedisUnderTest(Servers.REDIS_7, "wire=lettuce"), 2);
+    super(() -> new RedisUnderTest(RedisServers.REDIS_7, "wire=lettuce"), 2);
   }
 }

@@ -1,9 +1,9 @@
 package io.mortise.redis;
 
 /** Faults met by Lettuce end as those that our own wire meets. */
-class LettuceFaultTest extends FaultTest {
+class LettuceFaultTest extends RedisFaultTest {
   @Override
-  String wire() {
+  String transport() {
     return "lettuce";
   }
 

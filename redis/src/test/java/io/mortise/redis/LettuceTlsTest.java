@@ -3,7 +3,7 @@ package io.mortise.redis;
 /** TLS by Lettuce. */
 class LettuceTlsTest extends TlsTest {
   @Override
-  String wire() {
+  String transport() {
     return "lettuce";
   }
 }

@@ -10,7 +10,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -31,16 +31,16 @@ class LockKeysTest {
   private static final Duration SHUT = Duration.ofHours(2);
 
   private static RedisServer server;
-  private static OtherClient admin;
+  private static ForeignClient admin;
 
   private LockStore store;
-  private Party a;
-  private Party b;
+  private SimulatedProcess a;
+  private SimulatedProcess b;
 
   @BeforeAll
   static void start() {
-    server = Servers.any();
-    admin = new OtherClient(server.port());
+    server = RedisServers.any();
+    admin = new ForeignClient(server.port());
   }
 
   @AfterAll
@@ -53,8 +53,8 @@ class LockKeysTest {
   void open() {
     admin.call("FLUSHALL");
     store = RedisStore.open(server.url() + "?retention=10m");
-    a = new Party(store);
-    b = new Party(store);
+    a = new SimulatedProcess(store);
+    b = new SimulatedProcess(store);
   }
 
   @AfterEach
@@ -62,13 +62,13 @@ class LockKeysTest {
     store.close();
   }
 
-  private static AttemptId hold(Party party, Mode mode, Terms terms) {
+  private static AttemptId hold(SimulatedProcess party, Mode mode, Terms terms) {
     AttemptId attempt = party.attempt();
     assertThat(party.ask(acquiring(attempt, mode, terms))).isInstanceOf(Reply.Granted.class);
     return attempt;
   }
 
-  private static AttemptId enqueue(Party party, Mode mode) {
+  private static AttemptId enqueue(SimulatedProcess party, Mode mode) {
     AttemptId attempt = party.attempt();
     assertThat(party.ask(acquiring(attempt, mode, Terms.NONE))).isInstanceOf(Reply.Queued.class);
     return attempt;
@@ -86,9 +86,9 @@ class LockKeysTest {
   private void assertForgottenAfter(long leastMillis) {
     assertThat((List<?>) admin.call("KEYS", "m::[lqod]:*")).isEqualTo(List.of("m::l:k"));
     assertThat(left()).isBetween(leastMillis, leastMillis + RETENTION);
-    for (Party party : List.of(a, b)) {
-      assertThat(party.news()).isEmpty();
-      assertThat(party.news()).isEmpty();
+    for (SimulatedProcess party : List.of(a, b)) {
+      assertThat(party.notifications()).isEmpty();
+      assertThat(party.notifications()).isEmpty();
     }
     assertThat((List<?>) admin.call("KEYS", "m::n:*")).isEmpty();
   }
@@ -106,7 +106,7 @@ class LockKeysTest {
     Deque<AttemptId> open = new ArrayDeque<>();
     for (int round = 0; round < 2; round++) {
       for (int i = 0; i < 4; i++) {
-        Party party = i % 2 == 0 ? a : b;
+        SimulatedProcess party = i % 2 == 0 ? a : b;
         AttemptId attempt = party.attempt();
         party.ask(acquiring(attempt, mode, Terms.NONE));
         open.add(attempt);
@@ -116,7 +116,7 @@ class LockKeysTest {
         AttemptId attempt = open.remove();
         Reply ended =
             (attempt.session().equals(a.spec.id()) ? a : b).ask(new Request.Abandon(LOCK, attempt));
-        assertThat(((Reply.Ended) ended).was()).isEqualTo(Reply.Was.HELD);
+        assertThat(((Reply.Ended) ended).was()).isEqualTo(Reply.AttemptState.HELD);
         assertThat((Long) admin.call("ZCARD", "m::q:k"))
             .as("nobody is there twice")
             .isLessThanOrEqualTo(Math.max(0, open.size() - 1));
@@ -147,7 +147,7 @@ class LockKeysTest {
     assertThat(left()).as("who waits must not be forgotten").isEqualTo(-1);
     b.abandon(LOCK, waiting);
     assertThat(left()).isGreaterThan(SHUT.toMillis());
-    assertThat(Waits.join(store.reopen(LOCK))).isTrue();
+    assertThat(BoundedWait.join(store.reopen(LOCK))).isTrue();
     assertForgottenAfter(1);
   }
 
@@ -155,8 +155,8 @@ class LockKeysTest {
   void givenHoldersThatWereBroken_thenTheRecordIsLeft_forItsRetention() {
     for (Mode mode : List.of(Mode.EXCLUSIVE, Mode.SHARED)) {
       AttemptId held = hold(a, mode, Terms.NONE);
-      Waits.join(store.evict(LOCK, held, Eviction.BREAK));
-      assertThat(a.news()).isNotEmpty();
+      BoundedWait.join(store.evict(LOCK, held, Eviction.BREAK));
+      assertThat(a.notifications()).isNotEmpty();
       assertForgottenAfter(1);
     }
   }
@@ -164,10 +164,10 @@ class LockKeysTest {
   @Test
   void givenHoldersOfAClosedSession_whenTheirDeathIsProven_thenTheRecordIsLeft() {
     for (Mode mode : List.of(Mode.EXCLUSIVE, Mode.SHARED)) {
-      Party dead = new Party(store);
+      SimulatedProcess dead = new SimulatedProcess(store);
       hold(dead, mode, Terms.NONE);
-      Party.join(dead.session.close());
-      Party.join(store.judge(dead.spec.id()));
+      SimulatedProcess.join(dead.session.close());
+      SimulatedProcess.join(store.judge(dead.spec.id()));
       AttemptId next = b.attempt();
       Reply reply =
           b.ask(

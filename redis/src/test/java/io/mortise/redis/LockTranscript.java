@@ -143,7 +143,7 @@ final class LockTranscript {
   /** Of so many lines all are written down. */
   private static final int MOST = 8;
 
-  private final OtherClient client;
+  private final ForeignClient client;
   private final String script;
   private final String look;
   private final Map<String, Map<String, String>> shown = new TreeMap<>();
@@ -154,7 +154,7 @@ final class LockTranscript {
   private boolean full;
 
   /** On a server that nobody else uses, which is emptied. */
-  LockTranscript(OtherClient client, String script) {
+  LockTranscript(ForeignClient client, String script) {
     this.client = client;
     this.script = (String) client.call("SCRIPT", "LOAD", BEFORE + script + AFTER + LOOK);
     this.look = (String) client.call("SCRIPT", "LOAD", LOOK_ONLY);

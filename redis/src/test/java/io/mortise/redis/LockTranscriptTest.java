@@ -28,7 +28,7 @@ class LockTranscriptTest {
   private static final String TITLE = "== ";
 
   private static RedisServer server;
-  private static OtherClient client;
+  private static ForeignClient client;
   private static LockTranscript transcript;
 
   /** A title and the lines below it. */
@@ -41,8 +41,8 @@ class LockTranscriptTest {
 
   @BeforeAll
   static void start() throws IOException {
-    server = Servers.any();
-    client = new OtherClient(server.port());
+    server = RedisServers.any();
+    client = new ForeignClient(server.port());
     transcript = new LockTranscript(client, resource("lock.lua"));
     if (UPDATE) {
       StringBuilder all = new StringBuilder();

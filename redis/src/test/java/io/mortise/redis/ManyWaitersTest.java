@@ -28,7 +28,7 @@ class ManyWaitersTest {
   private static final int TIMES = 20;
 
   /** A process that holds or waits. */
-  private record Place(Party party, AttemptId attempt) {}
+  private record ProcessSession(SimulatedProcess party, AttemptId attempt) {}
 
   @Test
   @Timeout(600)
@@ -45,23 +45,23 @@ class ManyWaitersTest {
 
   @Test
   void givenQueueThatIsNotLookedAtAsAWhole_thenWhoAsksAgainKeepsItsPlace_andAllAreServedInOrder() {
-    try (RedisServer server = Servers.any();
+    try (RedisServer server = RedisServers.any();
         LockStore store = RedisStore.open(server.url())) {
-      ArrayDeque<Place> places = new ArrayDeque<>();
+      ArrayDeque<ProcessSession> processSessions = new ArrayDeque<>();
       for (int i = 0; i <= 20; i++) {
-        enqueue(places, new Party(store));
+        enqueue(processSessions, new SimulatedProcess(store));
       }
-      for (Place place : places) {
+      for (ProcessSession place : processSessions) {
         place.party().acquire(LOCK, place.attempt(), true);
       }
-      Place tail = places.getLast();
+      ProcessSession tail = processSessions.getLast();
       assertThat(tail.party().acquire(LOCK, tail.attempt(), true))
           .isInstanceOfSatisfying(
               Reply.Queued.class, queued -> assertThat(queued.ahead()).isEqualTo(19));
-      Party other = new Party(store);
+      SimulatedProcess other = new SimulatedProcess(store);
       assertThat(other.acquire(LOCK, other.attempt(), false)).isInstanceOf(Reply.Busy.class);
-      while (!places.isEmpty()) {
-        Place next = places.remove();
+      while (!processSessions.isEmpty()) {
+        ProcessSession next = processSessions.remove();
         assertThat(next.party().acquire(LOCK, next.attempt(), true))
             .isInstanceOf(Reply.Granted.class);
         next.party().abandon(LOCK, next.attempt());
@@ -70,22 +70,22 @@ class ManyWaitersTest {
   }
 
   private static double micros(int waiters) {
-    try (RedisServer server = Servers.any();
+    try (RedisServer server = RedisServers.any();
         LockStore store = RedisStore.open(server.url() + "?timeout=20s")) {
-      ArrayDeque<Place> places = new ArrayDeque<>();
+      ArrayDeque<ProcessSession> processSessions = new ArrayDeque<>();
       for (int i = 0; i <= waiters; i++) {
-        enqueue(places, new Party(store, Duration.ofHours(1)));
+        enqueue(processSessions, new SimulatedProcess(store, Duration.ofHours(1)));
       }
       List<Double> measured = new ArrayList<>();
       for (int i = 0; i < TIMES; i++) {
         double before = scriptMicros(server);
         for (int j = 0; j < HAND_OVERS; j++) {
-          Place holder = places.remove();
+          ProcessSession holder = processSessions.remove();
           Reply ended = holder.party().abandon(LOCK, holder.attempt());
           assertThat(ended)
               .isInstanceOfSatisfying(
-                  Reply.Ended.class, e -> assertThat(e.was()).isEqualTo(Reply.Was.HELD));
-          enqueue(places, holder.party());
+                  Reply.Ended.class, e -> assertThat(e.was()).isEqualTo(Reply.AttemptState.HELD));
+          enqueue(processSessions, holder.party());
         }
         measured.add((scriptMicros(server) - before) / HAND_OVERS);
       }
@@ -93,11 +93,12 @@ class ManyWaitersTest {
     }
   }
 
-  private static void enqueue(ArrayDeque<Place> places, Party party) {
-    Place place = new Place(party, party.attempt());
+  private static void enqueue(ArrayDeque<ProcessSession> processSessions, SimulatedProcess party) {
+    ProcessSession place = new ProcessSession(party, party.attempt());
     Reply reply = party.acquire(LOCK, place.attempt(), true);
-    assertThat(reply).isInstanceOf(places.isEmpty() ? Reply.Granted.class : Reply.Queued.class);
-    places.add(place);
+    assertThat(reply)
+        .isInstanceOf(processSessions.isEmpty() ? Reply.Granted.class : Reply.Queued.class);
+    processSessions.add(place);
   }
 
   /** The time that the server has spent in scripts. */

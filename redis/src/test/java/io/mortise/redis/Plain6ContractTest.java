@@ -7,6 +7,6 @@ import io.mortise.testkit.LockStoreContract;
 @ContractFor({"redis-plain", "rediss-plain"})
 class Plain6ContractTest extends LockStoreContract {
   Plain6ContractTest() {
-    super(new PlainUnderTest(Servers.REDIS_6, "layout=string&wire=lettuce"));
+    super(new PlainUnderTest(RedisServers.REDIS_6, "layout=string&wire=lettuce"));
   }
 }

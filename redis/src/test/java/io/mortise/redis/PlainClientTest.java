@@ -7,6 +7,6 @@ import io.mortise.testkit.LockClientContract;
 @ContractFor({"redis-plain", "rediss-plain"})
 class PlainClientTest extends LockClientContract {
   PlainClientTest() {
-    super(new PlainUnderTest(Servers.REDIS_7, "layout=string"));
+    super(new PlainUnderTest(RedisServers.REDIS_7, "layout=string"));
   }
 }

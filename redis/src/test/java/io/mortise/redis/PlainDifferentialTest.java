@@ -7,6 +7,6 @@ import io.mortise.testkit.DifferentialContract;
 @ContractFor({"redis-plain", "rediss-plain"})
 class PlainDifferentialTest extends DifferentialContract {
   PlainDifferentialTest() {
-    super(() -> new PlainUnderTest(Servers.REDIS_7, "layout=string"));
+    super(() -> new PlainUnderTest(RedisServers.REDIS_7, "layout=string"));
   }
 }

@@ -14,10 +14,10 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.testkit.Waits;
+import io.mortise.spi.SessionNotification;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,8 +48,8 @@ class PlainFaultTest {
 
   @Test
   void givenWhatAKeyCannotKeep_thenItIsRefusedByName_andNothingIsWritten() throws Exception {
-    try (RedisServer server = Servers.any();
-        OtherClient other = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any();
+        ForeignClient other = new ForeignClient(server.port());
         LockClient client = LockClient.connect(PlainUnderTest.url(server.url()))) {
       client.lock("warm").acquireWithin(WAIT).close();
       assertThatThrownBy(() -> client.readWriteLock("x").readLock().acquire())
@@ -89,7 +89,7 @@ class PlainFaultTest {
   @Test
   void givenServerThatEvicts_thenItIsUnfit() {
     try (RedisServer server =
-        Servers.any("--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")) {
+        RedisServers.any("--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")) {
       assertThatThrownBy(() -> open(server, "layout=string"))
           .isInstanceOf(StoreUnfitException.class);
       open(server, "accept-eviction=true").close();
@@ -99,10 +99,10 @@ class PlainFaultTest {
   @Test
   void givenFullMemory_thenNewLocksAreRefused_butHeldOnesAreKeptAndGivenBack() {
     for (String layout : List.of("string", "hash")) {
-      try (RedisServer server = Servers.any();
-          OtherClient other = new OtherClient(server.port());
+      try (RedisServer server = RedisServers.any();
+          ForeignClient other = new ForeignClient(server.port());
           LockStore store = open(server, "layout=" + layout)) {
-        Party party = new Party(store, Duration.ofSeconds(30));
+        SimulatedProcess party = new SimulatedProcess(store, Duration.ofSeconds(30));
         var held = party.attempt();
         assertThat(party.acquire(LOCK, held, false)).isInstanceOf(Reply.Granted.class);
         other.call("PEXPIRE", LOCK.value(), "20000");
@@ -110,11 +110,12 @@ class PlainFaultTest {
         assertThat(party.acquire(LockName.of("new"), party.attempt(), false))
             .isInstanceOfSatisfying(
                 Reply.Refused.class,
-                refused -> assertThat(refused.why()).isEqualTo(Reply.Why.STORE_FULL));
-        assertThat(party.news()).isEmpty();
+                refused -> assertThat(refused.why()).isEqualTo(Reply.RefusalReason.STORE_FULL));
+        assertThat(party.notifications()).isEmpty();
         assertThat((Long) other.call("PTTL", LOCK.value())).isGreaterThan(20_000L);
         assertThat(party.abandon(LOCK, held))
-            .isEqualTo(new Reply.Ended(held, Reply.Was.HELD, Reply.How.RELEASED, false));
+            .isEqualTo(
+                new Reply.Ended(held, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
         assertThat(other.call("DBSIZE")).isEqualTo(0L);
       }
     }
@@ -124,7 +125,7 @@ class PlainFaultTest {
   void givenServerThatComesBackEmpty_thenAnotherIsGranted_andTheFormerHolderIsTold()
       throws Exception {
     for (String layout : List.of("string", "hash")) {
-      try (RedisServer server = Servers.any();
+      try (RedisServer server = RedisServers.any();
           LockClient holder = client(server, layout);
           LockClient other = client(server, layout, WAIT)) {
         Lease lease = holder.lock("x").acquireWithin(WAIT);
@@ -136,7 +137,7 @@ class PlainFaultTest {
                 .ignoreExceptionsInstanceOf(LockException.class)
                 .until(() -> other.lock("x").tryAcquire(), Optional::isPresent)
                 .orElseThrow();
-        Waits.until(WAIT, "the holder was told", () -> lease.state() == Lease.State.LOST);
+        BoundedWait.until(WAIT, "the holder was told", () -> lease.state() == Lease.State.LOST);
         assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
         next.close();
       }
@@ -146,17 +147,17 @@ class PlainFaultTest {
   @Test
   void givenMachineThatWasCloned_thenBothRenewTheSameLock_andNeitherIsTold() {
     for (String layout : List.of("string", "hash")) {
-      try (RedisServer server = Servers.any();
+      try (RedisServer server = RedisServers.any();
           LockStore store = open(server, "layout=" + layout);
           LockStore copied = open(server, "layout=" + layout)) {
-        Party party = new Party(store);
-        Party clone = new Party(copied, party.spec);
+        SimulatedProcess party = new SimulatedProcess(store);
+        SimulatedProcess clone = new SimulatedProcess(copied, party.spec);
         var attempt = party.attempt();
         assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
         assertThat(clone.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
         for (int i = 0; i < 3; i++) {
-          assertThat(party.news()).isEmpty();
-          assertThat(clone.news()).isEmpty();
+          assertThat(party.notifications()).isEmpty();
+          assertThat(clone.notifications()).isEmpty();
         }
       }
     }
@@ -165,50 +166,53 @@ class PlainFaultTest {
   @Test
   void givenServerThatForgotTheScripts_thenAllGoesOn() {
     for (String layout : List.of("string", "hash")) {
-      try (RedisServer server = Servers.any();
-          OtherClient other = new OtherClient(server.port());
+      try (RedisServer server = RedisServers.any();
+          ForeignClient other = new ForeignClient(server.port());
           LockStore store = open(server, "layout=" + layout)) {
-        Party party = new Party(store);
+        SimulatedProcess party = new SimulatedProcess(store);
         var attempt = party.attempt();
         other.call("SCRIPT", "FLUSH");
         assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
         other.call("SCRIPT", "FLUSH");
-        assertThat(party.news()).isEmpty();
+        assertThat(party.notifications()).isEmpty();
         other.call("SCRIPT", "FLUSH");
         assertThat(party.abandon(LOCK, attempt))
-            .isEqualTo(new Reply.Ended(attempt, Reply.Was.HELD, Reply.How.RELEASED, false));
+            .isEqualTo(
+                new Reply.Ended(attempt, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
       }
     }
   }
 
   @Test
   void givenThreeHundredLocks_whenSomeWereTakenAway_thenExactlyThoseAreTold_untilSeen() {
-    try (RedisServer server = Servers.any();
-        OtherClient other = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any();
+        ForeignClient other = new ForeignClient(server.port());
         LockStore store = open(server, "layout=string")) {
-      Party party = new Party(store, Duration.ofSeconds(60));
+      SimulatedProcess party = new SimulatedProcess(store, Duration.ofSeconds(60));
       List<CompletableFuture<Reply>> grants = new ArrayList<>();
       for (int i = 0; i < 300; i++) {
-        grants.add(party.send(Party.acquiring(LockName.of("n" + i), party.attempt(), false)));
+        grants.add(
+            party.send(SimulatedProcess.acquiring(LockName.of("n" + i), party.attempt(), false)));
       }
-      grants.forEach(grant -> assertThat(Party.join(grant)).isInstanceOf(Reply.Granted.class));
+      grants.forEach(
+          grant -> assertThat(SimulatedProcess.join(grant)).isInstanceOf(Reply.Granted.class));
       for (int i = 0; i < 300; i += 50) {
         other.call("DEL", "n" + i);
       }
       other.call("PEXPIRE", "n1", "20000");
       long calls = evals(other);
-      assertThat(party.news())
+      assertThat(party.notifications())
           .hasSize(6)
-          .allMatch(News.Gone.class::isInstance)
-          .extracting(news -> news.name().value())
+          .allMatch(SessionNotification.HoldEnded.class::isInstance)
+          .extracting(notifications -> notifications.name().value())
           .containsExactlyInAnyOrder("n0", "n50", "n100", "n150", "n200", "n250");
       assertThat(evals(other) - calls).as("100 locks by one command").isEqualTo(3);
       assertThat((Long) other.call("PTTL", "n1")).isGreaterThan(30_000L);
-      assertThat(party.news()).isEmpty();
+      assertThat(party.notifications()).isEmpty();
     }
   }
 
-  private static long evals(OtherClient admin) {
+  private static long evals(ForeignClient admin) {
     return String.valueOf(admin.call("INFO", "commandstats"))
         .lines()
         .filter(line -> line.startsWith("cmdstat_evalsha:calls="))
@@ -220,10 +224,10 @@ class PlainFaultTest {
 
   @Test
   void givenGrantWhoseAnswerWasLost_whenAskedAgain_thenItsTimeBeginsAnew() {
-    try (RedisServer server = Servers.any();
-        OtherClient other = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any();
+        ForeignClient other = new ForeignClient(server.port());
         LockStore store = open(server, "layout=string")) {
-      Party party = new Party(store, Duration.ofSeconds(30));
+      SimulatedProcess party = new SimulatedProcess(store, Duration.ofSeconds(30));
       var attempt = party.attempt();
       // As if it had been executed long ago, and nobody had heard of it.
       other.lock(LOCK.value(), attempt.encoded(), 5_000);
@@ -236,10 +240,10 @@ class PlainFaultTest {
 
   @Test
   void givenRequestThatArrivesAfterItsAbandon_thenNobodyKeepsItAlive() {
-    try (RedisServer server = Servers.any();
-        OtherClient other = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any();
+        ForeignClient other = new ForeignClient(server.port());
         LockStore store = open(server, "layout=string")) {
-      Party party = new Party(store, Duration.ofSeconds(30));
+      SimulatedProcess party = new SimulatedProcess(store, Duration.ofSeconds(30));
       var attempt = party.attempt();
       assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
       party.abandon(LOCK, attempt);
@@ -251,7 +255,7 @@ class PlainFaultTest {
 
   @Test
   void givenServerThatIsStopped_thenWhoAsksIsTold_andTheWaitGoesOnAfterwards() throws Exception {
-    try (RedisServer server = Servers.any();
+    try (RedisServer server = RedisServers.any();
         LockClient client = LockClient.connect(PlainUnderTest.url(server.url()) + "?timeout=1s")) {
       client.lock("warm").acquireWithin(WAIT).close();
       server.pause();
@@ -259,36 +263,38 @@ class PlainFaultTest {
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("redis-plain:");
       CompletableFuture<Lease> waiting = client.lock("y").acquireAsync(WAIT);
-      Waits.pass(Duration.ofMillis(1500));
+      BoundedWait.pass(Duration.ofMillis(1500));
       assertThat(waiting).isNotDone();
       server.resume();
       waiting.get(20, java.util.concurrent.TimeUnit.SECONDS).close();
-      Waits.until(WAIT, "x was free", () -> client.admin().find("x").isEmpty());
+      BoundedWait.until(WAIT, "x was free", () -> client.admin().find("x").isEmpty());
     }
   }
 
   @Test
   void givenKeyspaceNotifications_thenAWaitEndsLongBeforeItWouldHaveAskedAgain() throws Exception {
-    try (RedisServer server = Servers.any("--notify-keyspace-events", "KA");
-        OtherClient other = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any("--notify-keyspace-events", "KA");
+        ForeignClient other = new ForeignClient(server.port());
         LockStore store = open(server, "layout=string")) {
-      Party party = new Party(store);
+      SimulatedProcess party = new SimulatedProcess(store);
       var attempt = party.attempt();
       other.lock(LOCK.value(), "theirs", 60_000);
       assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Busy.class);
       assertThat(subscribed(other)).as("one try is not a wait").isEmpty();
       assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Busy.class);
-      Waits.until(WAIT, "it listens", () -> !subscribed(other).isEmpty());
+      BoundedWait.until(WAIT, "it listens", () -> !subscribed(other).isEmpty());
       assertThat(party.hints).isEmpty();
       other.unlock(LOCK.value(), "theirs");
-      Waits.until(
-          WAIT, "it is told", () -> party.hints.contains(new News.MayBeFree(LOCK, attempt)));
+      BoundedWait.until(
+          WAIT,
+          "it is told",
+          () -> party.hints.contains(new SessionNotification.MayBeFree(LOCK, attempt)));
       assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
-      Waits.until(WAIT, "it listens no more", () -> subscribed(other).isEmpty());
+      BoundedWait.until(WAIT, "it listens no more", () -> subscribed(other).isEmpty());
     }
   }
 
-  private static List<?> subscribed(OtherClient admin) {
+  private static List<?> subscribed(ForeignClient admin) {
     return (List<?>) admin.call("PUBSUB", "CHANNELS");
   }
 }

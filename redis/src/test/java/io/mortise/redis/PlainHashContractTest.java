@@ -7,6 +7,6 @@ import io.mortise.testkit.LockStoreContract;
 @ContractFor({"redis-plain", "rediss-plain"})
 class PlainHashContractTest extends LockStoreContract {
   PlainHashContractTest() {
-    super(new PlainUnderTest(Servers.REDIS_7, "layout=hash"));
+    super(new PlainUnderTest(RedisServers.REDIS_7, "layout=hash"));
   }
 }

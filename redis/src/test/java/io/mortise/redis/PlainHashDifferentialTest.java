@@ -7,6 +7,6 @@ import io.mortise.testkit.DifferentialContract;
 @ContractFor({"redis-plain", "rediss-plain"})
 class PlainHashDifferentialTest extends DifferentialContract {
   PlainHashDifferentialTest() {
-    super(() -> new PlainUnderTest(Servers.REDIS_6, "layout=hash"), 2);
+    super(() -> new PlainUnderTest(RedisServers.REDIS_6, "layout=hash"), 2);
   }
 }

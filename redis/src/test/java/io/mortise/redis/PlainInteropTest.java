@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
-import io.mortise.testkit.Unpaused;
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,11 +40,11 @@ class PlainInteropTest {
   }
 
   @ParameterizedTest
-  @EnumSource(Servers.class)
-  void givenOurLease_thenItsKeyIsTheLocksName_andOthersAreKeptOut(Servers version)
+  @EnumSource(RedisServers.class)
+  void givenOurLease_thenItsKeyIsTheLocksName_andOthersAreKeptOut(RedisServers version)
       throws Exception {
     try (RedisServer server = version.start();
-        OtherClient other = new OtherClient(server.port());
+        ForeignClient other = new ForeignClient(server.port());
         LockClient ours = client(server)) {
       try (Lease lease = ours.lock(LOCK).acquireWithin(WAIT)) {
         assertThat(other.call("TYPE", LOCK)).isEqualTo("string");
@@ -61,8 +61,8 @@ class PlainInteropTest {
 
   @Test
   void givenTwoHolds_thenTheirValuesDiffer() throws Exception {
-    try (RedisServer server = Servers.any();
-        OtherClient other = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any();
+        ForeignClient other = new ForeignClient(server.port());
         LockClient ours = client(server, "prefix=lock:", Duration.ofSeconds(10))) {
       ours.lock("warm").acquireWithin(WAIT).close();
       List<Object> values = new ArrayList<>();
@@ -77,10 +77,10 @@ class PlainInteropTest {
   }
 
   @ParameterizedTest
-  @EnumSource(Servers.class)
-  void givenTheirLock_thenWeWait_andGetItWhenTheyUnlock(Servers version) throws Exception {
+  @EnumSource(RedisServers.class)
+  void givenTheirLock_thenWeWait_andGetItWhenTheyUnlock(RedisServers version) throws Exception {
     try (RedisServer server = version.start();
-        OtherClient other = new OtherClient(server.port());
+        ForeignClient other = new ForeignClient(server.port());
         LockClient ours = client(server)) {
       assertThat(other.lock(LOCK, "a value of theirs", LONG)).isTrue();
       assertThat(ours.lock(LOCK).tryAcquire()).isEmpty();
@@ -90,7 +90,7 @@ class PlainInteropTest {
           .isEqualTo("a value of theirs");
       CompletableFuture<Lease> waiting = ours.lock(LOCK).acquireAsync(WAIT);
       assertThat(other.extend(LOCK, "a value of theirs", LONG)).isTrue();
-      Waits.pass(Duration.ofMillis(100));
+      BoundedWait.pass(Duration.ofMillis(100));
       assertThat(waiting).isNotDone();
       assertThat(other.unlock(LOCK, "a value of theirs")).isTrue();
       waiting.get(20, TimeUnit.SECONDS).close();
@@ -100,8 +100,8 @@ class PlainInteropTest {
 
   @Test
   void givenTheirLockThatExpires_thenWeGetIt_andTheirLateUnlockDoesNotTouchIt() throws Exception {
-    try (RedisServer server = Servers.any();
-        OtherClient other = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any();
+        ForeignClient other = new ForeignClient(server.port());
         LockClient ours = client(server)) {
       assertThat(other.lock(LOCK, "theirs", 300)).isTrue();
       try (Lease lease = ours.lock(LOCK).acquireWithin(WAIT)) {
@@ -114,14 +114,14 @@ class PlainInteropTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenOurLease_thenItOutlivesItsTtl_forAsLongAsWeLive() throws Exception {
-    try (RedisServer server = Servers.any();
-        OtherClient other = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any();
+        ForeignClient other = new ForeignClient(server.port());
         LockClient ours = client(server, "layout=string", Duration.ofSeconds(1));
         Lease lease = ours.lock(LOCK).acquireWithin(WAIT)) {
       for (int i = 0; i < 20; i++) {
-        Waits.pass(Duration.ofMillis(100));
+        BoundedWait.pass(Duration.ofMillis(100));
         assertThat(other.lock(LOCK, "theirs", LONG)).isFalse();
       }
       lease.ensureValid();
@@ -129,12 +129,12 @@ class PlainInteropTest {
   }
 
   @ParameterizedTest
-  @Unpaused
-  @EnumSource(Servers.class)
-  void givenOurLease_whenSomebodyTakesItsKeyAway_thenItIsLostByTheNextRenewal(Servers version)
+  @RerunIfPaused
+  @EnumSource(RedisServers.class)
+  void givenOurLease_whenSomebodyTakesItsKeyAway_thenItIsLostByTheNextRenewal(RedisServers version)
       throws Exception {
     try (RedisServer server = version.start();
-        OtherClient other = new OtherClient(server.port());
+        ForeignClient other = new ForeignClient(server.port());
         LockClient ours = client(server, "layout=string", Duration.ofSeconds(3));
         Lease kept = ours.lock("other").acquireWithin(WAIT)) {
       for (String what : List.of("DEL", "SET")) {
@@ -144,7 +144,7 @@ class PlainInteropTest {
         } else {
           other.call("SET", LOCK, "somebody else", "PX", "60000");
         }
-        Waits.until(WAIT, "the lease was lost", () -> lease.state() == Lease.State.LOST);
+        BoundedWait.until(WAIT, "the lease was lost", () -> lease.state() == Lease.State.LOST);
         assertThatThrownBy(lease::close)
             .isInstanceOf(LeaseLostException.class)
             .hasMessageContaining("token=none");
@@ -156,9 +156,9 @@ class PlainInteropTest {
 
   @Test
   void givenHashLayout_thenTheFieldCountsOnce_andReentrantClientsAreKeptOut() throws Exception {
-    try (RedisServer server = Servers.any();
-        OtherClient other = new OtherClient(server.port());
-        OtherClient listener = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any();
+        ForeignClient other = new ForeignClient(server.port());
+        ForeignClient listener = new ForeignClient(server.port());
         LockClient ours = client(server, "layout=hash", Duration.ofSeconds(10))) {
       listener.call("SUBSCRIBE", "redisson_lock__channel:{" + LOCK + "}");
       try (Lease lease = ours.lock(LOCK).acquireWithin(WAIT)) {
@@ -179,14 +179,14 @@ class PlainInteropTest {
   @Test
   void givenHashLayoutAndTheirReentrantHold_thenWeWaitUntilTheyLeftAsOftenAsTheyEntered()
       throws Exception {
-    try (RedisServer server = Servers.any();
-        OtherClient other = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any();
+        ForeignClient other = new ForeignClient(server.port());
         LockClient ours = client(server, "layout=hash", Duration.ofSeconds(10))) {
       assertThat(other.enter(LOCK, "uuid:7", LONG)).isTrue();
       assertThat(other.enter(LOCK, "uuid:7", LONG)).isTrue();
       CompletableFuture<Lease> waiting = ours.lock(LOCK).acquireAsync(WAIT);
       assertThat(other.leave(LOCK, "uuid:7")).isFalse();
-      Waits.pass(Duration.ofMillis(150));
+      BoundedWait.pass(Duration.ofMillis(150));
       assertThat(waiting).isNotDone();
       assertThat(other.leave(LOCK, "uuid:7")).isTrue();
       waiting.get(20, TimeUnit.SECONDS).close();
@@ -195,8 +195,8 @@ class PlainInteropTest {
 
   @Test
   void givenKeyOfAnotherType_thenItIsBusy_inBothLayouts() throws Exception {
-    try (RedisServer server = Servers.any();
-        OtherClient other = new OtherClient(server.port());
+    try (RedisServer server = RedisServers.any();
+        ForeignClient other = new ForeignClient(server.port());
         LockClient strings = client(server);
         LockClient hashes = client(server, "layout=hash", Duration.ofSeconds(10))) {
       other.enter("hashed", "uuid:7", LONG);
@@ -210,7 +210,7 @@ class PlainInteropTest {
 
   @Test
   void givenMixedFleetUnderLoad_thenOneAtATimeHolds_andAllGetOn() throws Exception {
-    try (RedisServer server = Servers.any("--notify-keyspace-events", "Kgx");
+    try (RedisServer server = RedisServers.any("--notify-keyspace-events", "Kgx");
         LockClient ours = client(server);
         LockClient too = client(server)) {
       AtomicInteger inside = new AtomicInteger();
@@ -224,14 +224,14 @@ class PlainInteropTest {
             threads.submit(
                 () -> {
                   int mine = 0;
-                  try (OtherClient other = new OtherClient(server.port())) {
+                  try (ForeignClient other = new ForeignClient(server.port())) {
                     while (System.nanoTime() < end || mine == 0) {
                       if (other.lock(LOCK, token, LONG)) {
                         use(inside, counter);
                         assertThat(other.unlock(LOCK, token)).isTrue();
                         mine++;
                       }
-                      Waits.pass(Duration.ofMillis(1));
+                      BoundedWait.pass(Duration.ofMillis(1));
                     }
                   }
                   return mine;

@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class PlainUnderTest implements StoreUnderTest {
   private static final AtomicInteger PREFIXES = new AtomicInteger();
 
-  private final Servers version;
+  private final RedisServers version;
   private final String parameters;
 
-  PlainUnderTest(Servers version, String parameters) {
+  PlainUnderTest(RedisServers version, String parameters) {
     this.version = version;
     this.parameters = parameters;
   }
@@ -35,7 +35,7 @@ final class PlainUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore reference() {
-    return new KeyTable();
+    return new PlainLockTable();
   }
 
   /** One at a time, and nothing else. */

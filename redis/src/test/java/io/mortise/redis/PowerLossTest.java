@@ -45,7 +45,7 @@ class PowerLossTest {
     RedisServer start(LossyDisk disk) {
       List<String> arguments = new ArrayList<>(List.of("--appendonly", log));
       arguments.addAll(List.of("--appendfsync", fsync, "--dir", disk.folder().toString()));
-      return Servers.any(arguments.toArray(String[]::new));
+      return RedisServers.any(arguments.toArray(String[]::new));
     }
 
     LockClient client(RedisServer server) {
@@ -54,7 +54,7 @@ class PowerLossTest {
   }
 
   /** A lock that is on the disk, and one that was taken just now. */
-  private static void afterPowerCut(Setting setting, Check check) throws Exception {
+  private static void afterPowerCut(Setting setting, SurvivalCheck survivalCheck) throws Exception {
     Optional<LossyDisk> mounted = LossyDisk.mount();
     Assumptions.assumeTrue(mounted.isPresent(), "SKIPPED: it needs root that may mount a disk.");
     try (LossyDisk disk = mounted.orElseThrow();
@@ -70,12 +70,12 @@ class PowerLossTest {
       Lease late = holder.lock("late").acquireWithin(LONG);
       long token = late.token();
       disk.cutPower(server, () -> {});
-      check.run(other, early, late, token);
+      survivalCheck.run(other, early, late, token);
     }
   }
 
   @FunctionalInterface
-  private interface Check {
+  private interface SurvivalCheck {
     void run(LockClient other, Lease early, Lease late, long token) throws Exception;
   }
 

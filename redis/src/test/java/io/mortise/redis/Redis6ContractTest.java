@@ -7,6 +7,6 @@ import io.mortise.testkit.LockStoreContract;
 @ContractFor({"redis", "rediss"})
 class Redis6ContractTest extends LockStoreContract {
   Redis6ContractTest() {
-    super(new RedisUnderTest(Servers.REDIS_6));
+    super(new RedisUnderTest(RedisServers.REDIS_6));
   }
 }

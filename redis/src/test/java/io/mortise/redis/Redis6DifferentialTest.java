@@ -7,6 +7,6 @@ import io.mortise.testkit.DifferentialContract;
 @ContractFor({"redis", "rediss"})
 class Redis6DifferentialTest extends DifferentialContract {
   Redis6DifferentialTest() {
-    super(() -> new RedisUnderTest(Servers.REDIS_6), 2);
+    super(() -> new RedisUnderTest(RedisServers.REDIS_6), 2);
   }
 }

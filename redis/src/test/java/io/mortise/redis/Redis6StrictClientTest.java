@@ -10,6 +10,6 @@ import io.mortise.testkit.LockClientContract;
 @ContractFor({"redis", "rediss"})
 class Redis6StrictClientTest extends LockClientContract {
   Redis6StrictClientTest() {
-    super(new RedisUnderTest(Servers.REDIS_6, "wire=lettuce&strict-expiry=true"));
+    super(new RedisUnderTest(RedisServers.REDIS_6, "wire=lettuce&strict-expiry=true"));
   }
 }

@@ -14,6 +14,6 @@ import io.mortise.testkit.LockClientContract;
 })
 class Redis7ClientTest extends LockClientContract {
   Redis7ClientTest() {
-    super(new RedisUnderTest(Servers.REDIS_7));
+    super(new RedisUnderTest(RedisServers.REDIS_7));
   }
 }

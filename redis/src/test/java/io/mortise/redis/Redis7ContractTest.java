@@ -14,6 +14,6 @@ import io.mortise.testkit.LockStoreContract;
 })
 class Redis7ContractTest extends LockStoreContract {
   Redis7ContractTest() {
-    super(new RedisUnderTest(Servers.REDIS_7));
+    super(new RedisUnderTest(RedisServers.REDIS_7));
   }
 }

@@ -14,6 +14,6 @@ import io.mortise.testkit.DifferentialContract;
 })
 class Redis7DifferentialTest extends DifferentialContract {
   Redis7DifferentialTest() {
-    super(() -> new RedisUnderTest(Servers.REDIS_7));
+    super(() -> new RedisUnderTest(RedisServers.REDIS_7));
   }
 }

@@ -8,12 +8,12 @@ import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.testkit.Machine;
-import io.mortise.testkit.Unpaused;
+import io.mortise.spi.SessionNotification;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.RedisCluster;
 import io.mortise.testkit.server.RedisSentinels;
@@ -44,9 +44,9 @@ class RedisClockTest {
 
   @BeforeEach
   void start() {
-    clock = opened(Machine.required(FakeClock.installed(), "libfaketime"));
+    clock = opened(TestPrerequisites.required(FakeClock.installed(), "libfaketime"));
     // The one without jemalloc, which reads the clock before libfaketime is ready.
-    program = clock.over(Machine.required(RedisServer.bundled(), "The Redis server"));
+    program = clock.over(TestPrerequisites.required(RedisServer.bundled(), "The Redis server"));
   }
 
   private <T extends AutoCloseable> T opened(T resource) {
@@ -96,7 +96,7 @@ class RedisClockTest {
     try (LockStore paused = RedisStore.open(url);
         LockClient other = client(url)) {
       // Its next renewal is not due yet: as far as it can know it holds for a TTL.
-      Party first = new Party(paused);
+      SimulatedProcess first = new SimulatedProcess(paused);
       long token = ((Reply.Granted) first.acquire(LOCK_NAME, first.attempt(), false)).token();
       clock.set(HOUR);
       try (Lease second = other.lock(LOCK).acquireWithin(Duration.ofSeconds(20))) {
@@ -107,7 +107,7 @@ class RedisClockTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHolder_whenTheClockIsSetBack_thenItKeepsTheLock_andTokensGoOnRising() throws Exception {
     String url = start(Layout.REDIS);
     try (LockClient holder = client(url);
@@ -131,12 +131,14 @@ class RedisClockTest {
     String url = start(Layout.PLAIN);
     try (LockStore paused = RedisStore.open(url);
         LockClient other = client(url)) {
-      Party first = new Party(paused);
+      SimulatedProcess first = new SimulatedProcess(paused);
       assertThat(first.acquire(LOCK_NAME, first.attempt(), false))
           .isInstanceOf(Reply.Granted.class);
       clock.set(HOUR);
       try (Lease second = other.lock(LOCK).acquireWithin(Duration.ofSeconds(20))) {
-        assertThat(first.news()).singleElement().isInstanceOf(News.Gone.class);
+        assertThat(first.notifications())
+            .singleElement()
+            .isInstanceOf(SessionNotification.HoldEnded.class);
         second.ensureValid();
       }
     }
@@ -153,7 +155,7 @@ class RedisClockTest {
           crashed instanceof PartitionedStore parts
               ? parts.partition(parts.partitionOf(LOCK_NAME))
               : crashed;
-      Party dead = new Party(home, TTL);
+      SimulatedProcess dead = new SimulatedProcess(home, TTL);
       assertThat(dead.acquire(LOCK_NAME, dead.attempt(), false)).isInstanceOf(Reply.Granted.class);
       clock.set(HOUR.negated());
       assertThat(other.lock(LOCK).tryAcquire(TTL.plusMillis(500))).isEmpty();

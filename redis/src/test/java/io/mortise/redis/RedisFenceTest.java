@@ -13,9 +13,9 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.StoreLink;
-import io.mortise.testkit.Unpaused;
-import io.mortise.testkit.Waits;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.List;
@@ -34,7 +34,7 @@ class RedisFenceTest {
 
   @BeforeEach
   void start() {
-    start(Servers.any());
+    start(RedisServers.any());
   }
 
   private void start(RedisServer started) {
@@ -54,11 +54,11 @@ class RedisFenceTest {
   }
 
   @ParameterizedTest
-  @Unpaused
-  @EnumSource(Servers.class)
+  @RerunIfPaused
+  @EnumSource(RedisServers.class)
   void
       givenHolderThatWasStoppedForTooLong_whenItWrites_thenItIsLetThroughWithoutAFence_andRefusedWithOne(
-          Servers version) throws Exception {
+          RedisServers version) throws Exception {
     stop();
     start(version.start());
     RedisFence fence = RedisFence.over(redis);
@@ -69,7 +69,7 @@ class RedisFenceTest {
       Lease late = paused.lock("invoice/42").acquire();
       FencingToken seenBefore = late.fencingToken();
       fence.enter(KEY, late);
-      link.set(StoreLink.State.CUT);
+      link.set(StoreLink.LinkState.CUT);
       try (Lease current = other.lock("invoice/42").acquireWithin(Duration.ofSeconds(20))) {
         fence.write(KEY, current, "SET", KEY, "of the current holder");
 
@@ -88,7 +88,8 @@ class RedisFenceTest {
                   assertThat(stale).hasMessageContaining(KEY);
                 });
         assertThat(redis.get(KEY)).isEqualTo("of the current holder");
-        Waits.until(Duration.ofSeconds(20), "it was lost", () -> late.state() == Lease.State.LOST);
+        BoundedWait.until(
+            Duration.ofSeconds(20), "it was lost", () -> late.state() == Lease.State.LOST);
         assertThatThrownBy(() -> fence.write(KEY, late, "SET", KEY, "x"))
             .isInstanceOf(LeaseLostException.class);
       }

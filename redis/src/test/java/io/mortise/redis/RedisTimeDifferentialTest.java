@@ -15,17 +15,17 @@ import java.util.Set;
 /** What ends by the server's clock ends as in the reference. */
 class RedisTimeDifferentialTest extends DifferentialContract {
   RedisTimeDifferentialTest() {
-    super(Moved::new, 4);
+    super(AdjustableClockUnderTest::new, 4);
   }
 
-  private static final class Moved implements StoreUnderTest {
-    private final MovedServer moved = MovedServer.shared();
-    private WrittenKeys keys;
+  private static final class AdjustableClockUnderTest implements StoreUnderTest {
+    private final AdjustableClockServer moved = AdjustableClockServer.shared();
+    private KeyConsistencyCheck keys;
 
     @Override
     public LockStore open() {
-      String namespace = Servers.namespace();
-      keys = new WrittenKeys(moved.server().port(), namespace);
+      String namespace = RedisServers.namespace();
+      keys = new KeyConsistencyCheck(moved.server().port(), namespace);
       return RedisStore.open(moved.server().url() + "?wire=direct&namespace=" + namespace);
     }
 

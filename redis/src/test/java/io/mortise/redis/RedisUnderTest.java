@@ -14,18 +14,18 @@ import org.jspecify.annotations.Nullable;
 
 /** One server of each version serves all tests of the JVM; each has a namespace of its own. */
 final class RedisUnderTest implements StoreUnderTest {
-  private final Servers version;
+  private final RedisServers version;
   private String namespace = "";
   private final String parameters;
-  private final Inboxes inboxes = new Inboxes();
+  private final InboxSubscriptionProbe inboxSubscriptionProbe = new InboxSubscriptionProbe();
   private @Nullable LockStore store;
-  private @Nullable WrittenKeys keys;
+  private @Nullable KeyConsistencyCheck keys;
 
-  RedisUnderTest(Servers version) {
+  RedisUnderTest(RedisServers version) {
     this(version, "wire=direct");
   }
 
-  RedisUnderTest(Servers version, String parameters) {
+  RedisUnderTest(RedisServers version, String parameters) {
     this.version = version;
     this.parameters = parameters;
   }
@@ -36,12 +36,12 @@ final class RedisUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
-    namespace = Servers.namespace();
+    namespace = RedisServers.namespace();
     return reopen();
   }
 
   private LockStore reopen() {
-    return inboxes.of(
+    return inboxSubscriptionProbe.of(
         RedisStore.open(server().url() + "?" + parameters + "&namespace=" + namespace));
   }
 
@@ -66,7 +66,7 @@ final class RedisUnderTest implements StoreUnderTest {
 
   @Override
   public void awaitConnection(SessionId session, boolean there) {
-    inboxes.await(server(), "m:" + namespace + ":i:" + session.value(), there);
+    inboxSubscriptionProbe.await(server(), "m:" + namespace + ":i:" + session.value(), there);
   }
 
   @Override
@@ -80,7 +80,7 @@ final class RedisUnderTest implements StoreUnderTest {
   @Override
   public List<String> faults() {
     if (keys == null) {
-      keys = new WrittenKeys(server().port(), namespace);
+      keys = new KeyConsistencyCheck(server().port(), namespace);
     }
     return keys.faults();
   }

@@ -2,13 +2,13 @@ package io.mortise.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.testkit.mutant.MutantHunt;
-import io.mortise.testkit.mutant.MutantHunt.Outcome;
-import io.mortise.testkit.mutant.MutantHunt.Step;
+import io.mortise.testkit.mutant.EquivalentMutants;
 import io.mortise.testkit.mutant.MutantLog;
-import io.mortise.testkit.mutant.MutantOperators;
+import io.mortise.testkit.mutant.MutationOperators;
+import io.mortise.testkit.mutant.MutationTestRunner;
+import io.mortise.testkit.mutant.MutationTestRunner.Outcome;
+import io.mortise.testkit.mutant.MutationTestRunner.TestStage;
 import io.mortise.testkit.mutant.ScriptMutant;
-import io.mortise.testkit.mutant.Survivors;
 import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;
 import java.io.InputStream;
@@ -33,15 +33,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(180)
 class ScriptMutantsTest {
   private static final String FOLDER = "io/mortise/redis/";
-  private static final List<Step> STORE =
+  private static final List<TestStage> STORE =
       List.of(
-          Step.oneByOne(in("Redis7DifferentialTest")),
-          Step.oneByOne(in("RedisTimeDifferentialTest")),
-          Step.together(in("Redis7ContractTest")));
-  private static final List<Step> LOCK =
+          TestStage.oneByOne(in("Redis7DifferentialTest")),
+          TestStage.oneByOne(in("RedisTimeDifferentialTest")),
+          TestStage.together(in("Redis7ContractTest")));
+  private static final List<TestStage> LOCK =
       Stream.concat(
               Stream.of(
-                  Step.oneByOne(
+                  TestStage.oneByOne(
                       in(
                           "LockTranscriptTest",
                           "LockScriptWaitingTest",
@@ -49,33 +49,36 @@ class ScriptMutantsTest {
                           "ShorterWaysTest"))),
               STORE.stream())
           .toList();
-  private static final List<Step> INSPECT =
-      Stream.concat(Stream.of(Step.oneByOne(in("InspectScriptTest"))), STORE.stream()).toList();
-  private static final Step SCRIPTS = Step.oneByOne(in("SessionScriptsTest"));
-  private static final List<Step> SESSION = List.of(SCRIPTS, STORE.get(0), STORE.get(2));
-  private static final List<Step> STRICT = List.of(SCRIPTS);
-  private static final List<Step> PLAIN =
-      List.of(Step.oneByOne(in("PlainDifferentialTest")), Step.together(in("Plain6ContractTest")));
-  private static final List<Step> HASH =
+  private static final List<TestStage> INSPECT =
+      Stream.concat(Stream.of(TestStage.oneByOne(in("InspectScriptTest"))), STORE.stream())
+          .toList();
+  private static final TestStage SCRIPTS = TestStage.oneByOne(in("SessionScriptsTest"));
+  private static final List<TestStage> SESSION = List.of(SCRIPTS, STORE.get(0), STORE.get(2));
+  private static final List<TestStage> STRICT = List.of(SCRIPTS);
+  private static final List<TestStage> PLAIN =
       List.of(
-          Step.oneByOne(in("PlainHashDifferentialTest")),
-          Step.together(in("PlainHashContractTest")));
+          TestStage.oneByOne(in("PlainDifferentialTest")),
+          TestStage.together(in("Plain6ContractTest")));
+  private static final List<TestStage> HASH =
+      List.of(
+          TestStage.oneByOne(in("PlainHashDifferentialTest")),
+          TestStage.together(in("PlainHashContractTest")));
   private static final String CLIENT = "Redis7ClientTest";
   private static final String PLAIN_CLIENT = "PlainClientTest";
   private static final String SHRINKING = "mortise.diff.shrinking";
   private static final Duration EACH = Duration.ofMinutes(4);
   private static final Path LISTS = Path.of("../docs/mutants/redis");
 
-  private final MutantHunt hunt =
-      new MutantHunt(
+  private final MutationTestRunner hunt =
+      new MutationTestRunner(
           ScriptMutantsTest.class,
           RedisStore.class,
-          Set.of(Servers.class.getName(), MovedServer.class.getName()));
+          Set.of(RedisServers.class.getName(), AdjustableClockServer.class.getName()));
 
   private static List<ScriptMutant> mutants(String file) throws IOException {
     try (InputStream in = RedisStore.class.getResourceAsStream(file)) {
       String text = new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
-      return MutantOperators.LUA.mutants(FOLDER + file, text);
+      return MutationOperators.LUA.mutants(FOLDER + file, text);
     }
   }
 
@@ -96,12 +99,12 @@ class ScriptMutantsTest {
     assertThat(survivors().size()).isPositive();
   }
 
-  private static Survivors survivors() throws IOException {
+  private static EquivalentMutants survivors() throws IOException {
     List<ScriptMutant> all = new ArrayList<>();
-    for (Hunted hunted : Hunted.values()) {
-      all.addAll(mutants(hunted.file));
+    for (MutantTarget mutantTarget : MutantTarget.values()) {
+      all.addAll(mutants(mutantTarget.file));
     }
-    return Survivors.in(LISTS, all, FOLDER);
+    return EquivalentMutants.in(LISTS, all, FOLDER);
   }
 
   /** A few that stand for all: the whole hunt takes hours. */
@@ -113,7 +116,7 @@ class ScriptMutantsTest {
   })
   void givenChangedScript_thenTheContractNotices(String file, String operator, String line)
       throws IOException {
-    Servers.REDIS_7.binary();
+    RedisServers.REDIS_7.binary();
     ScriptMutant mutant =
         mutants(file).stream()
             .filter(each -> each.operator().equals(operator) && each.before().startsWith(line))
@@ -126,7 +129,7 @@ class ScriptMutantsTest {
   }
 
   /** Which tests are to notice changes of a script. */
-  private enum Hunted {
+  private enum MutantTarget {
     RENEW(
         "renew.lua",
         SESSION,
@@ -140,7 +143,7 @@ class ScriptMutantsTest {
     STRICT_END("strict_end.lua", STRICT, "StrictExpiryTest"),
     STRICT_REVIVE("strict_revive.lua", STRICT, "StrictExpiryTest"),
     STRICT_MODE("strict_mode.lua", STRICT, "StrictExpiryTest"),
-    FENCE("fence.lua", List.of(Step.oneByOne(in("RedisFenceTest")))),
+    FENCE("fence.lua", List.of(TestStage.oneByOne(in("RedisFenceTest")))),
     RELEASE("plain/release.lua", PLAIN, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
     EXTEND("plain/extend.lua", PLAIN, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
     HASH_TAKE("plain/hash_take.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
@@ -166,18 +169,19 @@ class ScriptMutantsTest {
     final String file;
 
     @SuppressWarnings("ImmutableEnumChecker") // List.of
-    final List<Step> steps;
+    final List<TestStage> testStages;
 
     /**
      * A script and its tests.
      *
      * @param more in a last step
      */
-    Hunted(String file, List<Step> steps, String... more) {
+    MutantTarget(String file, List<TestStage> testStages, String... more) {
       this.file = file;
-      this.steps =
+      this.testStages =
           Stream.concat(
-                  steps.stream(), Stream.of(more).limit(1).map(any -> Step.oneByOne(in(more))))
+                  testStages.stream(),
+                  Stream.of(more).limit(1).map(any -> TestStage.oneByOne(in(more))))
               .toList();
     }
   }
@@ -196,15 +200,16 @@ class ScriptMutantsTest {
         new MutantLog(Path.of(System.getProperty("mortise.mutants.log", "target/mutants.tsv")));
     Duration time = Duration.ofSeconds(Long.getLong("mortise.mutants.seconds", 7_200));
     long end = System.nanoTime() + time.toNanos();
-    Survivors survivors = survivors();
-    for (Hunted hunted : Hunted.values()) {
-      if (hunted.file.matches(wanted)) {
-        List<Step> steps = hunted.steps.subList(0, Math.min(most, hunted.steps.size()));
+    EquivalentMutants equivalentMutants = survivors();
+    for (MutantTarget mutantTarget : MutantTarget.values()) {
+      if (mutantTarget.file.matches(wanted)) {
+        List<TestStage> testStages =
+            mutantTarget.testStages.subList(0, Math.min(most, mutantTarget.testStages.size()));
         Duration left = Duration.ofNanos(end - System.nanoTime());
-        List<ScriptMutant> mutants = new ArrayList<>(mutants(hunted.file));
-        mutants.removeIf(survivors::has);
-        int yet = log.hunt(hunt, mutants, steps, EACH, left, ScriptMutantsTest::tidy);
-        System.out.println(hunted.file + ": " + yet + " not looked at yet");
+        List<ScriptMutant> mutants = new ArrayList<>(mutants(mutantTarget.file));
+        mutants.removeIf(equivalentMutants::has);
+        int yet = log.hunt(hunt, mutants, testStages, EACH, left, ScriptMutantsTest::tidy);
+        System.out.println(mutantTarget.file + ": " + yet + " not looked at yet");
       }
     }
   }
@@ -213,7 +218,8 @@ class ScriptMutantsTest {
   private static void tidy() {
     List<RedisServer> servers =
         Stream.concat(
-                Stream.of(Servers.values()).map(Servers::shared), MovedServer.started().stream())
+                Stream.of(RedisServers.values()).map(RedisServers::shared),
+                AdjustableClockServer.started().stream())
             .toList();
     for (RedisServer server : servers) {
       try {

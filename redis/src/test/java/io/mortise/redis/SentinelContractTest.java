@@ -18,7 +18,7 @@ class SentinelContractTest extends LockStoreContract {
 
   @BeforeAll
   static void start() {
-    set = RedisSentinels.start(Servers.REDIS_7.binary(), Duration.ofSeconds(20));
+    set = RedisSentinels.start(RedisServers.REDIS_7.binary(), Duration.ofSeconds(20));
   }
 
   @AfterAll

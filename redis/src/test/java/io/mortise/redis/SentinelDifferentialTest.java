@@ -18,7 +18,7 @@ class SentinelDifferentialTest extends DifferentialContract {
 
   @BeforeAll
   static void start() {
-    set = RedisSentinels.start(Servers.REDIS_7.binary(), Duration.ofSeconds(20));
+    set = RedisSentinels.start(RedisServers.REDIS_7.binary(), Duration.ofSeconds(20));
   }
 
   @AfterAll

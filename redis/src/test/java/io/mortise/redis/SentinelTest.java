@@ -9,7 +9,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.testkit.server.RedisAccess;
+import io.mortise.testkit.server.RedisSecurity;
 import io.mortise.testkit.server.RedisSentinels;
 import io.mortise.testkit.server.RedisServer;
 import java.nio.file.Path;
@@ -41,7 +41,7 @@ class SentinelTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
   @TempDir private static Path folder;
-  private static RedisAccess access;
+  private static RedisSecurity access;
   private static RedisSentinels set;
 
   private final String namespace = "n" + NAMESPACES.incrementAndGet();
@@ -49,8 +49,8 @@ class SentinelTest {
 
   @BeforeAll
   static void start() {
-    access = RedisAccess.make(folder, "of servers", "of%sentinels");
-    set = RedisSentinels.start(Servers.REDIS_7.binary(), Duration.ofSeconds(5), access);
+    access = RedisSecurity.make(folder, "of servers", "of%sentinels");
+    set = RedisSentinels.start(RedisServers.REDIS_7.binary(), Duration.ofSeconds(5), access);
   }
 
   @AfterAll

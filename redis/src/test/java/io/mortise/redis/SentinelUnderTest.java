@@ -17,7 +17,7 @@ final class SentinelUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
   private final Supplier<RedisSentinels> set;
-  private final Inboxes inboxes = new Inboxes();
+  private final InboxSubscriptionProbe inboxSubscriptionProbe = new InboxSubscriptionProbe();
   private String namespace = "";
   private @Nullable LockStore store;
 
@@ -35,12 +35,13 @@ final class SentinelUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore another() {
-    return inboxes.of(RedisStore.open(set.get().url() + "?namespace=" + namespace));
+    return inboxSubscriptionProbe.of(RedisStore.open(set.get().url() + "?namespace=" + namespace));
   }
 
   @Override
   public void awaitConnection(SessionId session, boolean there) {
-    inboxes.await(set.get().master(), "m:" + namespace + ":i:" + session.value(), there);
+    inboxSubscriptionProbe.await(
+        set.get().master(), "m:" + namespace + ":i:" + session.value(), there);
   }
 
   @Override

@@ -29,12 +29,12 @@ class SessionScriptsTest {
   private static final long TTL = 600_000;
 
   private static RedisServer server;
-  private static OtherClient client;
+  private static ForeignClient client;
 
   @BeforeAll
   static void start() {
-    server = Servers.any();
-    client = new OtherClient(server.port());
+    server = RedisServers.any();
+    client = new ForeignClient(server.port());
   }
 
   @AfterAll

@@ -8,11 +8,11 @@ import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.LockInfo;
-import io.mortise.testkit.Unpaused;
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import io.mortise.testkit.server.RedisServer;
-import io.mortise.testkit.server.Relay;
-import io.mortise.testkit.server.Relay.Weather;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +36,7 @@ class ShardedTest {
   @BeforeEach
   void start() {
     for (int i = 0; i < IDS.size(); i++) {
-      servers.add(Servers.any());
+      servers.add(RedisServers.any());
     }
   }
 
@@ -88,7 +88,7 @@ class ShardedTest {
       }
       for (String id : IDS) {
         leases.add(one.lock(nameOn(id)).acquireWithin(WAIT));
-        try (OtherClient server = new OtherClient(servers.get(IDS.indexOf(id)).port())) {
+        try (ForeignClient server = new ForeignClient(servers.get(IDS.indexOf(id)).port())) {
           assertThat(server.call("EXISTS", "m::l:" + nameOn(id))).isEqualTo(1L);
           assertThat((Long) server.call("DBSIZE")).isBetween(6L, 25L);
         }
@@ -106,7 +106,7 @@ class ShardedTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenServerThatDies_thenItsNamesFail_nobodyElseHasThem_andTheOthersGoOn() throws Exception {
     try (LockClient one = client(IDS, "", Duration.ofSeconds(4));
         LockClient two = client(IDS, "")) {
@@ -119,7 +119,7 @@ class ShardedTest {
           .hasMessageContaining(nameOn("b"));
       assertThatThrownBy(() -> two.lock(nameOn("b")).acquireWithin(Duration.ofMillis(300)))
           .isInstanceOf(StoreUnavailableException.class);
-      Waits.until(WAIT, "the lease was lost", () -> lost.state() == Lease.State.LOST);
+      BoundedWait.until(WAIT, "the lease was lost", () -> lost.state() == Lease.State.LOST);
       kept.ensureValid();
       assertThatThrownBy(() -> two.lock(nameOn("b")).tryAcquire())
           .as("also when nobody holds it any more")
@@ -132,10 +132,10 @@ class ShardedTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHolderThatIsCutOffFromAServer_whenAnotherIsGrantedThere_thenItHadStoppedToBelieve()
       throws Exception {
-    try (Relay line = Relay.to(servers.get(1).port());
+    try (FaultInjectionProxy line = FaultInjectionProxy.to(servers.get(1).port());
         LockClient one =
             LockClient.builder()
                 .url(
@@ -150,7 +150,7 @@ class ShardedTest {
       Lease kept = one.lock(nameOn("a")).acquireWithin(WAIT);
       long token = lost.token();
       CompletableFuture<Lease> waiting = two.lock(nameOn("b")).acquireAsync(WAIT);
-      line.weather(Weather.FROZEN);
+      line.weather(NetworkCondition.FROZEN);
       assertThatThrownBy(() -> one.lock("nightly-report").tryAcquire())
           .as("never busy")
           .isInstanceOf(StoreUnavailableException.class);
@@ -159,7 +159,7 @@ class ShardedTest {
         assertThat(next.token()).isGreaterThan(token);
       }
       kept.ensureValid();
-      line.weather(Weather.FAIR);
+      line.weather(NetworkCondition.FAIR);
       one.lock(nameOn("b")).acquireWithin(WAIT).close();
       kept.close();
     }

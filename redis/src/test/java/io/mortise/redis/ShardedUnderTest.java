@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class ShardedUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
-  private final Inboxes inboxes = new Inboxes();
+  private final InboxSubscriptionProbe inboxSubscriptionProbe = new InboxSubscriptionProbe();
   private String namespace = "";
   private @Nullable LockStore whole;
 
@@ -24,7 +24,7 @@ final class ShardedUnderTest implements StoreUnderTest {
     namespace = "shard" + NAMESPACES.incrementAndGet();
     PartitionedStore opened = connect();
     whole = opened;
-    return inboxes.of(opened.partition(1));
+    return inboxSubscriptionProbe.of(opened.partition(1));
   }
 
   private PartitionedStore connect() {
@@ -32,17 +32,20 @@ final class ShardedUnderTest implements StoreUnderTest {
         RedisStore.open(
             "redis-sharded://127.0.0.1:%d,127.0.0.1:%d?ids=a,b&namespace=%s"
                 .formatted(
-                    Servers.REDIS_6.shared().port(), Servers.REDIS_7.shared().port(), namespace));
+                    RedisServers.REDIS_6.shared().port(),
+                    RedisServers.REDIS_7.shared().port(),
+                    namespace));
   }
 
   @Override
   public LockStore another() {
-    return inboxes.of(new PartOfAnother(connect(), 1));
+    return inboxSubscriptionProbe.of(new OwningPartitionStore(connect(), 1));
   }
 
   @Override
   public void awaitConnection(SessionId session, boolean there) {
-    inboxes.await(Servers.REDIS_7.shared(), "m:" + namespace + ":i:" + session.value(), there);
+    inboxSubscriptionProbe.await(
+        RedisServers.REDIS_7.shared(), "m:" + namespace + ":i:" + session.value(), there);
   }
 
   @Override

@@ -14,8 +14,8 @@ import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.testkit.Machine;
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
@@ -36,9 +36,9 @@ class StrictExpiryTest {
 
   @BeforeAll
   static void start() {
-    clock = Machine.required(FakeClock.installed(), "libfaketime");
+    clock = TestPrerequisites.required(FakeClock.installed(), "libfaketime");
     // Of Debian's own, the allocator asks for the time before the library is ready.
-    server = RedisServer.start(clock, Servers.REDIS_6.binary());
+    server = RedisServer.start(clock, RedisServers.REDIS_6.binary());
   }
 
   @AfterAll
@@ -77,7 +77,7 @@ class StrictExpiryTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenStrictExpiry_whenTheClockIsSetForwardAndBack_thenALiveHolderKeepsTheLock()
       throws Exception {
     try (LockClient holder = client(STRICT, TTL);
@@ -93,7 +93,7 @@ class StrictExpiryTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenStrictExpiry_whenAHolderDiesAndTheClockJumps_thenItsLockIsFreeAfterTwoTtls_notSooner()
       throws Exception {
     LockName name = LockName.of("dies");
@@ -101,7 +101,7 @@ class StrictExpiryTest {
       clock.set(Duration.ZERO);
       try (LockStore crashed = RedisStore.open(server.url() + STRICT);
           LockClient other = client(STRICT, TTL)) {
-        Party dead = new Party(crashed, TTL);
+        SimulatedProcess dead = new SimulatedProcess(crashed, TTL);
         assertThat(dead.acquire(name, dead.attempt(), false)).isInstanceOf(Reply.Granted.class);
         clock.set(jump);
         long began = System.nanoTime();
@@ -121,12 +121,12 @@ class StrictExpiryTest {
       throws Exception {
     String url = server.url() + "?namespace=rubbish&strict-expiry=true";
     Duration ttl = Duration.ofSeconds(1);
-    try (OtherClient admin = new OtherClient(server.port());
+    try (ForeignClient admin = new ForeignClient(server.port());
         LockStore crashed = RedisStore.open(url);
         LockStore sweeping = RedisStore.open(url);
         LockClient living = LockClient.builder().url(url).ttl(Duration.ofSeconds(30)).build();
         Lease lease = living.lock("kept").acquire()) {
-      Party dead = new Party(crashed, ttl);
+      SimulatedProcess dead = new SimulatedProcess(crashed, ttl);
       for (String name : List.of("x", "y")) {
         assertThat(dead.acquire(LockName.of(name), dead.attempt(), false))
             .isInstanceOf(Reply.Granted.class);
@@ -138,8 +138,8 @@ class StrictExpiryTest {
           .atMost(Duration.ofSeconds(60))
           .until(
               () -> {
-                Party.join(sweeping.sweep(100));
-                return Party.join(sweeping.inspect(LockQuery.all())).locks().size() == 1;
+                SimulatedProcess.join(sweeping.sweep(100));
+                return SimulatedProcess.join(sweeping.inspect(LockQuery.all())).locks().size() == 1;
               });
       assertThat((List<?>) admin.call("KEYS", "m:rubbish:b:*")).hasSize(1);
       assertThat(sweeping.inspect(LockQuery.of(LockName.of("kept"))))
@@ -152,7 +152,7 @@ class StrictExpiryTest {
   @Test
   void givenStrictExpiry_thenWhatTheClockWouldDecideIsRefused_andClosingLeavesNoSession()
       throws Exception {
-    try (OtherClient admin = new OtherClient(server.port())) {
+    try (ForeignClient admin = new ForeignClient(server.port())) {
       try (LockClient client = client("?namespace=left&strict-expiry=true", TTL)) {
         LockOptions atMost = LockOptions.DEFAULTS.withAtMost(TTL);
         assertThatThrownBy(() -> client.lock("x", atMost).acquire())

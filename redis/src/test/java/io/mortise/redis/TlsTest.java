@@ -7,7 +7,7 @@ import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Reply;
-import io.mortise.testkit.server.RedisAccess;
+import io.mortise.testkit.server.RedisSecurity;
 import io.mortise.testkit.server.RedisServer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,19 +19,19 @@ class TlsTest {
   @TempDir private Path folder;
 
   /** By what commands travel. */
-  String wire() {
+  String transport() {
     return "direct";
   }
 
   private LockStore connect(String url) {
-    return RedisStore.open(url + (url.contains("?") ? "&" : "?") + "wire=" + wire());
+    return RedisStore.open(url + (url.contains("?") ? "&" : "?") + "wire=" + transport());
   }
 
   @Test
   void givenTrustedCertificate_thenLocksAreKeptOverTls() {
     try (RedisServer server = start();
         LockStore store = connect(url(server, "127.0.0.1") + "?" + certificate)) {
-      Party party = new Party(store);
+      SimulatedProcess party = new SimulatedProcess(store);
       assertThat(party.acquire(LockName.of("a"), party.attempt(), false))
           .isInstanceOf(Reply.Granted.class);
     }
@@ -65,11 +65,11 @@ class TlsTest {
 
   /** A server that speaks TLS only, with a certificate for 127.0.0.1. */
   private RedisServer start() {
-    RedisAccess access = RedisAccess.make(folder, "", "");
+    RedisSecurity access = RedisSecurity.make(folder, "", "");
     certificate = access.trusted();
     port = RedisServer.freePort();
     List<String> arguments = new ArrayList<>(List.of("--port", "0"));
     arguments.addAll(access.tls(port));
-    return Servers.any(arguments.toArray(String[]::new));
+    return RedisServers.any(arguments.toArray(String[]::new));
   }
 }

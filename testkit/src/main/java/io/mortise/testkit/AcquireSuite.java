@@ -53,8 +53,8 @@ class AcquireSuite extends ClientSuite {
         .hasMessageContaining("'" + LOCK + "'")
         .hasMessageContaining("300");
 
-    assertThat(elapsed(began)).isBetween(Duration.ofMillis(295), Waits.scaled(LONG));
-    Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
+    assertThat(elapsed(began)).isBetween(Duration.ofMillis(295), BoundedWait.scaled(LONG));
+    BoundedWait.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
     assertThat(holders(LOCK)).hasSize(1);
     lease.close();
     assertNothingLeft(LOCK);
@@ -137,13 +137,13 @@ class AcquireSuite extends ClientSuite {
     if (can(Capability.QUEUE)) {
       awaitWaiters(LOCK, 1);
     }
-    Waits.until(LONG, "the thread waits", () -> isWaiting(waiter.get()));
+    BoundedWait.until(LONG, "the thread waits", () -> isWaiting(waiter.get()));
     Thread thread = waiter.get();
     if (thread != null) {
       thread.interrupt();
     }
     assertThat(failure(waiting)).isInstanceOf(InterruptedException.class);
-    Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
+    BoundedWait.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
     lease.close();
     assertNothingLeft(LOCK);
     assertThat(isFree(a.lock())).isTrue();
@@ -172,7 +172,7 @@ class AcquireSuite extends ClientSuite {
       awaitWaiters(LOCK, 1);
     }
     assertThat(waiting.cancel(true)).isTrue();
-    Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
+    BoundedWait.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
     lease.close();
     assertNothingLeft(LOCK);
     assertThat(isFree(a.lock())).isTrue();
@@ -184,7 +184,7 @@ class AcquireSuite extends ClientSuite {
     Peer b = peer("b");
     Lease lease = a.lock().acquire();
     assertThat(failure(b.lock().acquireAsync(BRIEF))).isInstanceOf(LockTimeoutException.class);
-    Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
+    BoundedWait.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
     lease.close();
     assertNothingLeft(LOCK);
   }
@@ -213,7 +213,7 @@ class AcquireSuite extends ClientSuite {
     Peer b = peer("b");
     CompletableFuture<String> work = new CompletableFuture<>();
     CompletableFuture<String> all = a.lock().withLockAsync(lease -> work);
-    Waits.until(LONG, "the lock was held", () -> !holders(LOCK).isEmpty());
+    BoundedWait.until(LONG, "the lock was held", () -> !holders(LOCK).isEmpty());
     assertThat(b.lock().tryAcquire()).isEmpty();
     work.complete("done");
     assertThat(get(all)).isEqualTo("done");

@@ -11,13 +11,13 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Reply.How;
-import io.mortise.spi.Reply.Was;
-import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
 import java.time.Duration;
 import java.util.List;
@@ -43,9 +43,9 @@ class CapabilitySuite extends StoreSuite {
     AttemptId attempt = a.attempt();
     assertRefused(
         a.ask(new Request.Acquire(LOCK, attempt, mode, queue, terms, 1, tokenFloor, null)),
-        Why.UNSUPPORTED);
+        RefusalReason.UNSUPPORTED);
     assertThat(look(LOCK)).isEmpty();
-    assertEnded(a.end(LOCK, attempt), Was.ABSENT, How.UNKNOWN);
+    assertEnded(a.end(LOCK, attempt), AttemptState.ABSENT, EndReason.UNKNOWN);
     AttemptId held = a.hold(OTHER, EX).attempt();
     assertThat(holders(OTHER)).containsExactly(held);
   }
@@ -99,7 +99,7 @@ class CapabilitySuite extends StoreSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenNoSession_whenAHoldIsNotRenewed_thenItIsFreeAfterItsTtl_andNobodyNeedsToJudge() {
     needsLackOf(Capability.SESSION);
     SessionDriver a = shortSession("a");
@@ -123,7 +123,7 @@ class CapabilitySuite extends StoreSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenNoSession_whenManyHoldsAreRenewed_thenAllOutliveTheirTtl() {
     needsLackOf(Capability.SESSION);
     Duration ttl = shortTtl().multipliedBy(3);
@@ -136,7 +136,7 @@ class CapabilitySuite extends StoreSuite {
     }
     for (int i = 0; i < 4; i++) {
       under.pass(ttl.dividedBy(3));
-      assertThat(a.news()).isEmpty();
+      assertThat(a.notifications()).isEmpty();
     }
     for (int i = 0; i < names.size(); i++) {
       busy(b.acquire(names.get(i), b.attempt(), EX));
@@ -188,10 +188,10 @@ class CapabilitySuite extends StoreSuite {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     AttemptId writer = a.hold(LOCK, EX).attempt();
-    assertRefused(a.adjust(LOCK, writer, SH, Terms.NONE, 0), Why.UNSUPPORTED);
+    assertRefused(a.adjust(LOCK, writer, SH, Terms.NONE, 0), RefusalReason.UNSUPPORTED);
     busy(b.acquire(LOCK, b.attempt(), EX));
     assertThat(look(LOCK).orElseThrow().holders())
-        .extracting(LockView.Party::weight)
+        .extracting(LockView.Participant::weight)
         .containsExactly(Mode.SHARERS);
   }
 
@@ -202,11 +202,11 @@ class CapabilitySuite extends StoreSuite {
     for (Capability lacking : List.of(Capability.AT_MOST, Capability.AT_LEAST)) {
       if (!under.capabilities().contains(lacking)) {
         Terms terms = lacking == Capability.AT_MOST ? atMost(LONG) : atLeast(LONG);
-        assertRefused(a.adjust(LOCK, attempt, EX, terms, 0), Why.UNSUPPORTED);
+        assertRefused(a.adjust(LOCK, attempt, EX, terms, 0), RefusalReason.UNSUPPORTED);
       }
     }
     assertThat(look(LOCK).orElseThrow().holders().get(0).atMostLeft()).isNull();
-    assertEnded(a.end(LOCK, attempt), Was.HELD, How.RELEASED);
+    assertEnded(a.end(LOCK, attempt), AttemptState.HELD, EndReason.RELEASED);
     assertFree(LOCK, a);
   }
 
@@ -224,7 +224,7 @@ class CapabilitySuite extends StoreSuite {
     assertThatThrownBy(() -> store().reopen(LOCK).toCompletableFuture().get(10, TimeUnit.SECONDS))
         .hasCauseInstanceOf(UnsupportedByStoreException.class);
     assertThat(holders(LOCK)).containsExactly(attempt);
-    assertThat(a.news()).isEmpty();
+    assertThat(a.notifications()).isEmpty();
   }
 
   @Test
@@ -235,7 +235,7 @@ class CapabilitySuite extends StoreSuite {
     SessionDriver b = session("b");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     busy(b.acquire(LOCK, b.attempt(), EX));
-    assertThat(a.news()).containsExactly(new News.Wanted(LOCK, attempt));
+    assertThat(a.notifications()).containsExactly(new SessionNotification.Contended(LOCK, attempt));
     assertThat(a.hints().all()).isEmpty();
   }
 }

@@ -122,7 +122,7 @@ abstract class ClientSuite {
 
   final Duration mortalTtl() {
     Duration least = store().profile().minTtl();
-    Duration ttl = UnpausedExtension.stretched(Duration.ofMillis(1500));
+    Duration ttl = RerunIfPausedExtension.stretched(Duration.ofMillis(1500));
     return ttl.compareTo(least) < 0 ? least : ttl;
   }
 
@@ -145,9 +145,9 @@ abstract class ClientSuite {
 
   static <T> T get(Future<T> future) {
     try {
-      return future.get(Waits.scaled(LONG).toMillis(), TimeUnit.MILLISECONDS);
+      return future.get(BoundedWait.scaled(LONG).toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
-      throw new AssertionError("Not done within " + Waits.scaled(LONG) + ".", e);
+      throw new AssertionError("Not done within " + BoundedWait.scaled(LONG) + ".", e);
     } catch (ExecutionException e) {
       throw new AssertionError("Failed: " + e.getCause(), e.getCause());
     } catch (InterruptedException e) {
@@ -158,39 +158,39 @@ abstract class ClientSuite {
 
   static Throwable failure(Future<?> future) {
     try {
-      Object value = future.get(Waits.scaled(LONG).toMillis(), TimeUnit.MILLISECONDS);
+      Object value = future.get(BoundedWait.scaled(LONG).toMillis(), TimeUnit.MILLISECONDS);
       throw new AssertionError("Expected a failure, not " + value + ".");
     } catch (ExecutionException e) {
       return e.getCause() == null ? e : e.getCause();
     } catch (TimeoutException e) {
-      throw new AssertionError("Not done within " + Waits.scaled(LONG) + ".", e);
+      throw new AssertionError("Not done within " + BoundedWait.scaled(LONG) + ".", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AssertionError("Interrupted.", e);
     }
   }
 
-  final List<LockView.Party> holders(String name) {
+  final List<LockView.Participant> holders(String name) {
     return look(name).stream().flatMap(view -> view.holders().stream()).toList();
   }
 
-  final List<LockView.Party> waiters(String name) {
+  final List<LockView.Participant> waiters(String name) {
     return look(name).stream().flatMap(view -> view.waiters().stream()).toList();
   }
 
   private List<LockView> look(String name) {
-    return Waits.join(store().inspect(LockQuery.of(LockName.of(name)))).locks();
+    return BoundedWait.join(store().inspect(LockQuery.of(LockName.of(name)))).locks();
   }
 
   /** Until so many attempts stand in the store's queue. */
   final void awaitWaiters(String name, int count) {
-    Waits.until(LONG, count + " wait for " + name, () -> waiters(name).size() == count);
+    BoundedWait.until(LONG, count + " wait for " + name, () -> waiters(name).size() == count);
   }
 
   /** Neither holders nor waiters remain, at once or as soon as what is on its way has arrived. */
   final void assertNothingLeft(String... names) {
     for (String name : names) {
-      Waits.until(
+      BoundedWait.until(
           LONG,
           "nothing was left of " + name,
           () -> holders(name).isEmpty() && waiters(name).isEmpty());
@@ -209,7 +209,7 @@ abstract class ClientSuite {
   }
 
   final void awaitFree(DistributedLock lock) {
-    Waits.until(LONG, "lock '" + lock.name() + "' was free", () -> isFree(lock));
+    BoundedWait.until(LONG, "lock '" + lock.name() + "' was free", () -> isFree(lock));
   }
 
   /** Whether a thread is parked. */

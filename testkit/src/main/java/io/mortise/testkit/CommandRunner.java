@@ -10,8 +10,8 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -30,7 +30,7 @@ final class CommandRunner {
 
   private final LockStore store;
   private final boolean timeByHand;
-  private final Map<SessionId, Driven> sessions = new HashMap<>();
+  private final Map<SessionId, DrivenSession> sessions = new HashMap<>();
   private final Set<SessionId> foundDead = new HashSet<>();
 
   CommandRunner(LockStore store, StoreUnderTest under) {
@@ -38,7 +38,7 @@ final class CommandRunner {
     this.timeByHand = under.isTimeByHand();
   }
 
-  private static final class Driven {
+  private static final class DrivenSession {
     final StoreSession session;
 
     /** Closes are sent through this one: what comes later is then a late arrival at the store. */
@@ -49,91 +49,94 @@ final class CommandRunner {
     List<Long> seen = List.of();
     List<Long> seenBefore = List.of();
 
-    Driven(LockStore store, SessionSpec spec) {
+    DrivenSession(LockStore store, SessionSpec spec) {
       this.session = store.open(spec, hint -> {});
       this.closer = store.open(spec, hint -> {});
     }
   }
 
-  private Driven session(SessionId id) {
+  private DrivenSession session(SessionId id) {
     return sessions.computeIfAbsent(
         id,
         unknown ->
-            new Driven(
+            new DrivenSession(
                 store,
                 new SessionSpec(
                     id,
-                    timeByHand ? CommandSource.TTL_BY_HAND : TTL,
+                    timeByHand ? CommandGenerator.TTL_BY_HAND : TTL,
                     new ClientLabel("host", 1, id.value()))));
   }
 
   /** A reply, renewal, verdict, page, or a word. */
-  Object run(Command command) {
-    if (command instanceof Command.Renew renew) {
+  Object run(StoreCommand storeCommand) {
+    if (storeCommand instanceof StoreCommand.Renew renew) {
       return renew(session(renew.session()));
-    } else if (command instanceof Command.RenewAgain renew) {
-      Driven driven = session(renew.session());
-      return driven.beat == 0
+    } else if (storeCommand instanceof StoreCommand.RenewAgain renew) {
+      DrivenSession drivenSession = session(renew.session());
+      return drivenSession.beat == 0
           ? "nothing to renew again"
-          : renew(driven, driven.previous, driven.beat, driven.seenBefore);
-    } else if (command instanceof Command.RenewAsClone renew) {
-      Driven driven = session(renew.session());
-      return renew(driven, driven.beat + 1000, driven.beat + 1001, List.of());
-    } else if (command instanceof Command.Close close) {
-      Waits.join(closer(session(close.session())).close());
+          : renew(
+              drivenSession, drivenSession.previous, drivenSession.beat, drivenSession.seenBefore);
+    } else if (storeCommand instanceof StoreCommand.RenewAsClone renew) {
+      DrivenSession drivenSession = session(renew.session());
+      return renew(drivenSession, drivenSession.beat + 1000, drivenSession.beat + 1001, List.of());
+    } else if (storeCommand instanceof StoreCommand.Close close) {
+      BoundedWait.join(closer(session(close.session())).close());
       return "closed";
-    } else if (command instanceof Command.Judge judge) {
+    } else if (storeCommand instanceof StoreCommand.Judge judge) {
       Object verdict = answer(store.judge(judge.session()));
-      if (verdict instanceof Verdict.SessionEnded) {
+      if (verdict instanceof SessionVerdict.SessionEnded) {
         foundDead.add(judge.session());
       }
       return verdict;
-    } else if (command instanceof Command.Asking asking) {
-      return ask(List.of(asking)).get(0);
-    } else if (command instanceof Command.Together together) {
-      return ask(together.parts());
-    } else if (command instanceof Command.Evict evict) {
+    } else if (storeCommand instanceof StoreCommand.LockCommand lockCommand) {
+      return ask(List.of(lockCommand)).get(0);
+    } else if (storeCommand instanceof StoreCommand.CommandBatch commandBatch) {
+      return ask(commandBatch.parts());
+    } else if (storeCommand instanceof StoreCommand.Evict evict) {
       return answer(store.evict(evict.name(), evict.attempt(), evict.how()));
-    } else if (command instanceof Command.Reopen reopen) {
+    } else if (storeCommand instanceof StoreCommand.Reopen reopen) {
       return answer(store.reopen(reopen.name()));
     }
-    Command.Inspect inspect = (Command.Inspect) command;
-    return Waits.join(
+    StoreCommand.Inspect inspect = (StoreCommand.Inspect) storeCommand;
+    return BoundedWait.join(
         store.inspect(inspect.name() == null ? LockQuery.all() : LockQuery.of(inspect.name())));
   }
 
-  private Request request(Command.Asking asking) {
-    if (asking instanceof Command.Acquire acquire) {
+  private Request request(StoreCommand.LockCommand lockCommand) {
+    if (lockCommand instanceof StoreCommand.Acquire acquire) {
       Request.Acquire r = acquire.request();
       SessionId proof = foundDead.contains(acquire.dead()) ? acquire.dead() : null;
       return new Request.Acquire(
           r.name(), r.attempt(), r.mode(), r.queue(), r.terms(), r.tokens(), r.tokenFloor(), proof);
-    } else if (asking instanceof Command.Abandon abandon) {
+    } else if (lockCommand instanceof StoreCommand.Abandon abandon) {
       return new Request.Abandon(abandon.name(), abandon.attempt());
     }
-    return ((Command.Adjust) asking).request();
+    return ((StoreCommand.Adjust) lockCommand).request();
   }
 
-  private Renewal renew(Driven driven) {
-    Renewal renewal = renew(driven, driven.beat, driven.beat + 1, driven.seen);
+  private Renewal renew(DrivenSession drivenSession) {
+    Renewal renewal =
+        renew(drivenSession, drivenSession.beat, drivenSession.beat + 1, drivenSession.seen);
     if (renewal instanceof Renewal.Renewed renewed) {
-      driven.previous = driven.beat;
-      driven.beat++;
-      driven.seenBefore = driven.seen;
-      driven.seen = renewed.news().stream().map(Renewal.Item::id).toList();
+      drivenSession.previous = drivenSession.beat;
+      drivenSession.beat++;
+      drivenSession.seenBefore = drivenSession.seen;
+      drivenSession.seen =
+          renewed.notifications().stream().map(Renewal.NumberedNotification::id).toList();
     }
     return renewal;
   }
 
-  private Renewal renew(Driven driven, long previous, long next, List<Long> seen) {
-    Renewal renewal = Waits.join(driven.session.renew(previous, next, seen));
+  private Renewal renew(DrivenSession drivenSession, long previous, long next, List<Long> seen) {
+    Renewal renewal = BoundedWait.join(drivenSession.session.renew(previous, next, seen));
     return timeByHand && renewal instanceof Renewal.Unknown
-        ? Waits.join(driven.session.renew(previous, next, seen))
+        ? BoundedWait.join(drivenSession.session.renew(previous, next, seen))
         : renewal;
   }
 
   /** Where the clock was moved, the first request may come too late, as far as the store knew. */
-  private List<Reply> ask(List<Command.Asking> parts) {
+  private List<Reply> ask(List<StoreCommand.LockCommand> parts) {
     List<Reply> replies = new ArrayList<>(askOnce(parts));
     for (int i = 0; i < parts.size(); i++) {
       if (timeByHand && replies.get(i) instanceof Reply.Failed failed && !failed.mayHaveRun()) {
@@ -144,10 +147,10 @@ final class CommandRunner {
   }
 
   /** All but the last may wait for a moment, and go with it. */
-  private List<Reply> askOnce(List<Command.Asking> parts) {
-    List<Recorder<Reply>> replies = new ArrayList<>();
-    for (Command.Asking part : parts) {
-      Recorder<Reply> reply = new Recorder<>();
+  private List<Reply> askOnce(List<StoreCommand.LockCommand> parts) {
+    List<RecordingConsumer<Reply>> replies = new ArrayList<>();
+    for (StoreCommand.LockCommand part : parts) {
+      RecordingConsumer<Reply> reply = new RecordingConsumer<>();
       replies.add(reply);
       StoreSession session = session(part.through()).session;
       if (replies.size() < parts.size()) {
@@ -160,14 +163,14 @@ final class CommandRunner {
   }
 
   /** Where a session is kept in the process alone, none but itself can close it. */
-  private StoreSession closer(Driven driven) {
-    return store.profile().can(Capability.SESSION) ? driven.closer : driven.session;
+  private StoreSession closer(DrivenSession drivenSession) {
+    return store.profile().can(Capability.SESSION) ? drivenSession.closer : drivenSession.session;
   }
 
   private static Object answer(CompletionStage<?> step) {
     try {
       return step.toCompletableFuture()
-          .orTimeout(Waits.scaled(Waits.ANSWER).toMillis(), TimeUnit.MILLISECONDS)
+          .orTimeout(BoundedWait.scaled(BoundedWait.ANSWER).toMillis(), TimeUnit.MILLISECONDS)
           .join();
     } catch (CompletionException e) {
       if (e.getCause() instanceof UnsupportedByStoreException) {
@@ -178,6 +181,6 @@ final class CommandRunner {
   }
 
   void close() {
-    sessions.values().forEach(driven -> Waits.join(closer(driven).close()));
+    sessions.values().forEach(drivenSession -> BoundedWait.join(closer(drivenSession).close()));
   }
 }

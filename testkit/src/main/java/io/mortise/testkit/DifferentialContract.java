@@ -66,12 +66,12 @@ public abstract class DifferentialContract {
    * @throws AssertionError if the store answers otherwise than the reference
    */
   protected final void check(Seed seed, int steps) {
-    List<Command> commands = draw(seed, steps);
-    Mismatch first = run(commands);
+    List<StoreCommand> storeCommands = draw(seed, steps);
+    Mismatch first = run(storeCommands);
     if (first == null) {
       return;
     }
-    List<Command> shortest = new ArrayList<>(commands.subList(0, first.step() + 1));
+    List<StoreCommand> shortest = new ArrayList<>(storeCommands.subList(0, first.step() + 1));
     int shrinking = Integer.getInteger("mortise.diff.shrinking", SHRINKING_SECONDS);
     long end = System.nanoTime() + Duration.ofSeconds(shrinking).toNanos();
     Mismatch last = first;
@@ -79,7 +79,7 @@ public abstract class DifferentialContract {
       for (int from = shortest.size() - chunk;
           from >= 0 && System.nanoTime() < end;
           from -= chunk) {
-        List<Command> fewer = new ArrayList<>(shortest);
+        List<StoreCommand> fewer = new ArrayList<>(shortest);
         fewer.subList(from, Math.min(fewer.size(), from + chunk)).clear();
         Mismatch still = run(fewer);
         if (still != null) {
@@ -92,22 +92,24 @@ public abstract class DifferentialContract {
     throw new AssertionError(message(seed, steps, shortest, last));
   }
 
-  private List<Command> draw(Seed seed, int steps) {
+  private List<StoreCommand> draw(Seed seed, int steps) {
     try (StoreUnderTest under = stores.get()) {
-      return CommandSource.draw(seed, steps, under.capabilities(), under.isTimeByHand());
+      return CommandGenerator.draw(seed, steps, under.capabilities(), under.isTimeByHand());
     }
   }
 
-  private static String message(Seed seed, int steps, List<Command> commands, Mismatch mismatch) {
+  private static String message(
+      Seed seed, int steps, List<StoreCommand> storeCommands, Mismatch mismatch) {
     StringBuilder text = new StringBuilder();
     text.append("The store answers otherwise than the reference. Repeat with ")
         .append(seed)
         .append(" -Dmortise.diff.steps=")
         .append(steps)
         .append("\nShortest run found:\n");
-    for (int i = 0; i < commands.size(); i++) {
+    for (int i = 0; i < storeCommands.size(); i++) {
       text.append(
-          String.format("  %3d  %s%n         %s%n", i, commands.get(i), mismatch.answers().get(i)));
+          String.format(
+              "  %3d  %s%n         %s%n", i, storeCommands.get(i), mismatch.answers().get(i)));
     }
     text.append("  got  ").append(mismatch.actual()).append('\n');
     mismatch
@@ -120,14 +122,14 @@ public abstract class DifferentialContract {
   private record Mismatch(
       int step, List<Object> answers, Object actual, List<String> differences) {}
 
-  private @Nullable Mismatch run(List<Command> commands) {
+  private @Nullable Mismatch run(List<StoreCommand> storeCommands) {
     try (StoreUnderTest under = stores.get();
         LockStore store = under.open();
         LockStore reference = under.reference()) {
       CommandRunner expected = new CommandRunner(reference, under);
       CommandRunner actual = new CommandRunner(store, under);
       try {
-        return run(commands, under, reference, expected, actual, new AnswerComparison(under));
+        return run(storeCommands, under, reference, expected, actual, new ReplyComparison(under));
       } finally {
         actual.close();
       }
@@ -135,24 +137,24 @@ public abstract class DifferentialContract {
   }
 
   private static @Nullable Mismatch run(
-      List<Command> commands,
+      List<StoreCommand> storeCommands,
       StoreUnderTest under,
       LockStore reference,
       CommandRunner expected,
       CommandRunner actual,
-      AnswerComparison comparison) {
+      ReplyComparison comparison) {
     List<Object> answers = new ArrayList<>();
-    for (int i = 0; i < commands.size(); i++) {
-      Command command = commands.get(i);
-      if (command instanceof Command.Pass pass) {
-        under.pass(pass.time());
+    for (int i = 0; i < storeCommands.size(); i++) {
+      StoreCommand storeCommand = storeCommands.get(i);
+      if (storeCommand instanceof StoreCommand.AdvanceTime advanceTime) {
+        under.pass(advanceTime.time());
         answers.add("passed");
         continue;
       }
-      Object left = expected.run(command);
+      Object left = expected.run(storeCommand);
       answers.add(left);
-      Object right = actual.run(command);
-      List<String> differences = differences(command, reference, comparison, left, right);
+      Object right = actual.run(storeCommand);
+      List<String> differences = differences(storeCommand, reference, comparison, left, right);
       differences.addAll(under.faults());
       if (!differences.isEmpty()) {
         return new Mismatch(i, answers, right, differences);
@@ -162,37 +164,37 @@ public abstract class DifferentialContract {
   }
 
   private static List<String> differences(
-      Command command,
+      StoreCommand storeCommand,
       LockStore reference,
-      AnswerComparison comparison,
+      ReplyComparison comparison,
       Object expected,
       Object actual) {
     List<String> differences = new ArrayList<>();
-    if (command instanceof Command.Together together
+    if (storeCommand instanceof StoreCommand.CommandBatch commandBatch
         && expected instanceof List<?> left
         && actual instanceof List<?> right) {
       for (int i = 0; i < left.size(); i++) {
-        LockName name = together.parts().get(i).name();
+        LockName name = commandBatch.parts().get(i).name();
         differences.addAll(
             comparison.compare(name, view(reference, name), left.get(i), right.get(i)));
       }
     } else {
-      LockName name = name(command);
+      LockName name = name(storeCommand);
       LockView view = name == null ? null : view(reference, name);
       differences.addAll(comparison.compare(name, view, expected, actual));
     }
     return differences;
   }
 
-  private static @Nullable LockName name(Command command) {
-    if (command instanceof Command.Asking asking) {
-      return asking.name();
+  private static @Nullable LockName name(StoreCommand storeCommand) {
+    if (storeCommand instanceof StoreCommand.LockCommand lockCommand) {
+      return lockCommand.name();
     }
-    return command instanceof Command.Evict evict ? evict.name() : null;
+    return storeCommand instanceof StoreCommand.Evict evict ? evict.name() : null;
   }
 
   private static @Nullable LockView view(LockStore store, LockName name) {
-    List<LockView> views = Waits.join(store.inspect(LockQuery.of(name))).locks();
+    List<LockView> views = BoundedWait.join(store.inspect(LockQuery.of(name))).locks();
     return views.isEmpty() ? null : views.get(0);
   }
 }

@@ -6,12 +6,12 @@ import io.mortise.Terms;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.News;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Reply.How;
-import io.mortise.spi.Reply.Was;
-import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,7 +28,7 @@ class EvictSuite extends StoreSuite {
   }
 
   private Reply.Ended evict(AttemptId attempt, Eviction how) {
-    return Waits.join(store().evict(LOCK, attempt, how));
+    return BoundedWait.join(store().evict(LOCK, attempt, how));
   }
 
   private Reply.Ended close(AttemptId attempt) {
@@ -45,18 +45,18 @@ class EvictSuite extends StoreSuite {
     SessionDriver b = session("b");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
 
-    assertEnded(close(attempt), Was.HELD, How.EVICTED);
+    assertEnded(close(attempt), AttemptState.HELD, EndReason.EVICTED);
 
-    assertThat(only(News.Gone.class, a.news()))
-        .containsExactly(new News.Gone(LOCK, attempt, How.EVICTED));
+    assertThat(only(SessionNotification.HoldEnded.class, a.notifications()))
+        .containsExactly(new SessionNotification.HoldEnded(LOCK, attempt, EndReason.EVICTED));
     busy(b.acquire(LOCK, b.attempt(), EX));
-    assertRefused(a.adjust(LOCK, attempt, EX, Terms.NONE, 1), Why.NOT_HELD);
-    assertEnded(a.end(LOCK, attempt), Was.HELD, How.EVICTED);
+    assertRefused(a.adjust(LOCK, attempt, EX, Terms.NONE, 1), RefusalReason.NOT_HELD);
+    assertEnded(a.end(LOCK, attempt), AttemptState.HELD, EndReason.EVICTED);
     assertFree(LOCK, b);
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenClosedHolderThatKeepsRenewing_thenTheLockIsFreeWhenItsTtlAtThatTimeIsOver() {
     SessionDriver a = shortSession("a");
     SessionDriver b = session("b");
@@ -68,7 +68,7 @@ class EvictSuite extends StoreSuite {
     }
     outlive(Duration.ofMillis(1));
     b.hold(LOCK, EX);
-    assertEnded(a.end(LOCK, attempt), Was.HELD, How.EVICTED);
+    assertEnded(a.end(LOCK, attempt), AttemptState.HELD, EndReason.EVICTED);
   }
 
   @Test
@@ -76,11 +76,11 @@ class EvictSuite extends StoreSuite {
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     close(attempt);
-    assertEnded(close(attempt), Was.HELD, How.EVICTED);
-    assertThat(only(News.Gone.class, a.news()))
-        .containsExactly(new News.Gone(LOCK, attempt, How.EVICTED));
-    assertEnded(close(attempt), Was.HELD, How.EVICTED);
-    assertThat(only(News.Gone.class, a.news())).isEmpty();
+    assertEnded(close(attempt), AttemptState.HELD, EndReason.EVICTED);
+    assertThat(only(SessionNotification.HoldEnded.class, a.notifications()))
+        .containsExactly(new SessionNotification.HoldEnded(LOCK, attempt, EndReason.EVICTED));
+    assertEnded(close(attempt), AttemptState.HELD, EndReason.EVICTED);
+    assertThat(only(SessionNotification.HoldEnded.class, a.notifications())).isEmpty();
   }
 
   @Test
@@ -89,7 +89,7 @@ class EvictSuite extends StoreSuite {
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     die(a);
-    assertEnded(close(attempt), Was.HELD, How.EVICTED);
+    assertEnded(close(attempt), AttemptState.HELD, EndReason.EVICTED);
     assertFree(LOCK, session("b"));
   }
 
@@ -98,12 +98,12 @@ class EvictSuite extends StoreSuite {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
-    assertEnded(breakUp(attempt), Was.HELD, How.EVICTED);
+    assertEnded(breakUp(attempt), AttemptState.HELD, EndReason.EVICTED);
     Reply.Granted next = b.hold(LOCK, EX);
-    assertThat(only(News.Gone.class, a.news()))
-        .containsExactly(new News.Gone(LOCK, attempt, How.EVICTED));
-    assertEnded(a.end(LOCK, attempt), Was.HELD, How.EVICTED);
-    assertRefused(a.acquire(LOCK, attempt, EX), Why.EVICTED);
+    assertThat(only(SessionNotification.HoldEnded.class, a.notifications()))
+        .containsExactly(new SessionNotification.HoldEnded(LOCK, attempt, EndReason.EVICTED));
+    assertEnded(a.end(LOCK, attempt), AttemptState.HELD, EndReason.EVICTED);
+    assertRefused(a.acquire(LOCK, attempt, EX), RefusalReason.EVICTED);
     assertThat(holders(LOCK)).containsExactly(next.attempt());
   }
 
@@ -112,7 +112,7 @@ class EvictSuite extends StoreSuite {
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     close(attempt);
-    assertEnded(breakUp(attempt), Was.HELD, How.EVICTED);
+    assertEnded(breakUp(attempt), AttemptState.HELD, EndReason.EVICTED);
     assertFree(LOCK, session("b"));
   }
 
@@ -125,8 +125,8 @@ class EvictSuite extends StoreSuite {
     AttemptId waiter = b.queued(LOCK, EX);
     breakUp(attempt);
     assertThat(holders(LOCK)).containsExactly(waiter);
-    assertThat(only(News.Granted.class, b.news()))
-        .extracting(News::attempt)
+    assertThat(only(SessionNotification.Granted.class, b.notifications()))
+        .extracting(SessionNotification::attempt)
         .containsExactly(waiter);
   }
 
@@ -138,10 +138,11 @@ class EvictSuite extends StoreSuite {
     AttemptId holder = a.hold(LOCK, EX).attempt();
     AttemptId waiter = b.queued(LOCK, EX);
     AttemptId next = b.queued(LOCK, EX);
-    assertEnded(close(waiter), Was.WAITING, How.EVICTED);
+    assertEnded(close(waiter), AttemptState.WAITING, EndReason.EVICTED);
     assertThat(waiters(LOCK)).containsExactly(next);
-    assertThat(b.news()).containsExactly(new News.Gone(LOCK, waiter, How.EVICTED));
-    assertRefused(b.enqueue(LOCK, waiter, EX), Why.EVICTED);
+    assertThat(b.notifications())
+        .containsExactly(new SessionNotification.HoldEnded(LOCK, waiter, EndReason.EVICTED));
+    assertRefused(b.enqueue(LOCK, waiter, EX), RefusalReason.EVICTED);
     a.end(LOCK, holder);
     assertThat(holders(LOCK)).containsExactly(next);
   }
@@ -150,10 +151,10 @@ class EvictSuite extends StoreSuite {
   void givenUnknownAttempt_whenEvicted_thenNothingHappens() {
     SessionDriver a = session("a");
     AttemptId unknown = a.attempt();
-    assertEnded(close(unknown), Was.ABSENT, How.UNKNOWN);
+    assertEnded(close(unknown), AttemptState.ABSENT, EndReason.UNKNOWN);
     assertThat(look(LOCK)).isEmpty();
     AttemptId attempt = a.hold(LOCK, EX).attempt();
-    assertEnded(breakUp(unknown), Was.ABSENT, How.UNKNOWN);
+    assertEnded(breakUp(unknown), AttemptState.ABSENT, EndReason.UNKNOWN);
     assertThat(holders(LOCK)).containsExactly(attempt);
   }
 
@@ -174,9 +175,9 @@ class EvictSuite extends StoreSuite {
     a.end(LOCK, hold.attempt());
     assertThat(look(LOCK).orElseThrow().closedFor()).isPositive();
 
-    assertThat(Waits.join(store().reopen(LOCK))).isTrue();
+    assertThat(BoundedWait.join(store().reopen(LOCK))).isTrue();
 
-    assertThat(Waits.join(store().reopen(LOCK))).as("once").isFalse();
+    assertThat(BoundedWait.join(store().reopen(LOCK))).as("once").isFalse();
     assertFree(LOCK, session("b"));
     assertThat(look(LOCK).orElseThrow().lastToken()).isGreaterThan(hold.token());
   }
@@ -192,23 +193,23 @@ class EvictSuite extends StoreSuite {
     queued(b.take(LOCK, waiter, EX, true, dead));
     assertThat(holders(LOCK)).isEmpty();
 
-    assertThat(Waits.join(store().reopen(LOCK))).isTrue();
+    assertThat(BoundedWait.join(store().reopen(LOCK))).isTrue();
 
     assertThat(holders(LOCK)).containsExactly(waiter);
-    assertThat(only(News.Granted.class, b.news()))
-        .extracting(News::attempt)
+    assertThat(only(SessionNotification.Granted.class, b.notifications()))
+        .extracting(SessionNotification::attempt)
         .containsExactly(waiter);
   }
 
   @Test
   void givenLockThatIsNotShut_whenReopened_thenNothingHappens() {
     SessionDriver a = session("a");
-    assertThat(Waits.join(store().reopen(LOCK))).isFalse();
+    assertThat(BoundedWait.join(store().reopen(LOCK))).isFalse();
     assertThat(look(LOCK)).isEmpty();
     AttemptId attempt = a.hold(LOCK, EX).attempt();
-    assertThat(Waits.join(store().reopen(LOCK))).isFalse();
+    assertThat(BoundedWait.join(store().reopen(LOCK))).isFalse();
     assertThat(holders(LOCK)).containsExactly(attempt);
-    assertThat(a.news()).isEmpty();
+    assertThat(a.notifications()).isEmpty();
   }
 
   @Test
@@ -220,7 +221,7 @@ class EvictSuite extends StoreSuite {
     AttemptId stays = a.hold(LOCK, SH, atLeast(LONG)).attempt();
     a.end(LOCK, gone);
     busy(b.acquire(LOCK, b.attempt(), SH));
-    assertThat(Waits.join(store().reopen(LOCK))).isTrue();
+    assertThat(BoundedWait.join(store().reopen(LOCK))).isTrue();
     b.end(LOCK, b.hold(LOCK, SH).attempt());
     a.end(LOCK, stays);
     busy(b.acquire(LOCK, b.attempt(), SH));

@@ -8,9 +8,9 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Reply.How;
-import io.mortise.spi.Reply.Was;
-import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ class ExclusionSuite extends StoreSuite {
 
     assertThat(inTheWay(busy).attempt()).isEqualTo(hold.attempt());
     assertThat(inTheWay(busy).sessionLeft()).isBetween(Duration.ofMinutes(4), LONG);
-    assertThat(busy.askAgain()).isBetween(Duration.ofMillis(1), LONG.plusSeconds(1));
+    assertThat(busy.retryAfter()).isBetween(Duration.ofMillis(1), LONG.plusSeconds(1));
     assertThat(holders(LOCK)).containsExactly(hold.attempt());
     assertThat(waiters(LOCK)).isEmpty();
   }
@@ -84,7 +84,7 @@ class ExclusionSuite extends StoreSuite {
     assertThat(List.of(second.token(), third.token())).containsOnly(first.token());
     assertThat(List.of(second.tokens(), third.tokens())).containsOnly(first.tokens());
     assertThat(holders(LOCK)).containsExactly(attempt);
-    assertEnded(a.end(LOCK, attempt), Was.HELD, How.RELEASED);
+    assertEnded(a.end(LOCK, attempt), AttemptState.HELD, EndReason.RELEASED);
     assertFree(LOCK, b);
   }
 
@@ -93,8 +93,8 @@ class ExclusionSuite extends StoreSuite {
     needs(Capability.SESSION);
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
-    assertEnded(a.end(LOCK, attempt), Was.HELD, How.RELEASED);
-    assertEnded(a.end(LOCK, attempt), Was.HELD, How.RELEASED);
+    assertEnded(a.end(LOCK, attempt), AttemptState.HELD, EndReason.RELEASED);
+    assertEnded(a.end(LOCK, attempt), AttemptState.HELD, EndReason.RELEASED);
     assertFree(LOCK, a);
   }
 
@@ -104,12 +104,12 @@ class ExclusionSuite extends StoreSuite {
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     a.end(LOCK, attempt);
-    assertRefused(a.acquire(LOCK, attempt, EX), Why.ENDED);
+    assertRefused(a.acquire(LOCK, attempt, EX), RefusalReason.ENDED);
     assertFree(LOCK, session("b"));
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   @Tag("stale-holder-changes-nothing")
   void givenHoldThatWasTakenOver_whenItsOwnerReleasesAndRenewsLate_thenTheSuccessorKeepsTheLock() {
     SessionDriver a = shortSession("a");
@@ -119,14 +119,14 @@ class ExclusionSuite extends StoreSuite {
     judge(a);
     Reply.Granted successor = granted(b.take(LOCK, b.attempt(), EX, false, a.id()));
 
-    assertEnded(a.end(LOCK, stale), Was.HELD, How.TAKEN);
-    assertRefused(a.adjust(LOCK, stale, EX, Terms.NONE, 1), Why.SESSION_GONE);
-    assertRefused(a.acquire(LOCK, stale, EX), Why.SESSION_GONE);
+    assertEnded(a.end(LOCK, stale), AttemptState.HELD, EndReason.TAKEN);
+    assertRefused(a.adjust(LOCK, stale, EX, Terms.NONE, 1), RefusalReason.SESSION_GONE);
+    assertRefused(a.acquire(LOCK, stale, EX), RefusalReason.SESSION_GONE);
     assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
     if (records()) {
-      assertEnded(b.end(LOCK, stale), Was.HELD, How.TAKEN);
+      assertEnded(b.end(LOCK, stale), AttemptState.HELD, EndReason.TAKEN);
     } else {
-      assertThat(b.end(LOCK, stale).how()).isIn(How.TAKEN, How.UNKNOWN);
+      assertThat(b.end(LOCK, stale).how()).isIn(EndReason.TAKEN, EndReason.UNKNOWN);
     }
 
     assertThat(holders(LOCK)).containsExactly(successor.attempt());
@@ -137,7 +137,7 @@ class ExclusionSuite extends StoreSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   @Tag("stale-holder-changes-nothing")
   void givenHoldThatExpiredByItself_whenItsOwnerReleasesLate_thenTheSuccessorKeepsTheLock() {
     Assumptions.assumeFalse(
@@ -148,10 +148,10 @@ class ExclusionSuite extends StoreSuite {
     outliveSession();
     Reply.Granted successor = b.hold(LOCK, EX);
 
-    assertThat(a.end(LOCK, stale).how()).isNotEqualTo(How.RELEASED);
-    assertRefused(a.acquire(LOCK, stale, EX), Why.SESSION_GONE);
+    assertThat(a.end(LOCK, stale).how()).isNotEqualTo(EndReason.RELEASED);
+    assertRefused(a.acquire(LOCK, stale, EX), RefusalReason.SESSION_GONE);
     assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
-    assertThat(b.end(LOCK, stale).how()).isNotEqualTo(How.RELEASED);
+    assertThat(b.end(LOCK, stale).how()).isNotEqualTo(EndReason.RELEASED);
 
     assertThat(holders(LOCK)).containsExactly(successor.attempt());
     SessionDriver c = session("c");
@@ -165,11 +165,14 @@ class ExclusionSuite extends StoreSuite {
     SessionDriver b = session("b");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
 
-    assertEnded(b.end(LOCK, b.attempt()), Was.ABSENT, How.UNKNOWN);
-    assertEnded(a.end(LOCK, a.attempt()), Was.ABSENT, How.UNKNOWN);
-    assertEnded(b.end(LOCK, new AttemptId(b.id(), attempt.number())), Was.ABSENT, How.UNKNOWN);
-    assertRefused(b.adjust(LOCK, b.attempt(), EX, Terms.NONE, 1), Why.NOT_HELD);
-    assertRefused(a.adjust(LOCK, a.attempt(), EX, Terms.NONE, 1), Why.NOT_HELD);
+    assertEnded(b.end(LOCK, b.attempt()), AttemptState.ABSENT, EndReason.UNKNOWN);
+    assertEnded(a.end(LOCK, a.attempt()), AttemptState.ABSENT, EndReason.UNKNOWN);
+    assertEnded(
+        b.end(LOCK, new AttemptId(b.id(), attempt.number())),
+        AttemptState.ABSENT,
+        EndReason.UNKNOWN);
+    assertRefused(b.adjust(LOCK, b.attempt(), EX, Terms.NONE, 1), RefusalReason.NOT_HELD);
+    assertRefused(a.adjust(LOCK, a.attempt(), EX, Terms.NONE, 1), RefusalReason.NOT_HELD);
 
     assertThat(holders(LOCK)).containsExactly(attempt);
   }
@@ -179,15 +182,15 @@ class ExclusionSuite extends StoreSuite {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
-    assertEnded(b.end(LOCK, attempt), Was.HELD, How.RELEASED);
+    assertEnded(b.end(LOCK, attempt), AttemptState.HELD, EndReason.RELEASED);
     assertFree(LOCK, b);
   }
 
   @Test
   void givenNothing_whenAnUnknownAttemptIsAbandonedOrAdjusted_thenNothingIsWritten() {
     SessionDriver a = session("a");
-    assertEnded(a.end(LOCK, a.attempt()), Was.ABSENT, How.UNKNOWN);
-    assertRefused(a.adjust(LOCK, a.attempt(), EX, Terms.NONE, 0), Why.NOT_HELD);
+    assertEnded(a.end(LOCK, a.attempt()), AttemptState.ABSENT, EndReason.UNKNOWN);
+    assertRefused(a.adjust(LOCK, a.attempt(), EX, Terms.NONE, 0), RefusalReason.NOT_HELD);
     assertThat(look(LOCK)).isEmpty();
   }
 
@@ -202,7 +205,7 @@ class ExclusionSuite extends StoreSuite {
   @Test
   void givenRequestsSubmittedWithoutWaiting_thenThoseOfOneNameRunInThatOrder() {
     SessionDriver a = session("a");
-    Recorder<Reply> replies = new Recorder<>();
+    RecordingConsumer<Reply> replies = new RecordingConsumer<>();
     List<AttemptId> attempts = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
       AttemptId attempt = a.attempt();
@@ -218,20 +221,20 @@ class ExclusionSuite extends StoreSuite {
         .containsExactlyInAnyOrderElementsOf(attempts);
     assertThat(all.stream().filter(Reply.Ended.class::isInstance))
         .hasSize(50)
-        .allSatisfy(reply -> assertEnded(reply, Was.HELD, How.RELEASED));
+        .allSatisfy(reply -> assertEnded(reply, AttemptState.HELD, EndReason.RELEASED));
     assertFree(LOCK, a);
   }
 
   private boolean isGrantedInTurn(Reply reply) {
     boolean endedBeforeItsToken =
-        reply instanceof Reply.Refused refused && refused.why() == Why.ENDED;
+        reply instanceof Reply.Refused refused && refused.why() == RefusalReason.ENDED;
     return reply instanceof Reply.Granted || (endedBeforeItsToken && !under.givesAllTokens());
   }
 
   @Test
   void givenRequestsForManyNamesSubmittedWithoutWaiting_thenEachIsAnsweredOnce() {
     SessionDriver a = session("a");
-    Recorder<Reply> replies = new Recorder<>();
+    RecordingConsumer<Reply> replies = new RecordingConsumer<>();
     Map<AttemptId, LockName> names = new TreeMap<>(Comparator.comparing(AttemptId::number));
     for (int i = 0; i < 200; i++) {
       AttemptId attempt = a.attempt();

@@ -8,7 +8,7 @@ import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Mode;
-import io.mortise.testkit.history.Event;
+import io.mortise.testkit.history.AttemptEvent;
 import io.mortise.testkit.history.HistoryChecks;
 import io.mortise.testkit.history.HistoryRecorder;
 import java.time.Duration;
@@ -32,8 +32,9 @@ class FaultSuite extends ClientSuite {
 
   private static final List<String> NAMES = List.of("x", "y", "z");
 
-  private static final List<StoreLink.State> FAULTS =
-      List.of(StoreLink.State.CUT, StoreLink.State.REFUSING, StoreLink.State.ANSWERS_LOST);
+  private static final List<StoreLink.LinkState> FAULTS =
+      List.of(
+          StoreLink.LinkState.CUT, StoreLink.LinkState.REFUSING, StoreLink.LinkState.ANSWERS_LOST);
 
   private final HistoryRecorder history = new HistoryRecorder();
   private final AtomicInteger attempts = new AtomicInteger();
@@ -70,11 +71,12 @@ class FaultSuite extends ClientSuite {
       Peer struck = peers.get(random.nextInt(peers.size()));
       struck.link().set(FAULTS.get(random.nextInt(FAULTS.size())));
       boolean deadly = random.nextInt(3) == 0;
-      Waits.pass(deadly ? ttl().multipliedBy(2) : Duration.ofMillis(random.nextInt(20, 300)));
-      struck.link().set(StoreLink.State.UP);
-      Waits.pass(Duration.ofMillis(random.nextInt(0, 200)));
+      BoundedWait.pass(deadly ? ttl().multipliedBy(2) : Duration.ofMillis(random.nextInt(20, 300)));
+      struck.link().set(StoreLink.LinkState.UP);
+      BoundedWait.pass(Duration.ofMillis(random.nextInt(0, 200)));
     }
-    Waits.until(PATIENCE, "there were holds enough with " + seed, () -> grants.get() >= ENOUGH);
+    BoundedWait.until(
+        PATIENCE, "there were holds enough with " + seed, () -> grants.get() >= ENOUGH);
     users.forEach(ClientSuite::get);
 
     assertThat(HistoryChecks.all(history.events(), false)).as("with %s", seed).isEmpty();
@@ -86,7 +88,7 @@ class FaultSuite extends ClientSuite {
 
   /** A store that stood still for a while gets more time. */
   private boolean goesOn(long began) {
-    return grants.get() < ENOUGH && elapsed(began).compareTo(Waits.scaled(PATIENCE)) < 0;
+    return grants.get() < ENOUGH && elapsed(began).compareTo(BoundedWait.scaled(PATIENCE)) < 0;
   }
 
   private Duration ttl() {
@@ -99,7 +101,7 @@ class FaultSuite extends ClientSuite {
     String id = "#" + attempts.incrementAndGet();
     ThreadLocalRandom random = ThreadLocalRandom.current();
     String name = NAMES.get(random.nextInt(NAMES.size()));
-    history.add(new Event.Asked(System.nanoTime(), id, "p", name, Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.Asked(System.nanoTime(), id, "p", name, Mode.EXCLUSIVE));
     Lease lease;
     try {
       lease = peer.client().lock(name).acquireWithin(Duration.ofMillis(random.nextInt(1, 800)));
@@ -115,13 +117,13 @@ class FaultSuite extends ClientSuite {
       long until = granted + Duration.ofMillis(random.nextInt(5) == 0 ? 900 : 5).toNanos();
       boolean valid = true;
       while (valid && believed < until) {
-        Waits.pass(Duration.ofMillis(1));
+        BoundedWait.pass(Duration.ofMillis(1));
         // The moment is read first: what was valid after it was valid at it.
         long now = System.nanoTime();
         valid = lease.isValid();
         believed = valid ? now : believed;
       }
-      history.add(new Event.Granted(granted, id, token, believed));
+      history.add(new AttemptEvent.Granted(granted, id, token, believed));
       lease.close();
     } catch (LeaseLostException e) {
       // That can be; its belief had ended by itself, as was recorded before.

@@ -6,9 +6,9 @@ import io.mortise.LockName;
 import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import java.time.Duration;
@@ -27,7 +27,7 @@ class InspectSuite extends StoreSuite {
   @Test
   void givenUnknownLock_thenThereIsNothingToSee() {
     assertThat(look(LOCK)).isEmpty();
-    LockPage page = Waits.join(store().inspect(LockQuery.all()));
+    LockViewPage page = BoundedWait.join(store().inspect(LockQuery.all()));
     assertThat(page.locks()).isEmpty();
     assertThat(page.next()).isNull();
   }
@@ -44,7 +44,7 @@ class InspectSuite extends StoreSuite {
       assertThat(view.capacity()).isEqualTo(Mode.SHARERS);
       assertThat(view.closedFor()).isZero();
       assertThat(view.waiters()).isEmpty();
-      LockView.Party holder = view.holders().get(0);
+      LockView.Participant holder = view.holders().get(0);
       assertThat(view.holders()).hasSize(1);
       assertThat(holder.attempt()).isEqualTo(hold.attempt());
       assertThat(client(holder).host()).isEqualTo("testhost");
@@ -75,9 +75,13 @@ class InspectSuite extends StoreSuite {
       attempts.add(attempt);
       queued(b.ask(timed(LOCK, attempt, true, new Terms(null, null, "w" + i))));
     }
-    List<LockView.Party> waiters = look(LOCK).orElseThrow().waiters();
-    assertThat(waiters).extracting(LockView.Party::attempt).containsExactlyElementsOf(attempts);
-    assertThat(waiters).extracting(LockView.Party::label).containsExactly("w0", "w1", "w2", "w3");
+    List<LockView.Participant> waiters = look(LOCK).orElseThrow().waiters();
+    assertThat(waiters)
+        .extracting(LockView.Participant::attempt)
+        .containsExactlyElementsOf(attempts);
+    assertThat(waiters)
+        .extracting(LockView.Participant::label)
+        .containsExactly("w0", "w1", "w2", "w3");
     assertThat(waiters)
         .allSatisfy(
             waiter -> {
@@ -98,7 +102,7 @@ class InspectSuite extends StoreSuite {
     }
     assertThat(holders(LOCK)).containsExactlyElementsOf(attempts);
     assertThat(look(LOCK).orElseThrow().holders())
-        .extracting(LockView.Party::weight)
+        .extracting(LockView.Participant::weight)
         .containsOnly(1);
   }
 
@@ -109,7 +113,7 @@ class InspectSuite extends StoreSuite {
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     die(a);
     for (int i = 0; i < 2; i++) {
-      LockView.Party holder = look(LOCK).orElseThrow().holders().get(0);
+      LockView.Participant holder = look(LOCK).orElseThrow().holders().get(0);
       assertThat(holder.attempt()).isEqualTo(attempt);
       assertThat(holder.sessionLeft()).isZero();
       assertThat(holder.client()).isNull();
@@ -147,7 +151,7 @@ class InspectSuite extends StoreSuite {
     List<LockName> names = new ArrayList<>();
     LockQuery next = query;
     for (int page = 0; page < 100; page++) {
-      LockPage found = Waits.join(store().inspect(next));
+      LockViewPage found = BoundedWait.join(store().inspect(next));
       assertThat(found.locks()).hasSizeLessThanOrEqualTo(query.limit());
       found.locks().forEach(view -> names.add(view.name()));
       String cursor = found.next();
@@ -167,7 +171,7 @@ class InspectSuite extends StoreSuite {
     b.hold(OTHER, EX);
     die(b);
     for (int i = 0; i < 50; i++) {
-      assertThat(Waits.join(store().sweep(10))).isNotNegative();
+      assertThat(BoundedWait.join(store().sweep(10))).isNotNegative();
     }
     assertThat(holders(LOCK)).containsExactly(live);
     assertThat(holders(OTHER)).isEmpty();
@@ -183,9 +187,9 @@ class InspectSuite extends StoreSuite {
     }
     die(a);
     for (int sweeps = 0; sweeps < 100; sweeps++) {
-      assertThat(Waits.join(store().sweep(8))).isBetween(0, 8);
+      assertThat(BoundedWait.join(store().sweep(8))).isBetween(0, 8);
     }
-    assertThat(Waits.join(store().inspect(LockQuery.all())).locks()).isEmpty();
+    assertThat(BoundedWait.join(store().inspect(LockQuery.all())).locks()).isEmpty();
   }
 
   @Test
@@ -197,7 +201,7 @@ class InspectSuite extends StoreSuite {
     AttemptId waiter = b.queued(LOCK, EX);
     die(a);
     for (int i = 0; i < 20; i++) {
-      Waits.join(store().sweep(10));
+      BoundedWait.join(store().sweep(10));
     }
     granted(b.enqueue(LOCK, waiter, EX));
   }

@@ -97,7 +97,7 @@ class JavaLockSuite extends ClientSuite {
     assertThat(get(start(() -> lock.tryLock(-1, TimeUnit.SECONDS)))).isFalse();
     long began = System.nanoTime();
     assertThat(get(start(() -> lock.tryLock(200, TimeUnit.MILLISECONDS)))).isFalse();
-    assertThat(elapsed(began)).isBetween(Duration.ofMillis(195), Waits.scaled(LONG));
+    assertThat(elapsed(began)).isBetween(Duration.ofMillis(195), BoundedWait.scaled(LONG));
     Future<Boolean> waiting = start(() -> lock.tryLock(20, TimeUnit.SECONDS) && unlock(lock));
     lock.unlock();
     assertThat(get(waiting)).isTrue();
@@ -133,8 +133,8 @@ class JavaLockSuite extends ClientSuite {
               lock.unlock();
               return flag;
             });
-    Waits.until(LONG, "all wait", () -> threads.size() == 2 && stubborn.get() != null);
-    Waits.pass(Duration.ofMillis(100));
+    BoundedWait.until(LONG, "all wait", () -> threads.size() == 2 && stubborn.get() != null);
+    BoundedWait.pass(Duration.ofMillis(100));
     threads.forEach(Thread::interrupt);
     Thread thread = stubborn.get();
     if (thread != null) {
@@ -142,7 +142,7 @@ class JavaLockSuite extends ClientSuite {
     }
     assertThat(failure(stops)).isInstanceOf(InterruptedException.class);
     assertThat(failure(timed)).isInstanceOf(InterruptedException.class);
-    Waits.pass(Duration.ofMillis(100));
+    BoundedWait.pass(Duration.ofMillis(100));
     assertThat(goesOn).isNotDone();
     lock.unlock();
     assertThat(get(goesOn)).as("the flag is restored").isTrue();
@@ -190,7 +190,7 @@ class JavaLockSuite extends ClientSuite {
     String attempt = holders(LOCK).get(0).attempt().encoded();
     a.client().admin().evict(LOCK, attempt, Eviction.BREAK);
     Lease lease = lock.lease().orElseThrow();
-    Waits.until(LONG, "the loss was told", () -> lease.state() == Lease.State.LOST);
+    BoundedWait.until(LONG, "the loss was told", () -> lease.state() == Lease.State.LOST);
     assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostMonitorException.class);
     assertThat(lock.getHoldCount()).isZero();
     lock.lock();

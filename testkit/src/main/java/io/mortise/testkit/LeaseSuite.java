@@ -11,7 +11,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockOptions;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockParty;
+import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockState;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockView;
@@ -42,7 +42,7 @@ class LeaseSuite extends ClientSuite {
     assertThat(lease.isValid()).isTrue();
     assertThat(lease.remaining()).isBetween(peerTtl().dividedBy(2), peerTtl());
     lease.ensureValid();
-    LockView.Party holder = holders(LOCK).get(0);
+    LockView.Participant holder = holders(LOCK).get(0);
     if (can(Capability.SESSION)) {
       assertThat(holder.label()).isEqualTo("nightly report");
       assertThat(holder.client()).isNotNull().extracting("name").isEqualTo("worker-7");
@@ -52,7 +52,7 @@ class LeaseSuite extends ClientSuite {
     assertThat(seen.permits()).isEmpty();
     assertThat(seen.holders())
         .singleElement()
-        .extracting(LockParty::share)
+        .extracting(LockParticipant::share)
         .hasToString("exclusive");
     assertThat(a.client().admin().stream("")).extracting(LockInfo::name).containsExactly(LOCK);
     assertThat(a.client().admin().stream(LOCK + "/")).isEmpty();
@@ -142,13 +142,13 @@ class LeaseSuite extends ClientSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenAtMost_whenItIsOver_thenTheLeaseIsLostInTime_andAnotherMayHold() throws Exception {
     needs(Capability.AT_MOST);
     Peer a = peer("a");
     Peer b = peer("b");
-    Recorder<LeaseLostException> told = new Recorder<>();
-    Duration most = UnpausedExtension.stretched(Duration.ofMillis(400));
+    RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
+    Duration most = RerunIfPausedExtension.stretched(Duration.ofMillis(400));
     Lease lease = a.client().lock(LOCK, LockOptions.DEFAULTS.withAtMost(most)).acquire();
     lease.onLost(told);
     assertThat(lease.remaining()).isLessThanOrEqualTo(most);
@@ -181,15 +181,15 @@ class LeaseSuite extends ClientSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenAtMost_whenItIsExtended_thenTheHoldLastsLonger() throws Exception {
     needs(Capability.AT_MOST);
     Peer a = peer("a");
-    Duration most = UnpausedExtension.stretched(Duration.ofSeconds(1));
+    Duration most = RerunIfPausedExtension.stretched(Duration.ofSeconds(1));
     Lease lease = a.client().lock(LOCK, LockOptions.DEFAULTS.withAtMost(most)).acquire();
     lease.extend(Duration.ofSeconds(20));
     assertThat(lease.remaining()).isGreaterThan(most);
-    Waits.pass(most.plusMillis(100));
+    BoundedWait.pass(most.plusMillis(100));
     assertThat(lease.isValid()).isTrue();
     assertThat(peer("b").lock().tryAcquire()).isEmpty();
     lease.close();
@@ -198,17 +198,17 @@ class LeaseSuite extends ClientSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenAtLeast_whenItIsClosedSooner_thenTheLockOpensOnlyThen() throws Exception {
     needs(Capability.AT_LEAST);
     Peer a = peer("a");
     Peer b = peer("b");
-    Duration least = UnpausedExtension.stretched(Duration.ofMillis(700));
+    Duration least = RerunIfPausedExtension.stretched(Duration.ofMillis(700));
     long began = System.nanoTime();
     a.client().lock(LOCK, LockOptions.DEFAULTS.withAtLeast(least)).acquire().close();
     assertThat(b.lock().tryAcquire()).isEmpty();
     Lease next = b.lock().acquireWithin(LONG);
-    assertThat(elapsed(began)).isBetween(least, Waits.scaled(LONG));
+    assertThat(elapsed(began)).isBetween(least, BoundedWait.scaled(LONG));
     next.close();
     assertNothingLeft(LOCK);
   }
@@ -245,11 +245,11 @@ class LeaseSuite extends ClientSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenTaskThatRunsUnderTheLease_whenItIsLost_thenTheTaskIsInterrupted() throws Exception {
     needs(Capability.AT_MOST);
     Peer a = peer("a");
-    Duration most = UnpausedExtension.stretched(Duration.ofMillis(500));
+    Duration most = RerunIfPausedExtension.stretched(Duration.ofMillis(500));
     Lease lease = a.client().lock(LOCK, LockOptions.DEFAULTS.withAtMost(most)).acquire();
     CountDownLatch never = new CountDownLatch(1);
     assertThatThrownBy(() -> lease.run(() -> never.await(20, TimeUnit.SECONDS)))
@@ -264,14 +264,14 @@ class LeaseSuite extends ClientSuite {
       throws Exception {
     needs(Capability.AT_MOST);
     Peer a = peer("a");
-    Recorder<LeaseLostException> told = new Recorder<>();
+    RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
     Lease closed = a.lock().acquire();
     closed.onLost(told);
     closed.close();
     Lease lost =
         a.client().lock("other", LockOptions.DEFAULTS.withAtMost(Duration.ofMillis(500))).acquire();
-    Waits.until(LONG, "the lease was lost", () -> lost.state() == Lease.State.LOST);
-    Recorder<LeaseLostException> late = new Recorder<>();
+    BoundedWait.until(LONG, "the lease was lost", () -> lost.state() == Lease.State.LOST);
+    RecordingConsumer<LeaseLostException> late = new RecordingConsumer<>();
     lost.onLost(late);
     assertThat(late.await(1)).hasSize(1);
     assertThat(told.all()).isEmpty();
@@ -282,7 +282,7 @@ class LeaseSuite extends ClientSuite {
   void givenClientThatIsClosed_thenItsLeasesAreLostFirst_andItsLocksAreFree() throws Exception {
     Peer a = peer("a");
     Peer b = peer("b");
-    Recorder<LeaseLostException> told = new Recorder<>();
+    RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
     Lease lease = a.lock().acquire();
     lease.onLost(told);
     a.client().close();
@@ -305,7 +305,7 @@ class LeaseSuite extends ClientSuite {
     }
     b.client().close();
     assertThat(failure(waiting)).isInstanceOf(RuntimeException.class);
-    Waits.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
+    BoundedWait.until(LONG, "the waiter left the queue", () -> waiters(LOCK).isEmpty());
     lease.close();
   }
 }

@@ -10,7 +10,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.Mode;
-import io.mortise.testkit.history.Event;
+import io.mortise.testkit.history.AttemptEvent;
 import io.mortise.testkit.history.HistoryChecks;
 import io.mortise.testkit.history.HistoryRecorder;
 import java.time.Duration;
@@ -117,17 +117,17 @@ class LoadSuite extends ClientSuite {
 
   /** A store that stood still for a while gets more time. */
   private static boolean goesOn(AtomicInteger counted, long began) {
-    return counted.get() < ENOUGH && elapsed(began).compareTo(Waits.scaled(LONG)) < 0;
+    return counted.get() < ENOUGH && elapsed(began).compareTo(BoundedWait.scaled(LONG)) < 0;
   }
 
   /** Had no answer if the machine or the store stood still meanwhile, and only then. */
   private static @Nullable Lease tried(Callable<Optional<Lease>> attempt) throws Exception {
-    long before = Pauses.lostNanos();
+    long before = PauseDetector.lostNanos();
     try {
       return attempt.call().orElse(null);
     } catch (StoreUnavailableException e) {
-      Waits.pass(Duration.ofMillis(100)); // who counts pauses has to wake too
-      if (Pauses.lostNanos() == before) {
+      BoundedWait.pass(Duration.ofMillis(100)); // who counts pauses has to wake too
+      if (PauseDetector.lostNanos() == before) {
         throw e;
       }
       return null;
@@ -139,7 +139,8 @@ class LoadSuite extends ClientSuite {
       throws Exception {
     String id = "#" + attempts.incrementAndGet();
     ThreadLocalRandom random = ThreadLocalRandom.current();
-    history.add(new Event.Asked(System.nanoTime(), id, process.client().toString(), lock, mode));
+    history.add(
+        new AttemptEvent.Asked(System.nanoTime(), id, process.client().toString(), lock, mode));
     Lease lease =
         switch (random.nextInt(4)) {
           case 0 -> tried(locks::tryAcquire);
@@ -150,12 +151,12 @@ class LoadSuite extends ClientSuite {
       return false;
     }
     long token = can(Capability.TOKEN) ? lease.token() : 0;
-    history.add(new Event.Granted(System.nanoTime(), id, token, Long.MAX_VALUE));
+    history.add(new AttemptEvent.Granted(System.nanoTime(), id, token, Long.MAX_VALUE));
     body.run();
     if (random.nextInt(8) == 0) {
-      Waits.pass(Duration.ofMillis(1));
+      BoundedWait.pass(Duration.ofMillis(1));
     }
-    history.add(new Event.Released(System.nanoTime(), id));
+    history.add(new AttemptEvent.Released(System.nanoTime(), id));
     lease.close();
     return true;
   }
@@ -165,7 +166,7 @@ class LoadSuite extends ClientSuite {
   void givenThousandsOfCycles_thenNoThreadAndNoEntryIsLeft() throws Exception {
     Peer warm = peer("warm");
     isFree(warm.lock());
-    Waits.pass(Duration.ofMillis(100));
+    BoundedWait.pass(Duration.ofMillis(100));
     Set<Thread> before = Thread.getAllStackTraces().keySet();
     Peer a = peer("a");
     isFree(a.lock());
@@ -186,11 +187,11 @@ class LoadSuite extends ClientSuite {
       another.client().close();
     }
     // The one that was there before may have started some meanwhile.
-    Waits.until(
+    BoundedWait.until(
         LONG,
         "threads ended with their clients: " + newThreads(before),
         () -> newThreads(before).size() <= 3);
-    assertThat(Waits.join(store().inspect(LockQuery.all())).locks()).isEmpty();
+    assertThat(BoundedWait.join(store().inspect(LockQuery.all())).locks()).isEmpty();
   }
 
   private static List<String> newThreads(Set<Thread> before) {
@@ -214,7 +215,7 @@ class LoadSuite extends ClientSuite {
       virtual.execute(
           () -> {
             try {
-              Lease lease = lock.acquireWithin(Waits.scaled(LONG.multipliedBy(4)));
+              Lease lease = lock.acquireWithin(BoundedWait.scaled(LONG.multipliedBy(4)));
               counter[0]++;
               lease.close();
               done.countDown();
@@ -223,7 +224,7 @@ class LoadSuite extends ClientSuite {
             }
           });
     }
-    assertThat(done.await(Waits.scaled(LONG.multipliedBy(4)).toSeconds(), TimeUnit.SECONDS))
+    assertThat(done.await(BoundedWait.scaled(LONG.multipliedBy(4)).toSeconds(), TimeUnit.SECONDS))
         .as("%s are left", done.getCount())
         .isTrue();
     assertThat(counter[0]).isEqualTo(1000);

@@ -24,8 +24,8 @@ public abstract class LockClientContract {
   }
 
   @Nested
-  class TurnRules extends TurnSuite {
-    TurnRules() {
+  class FairnessRules extends FairnessSuite {
+    FairnessRules() {
       super(LockClientContract.this.under);
     }
   }
@@ -52,8 +52,8 @@ public abstract class LockClientContract {
   }
 
   @Nested
-  class SharingRules extends SharingSuite {
-    SharingRules() {
+  class SharedAccessRules extends SharedAccessSuite {
+    SharedAccessRules() {
       super(LockClientContract.this.under);
     }
   }

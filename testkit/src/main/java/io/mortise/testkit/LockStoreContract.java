@@ -60,22 +60,22 @@ public abstract class LockStoreContract {
   }
 
   @Nested
-  class SharedRules extends SharedSuite {
-    SharedRules() {
+  class SharedModeRules extends SharedModeSuite {
+    SharedModeRules() {
       super(LockStoreContract.this.under);
     }
   }
 
   @Nested
-  class PermitsRules extends PermitsSuite {
-    PermitsRules() {
+  class SemaphoreRules extends SemaphoreSuite {
+    SemaphoreRules() {
       super(LockStoreContract.this.under);
     }
   }
 
   @Nested
-  class TimesRules extends TimesSuite {
-    TimesRules() {
+  class TimeLimitRules extends TimeLimitSuite {
+    TimeLimitRules() {
       super(LockStoreContract.this.under);
     }
   }
@@ -88,8 +88,8 @@ public abstract class LockStoreContract {
   }
 
   @Nested
-  class NewsRules extends NewsSuite {
-    NewsRules() {
+  class NotificationRules extends NotificationSuite {
+    NotificationRules() {
       super(LockStoreContract.this.under);
     }
   }
@@ -109,8 +109,8 @@ public abstract class LockStoreContract {
   }
 
   @Nested
-  class NamesRules extends NamesSuite {
-    NamesRules() {
+  class LockNameRules extends LockNameSuite {
+    LockNameRules() {
       super(LockStoreContract.this.under);
     }
   }

@@ -27,7 +27,7 @@ class OperatorSuite extends ClientSuite {
     needs(Capability.EVICT);
     Peer a = peer("a");
     Peer b = peer("b");
-    Recorder<LeaseLostException> told = new Recorder<>();
+    RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
     Lease lease = a.lock().acquire();
     lease.onLost(told);
     String attempt = holders(LOCK).get(0).attempt().encoded();
@@ -48,7 +48,7 @@ class OperatorSuite extends ClientSuite {
     needs(Capability.EVICT);
     Peer a = peer("a");
     Peer b = peer("b");
-    Recorder<LeaseLostException> told = new Recorder<>();
+    RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
     Lease lease = a.lock().acquire();
     lease.onLost(told);
     String attempt = holders(LOCK).get(0).attempt().encoded();

@@ -24,18 +24,18 @@ class OutageSuite extends ClientSuite {
 
   /** When a dead process's locks are free at the latest, if somebody waits for them. */
   private Duration afterDeath() {
-    return Waits.scaled(
+    return BoundedWait.scaled(
         mortalTtl().plus(store().profile().expiryLag()).plus(Duration.ofSeconds(12)));
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   @Tag("deadline-before-next-grant")
   void givenHolderThatIsCutOff_whenAnotherIsGranted_thenTheHolderHadStoppedToBelieveBefore()
       throws Exception {
     Peer a = mortal("a");
     Peer b = peer("b");
-    Recorder<LeaseLostException> told = new Recorder<>();
+    RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
     Lease lease = a.lock().acquire();
     lease.onLost(told);
     Future<Boolean> believedWhenTheNextWasGranted =
@@ -46,7 +46,7 @@ class OutageSuite extends ClientSuite {
               next.close();
               return believes;
             });
-    a.link().set(StoreLink.State.CUT);
+    a.link().set(StoreLink.LinkState.CUT);
     long began = System.nanoTime();
     assertThat(get(believedWhenTheNextWasGranted)).isFalse();
     assertThat(elapsed(began)).isLessThan(afterDeath());
@@ -57,29 +57,30 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHolderWhoseRenewalIsOverdue_thenItIsSuspectBeforeItIsLost() throws Exception {
     Peer a = mortal("a");
     Lease lease = a.lock().acquire();
-    a.link().set(StoreLink.State.CUT);
-    Waits.until(LONG, "the lease was suspect", () -> lease.state() == Lease.State.SUSPECT);
+    a.link().set(StoreLink.LinkState.CUT);
+    BoundedWait.until(LONG, "the lease was suspect", () -> lease.state() == Lease.State.SUSPECT);
     assertThat(lease.remaining()).isLessThanOrEqualTo(mortalTtl().dividedBy(2));
-    Waits.until(LONG, "the lease was lost", () -> lease.state() == Lease.State.LOST);
+    BoundedWait.until(LONG, "the lease was lost", () -> lease.state() == Lease.State.LOST);
     assertThat(lease.isValid()).isFalse();
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenOutageShorterThanTheTtl_thenTheLeaseSurvivesIt() throws Exception {
     Duration ttl = mortalTtl().multipliedBy(2);
     Peer a = peer("a", ttl);
     Lease lease = a.lock().acquire();
-    for (StoreLink.State state : List.of(StoreLink.State.REFUSING, StoreLink.State.CUT)) {
-      a.link().set(state);
-      Waits.pass(ttl.dividedBy(5));
-      a.link().set(StoreLink.State.UP);
-      Waits.pass(ttl.dividedBy(2));
+    for (StoreLink.LinkState linkState :
+        List.of(StoreLink.LinkState.REFUSING, StoreLink.LinkState.CUT)) {
+      a.link().set(linkState);
+      BoundedWait.pass(ttl.dividedBy(5));
+      a.link().set(StoreLink.LinkState.UP);
+      BoundedWait.pass(ttl.dividedBy(2));
       assertThat(lease.isValid()).isTrue();
     }
     assertThat(peer("b").lock().tryAcquire()).isEmpty();
@@ -88,16 +89,16 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenReleaseThatWasLost_whenItsProcessTriesAgain_thenItIsNotInItsOwnWay() throws Exception {
     Peer a = peer("a");
     Lease lease = a.lock().acquire();
-    a.link().set(StoreLink.State.REFUSING);
+    a.link().set(StoreLink.LinkState.REFUSING);
     lease.close();
     long before = a.link().requests();
     // By now it waits for half a second and more before it asks again.
-    Waits.until(LONG, "it had asked again", () -> a.link().requests() > before + 5);
-    a.link().set(StoreLink.State.UP);
+    BoundedWait.until(LONG, "it had asked again", () -> a.link().requests() > before + 5);
+    a.link().set(StoreLink.LinkState.UP);
     try (Lease again = a.lock().tryAcquire().orElseThrow()) {
       again.ensureValid();
     }
@@ -105,16 +106,16 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   @Tag("stale-holder-changes-nothing")
   void givenLostHold_whenItsOwnerComesBackAndCloses_thenTheSuccessorKeepsTheLock()
       throws Exception {
     Peer a = mortal("a");
     Peer b = peer("b");
     Lease stale = a.lock().acquire();
-    a.link().set(StoreLink.State.CUT);
+    a.link().set(StoreLink.LinkState.CUT);
     Lease next = b.lock().acquireWithin(LONG);
-    a.link().set(StoreLink.State.UP);
+    a.link().set(StoreLink.LinkState.UP);
     assertThatThrownBy(stale::close).isInstanceOf(LeaseLostException.class);
     assertThat(a.lock().tryAcquire(BRIEF)).isEmpty();
     assertThat(next.isValid()).isTrue();
@@ -127,21 +128,22 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenStoreThatCannotBeReached_whenAProcessAsks_thenItIsAnException_andNeverContention()
       throws Exception {
     Peer a = peer("a");
     isFree(a.lock());
-    a.link().set(StoreLink.State.REFUSING);
+    a.link().set(StoreLink.LinkState.REFUSING);
     assertThatThrownBy(() -> a.lock().tryAcquire()).isInstanceOf(StoreUnavailableException.class);
     assertThatThrownBy(() -> a.client().admin().find(LOCK))
         .isInstanceOf(StoreUnavailableException.class);
-    a.link().set(StoreLink.State.CUT);
+    a.link().set(StoreLink.LinkState.CUT);
     assertThatThrownBy(() -> a.lock().tryAcquire()).isInstanceOf(StoreUnavailableException.class);
-    for (StoreLink.State state : List.of(StoreLink.State.CUT, StoreLink.State.REFUSING)) {
-      a.link().set(state);
+    for (StoreLink.LinkState linkState :
+        List.of(StoreLink.LinkState.CUT, StoreLink.LinkState.REFUSING)) {
+      a.link().set(linkState);
       // Longer than it takes to know that nobody answers.
-      Duration wait = Duration.ofMillis(state == StoreLink.State.CUT ? 1_500 : 600);
+      Duration wait = Duration.ofMillis(linkState == StoreLink.LinkState.CUT ? 1_500 : 600);
       long began = System.nanoTime();
       assertThatThrownBy(() -> a.lock().acquireWithin(wait))
           .isInstanceOf(StoreUnavailableException.class);
@@ -149,9 +151,9 @@ class OutageSuite extends ClientSuite {
           .isInstanceOf(StoreUnavailableException.class);
       assertThat(elapsed(began))
           .as("waits end on time also when the store is silent")
-          .isBetween(wait.multipliedBy(2).minusMillis(10), Waits.scaled(LONG));
+          .isBetween(wait.multipliedBy(2).minusMillis(10), BoundedWait.scaled(LONG));
     }
-    a.link().set(StoreLink.State.UP);
+    a.link().set(StoreLink.LinkState.UP);
     assertThat(isFree(peer("b").lock())).isTrue();
     assertNothingLeft(LOCK);
   }
@@ -162,13 +164,13 @@ class OutageSuite extends ClientSuite {
           throws Exception {
     Peer a = peer("a");
     isFree(a.lock());
-    a.link().set(StoreLink.State.SILENT);
+    a.link().set(StoreLink.LinkState.SILENT);
     Duration wait = Duration.ofMillis(1_300);
     assertThatThrownBy(() -> a.lock().tryAcquire(wait))
         .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("'" + LOCK + "'");
     assertThat(failure(a.lock().acquireAsync(wait))).isInstanceOf(StoreUnavailableException.class);
-    a.link().set(StoreLink.State.UP);
+    a.link().set(StoreLink.LinkState.UP);
     assertThat(isFree(peer("b").lock())).isTrue();
     assertNothingLeft(LOCK);
   }
@@ -182,11 +184,11 @@ class OutageSuite extends ClientSuite {
     Lease lease = a.lock().acquire();
     Future<Lease> parked = acquiring(b.lock());
     awaitWaiters(LOCK, 1);
-    b.link().set(StoreLink.State.SILENT);
+    b.link().set(StoreLink.LinkState.SILENT);
     assertThatThrownBy(() -> b.lock().tryAcquire(Duration.ofMillis(1_600)))
         .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("'" + LOCK + "'");
-    b.link().set(StoreLink.State.UP);
+    b.link().set(StoreLink.LinkState.UP);
     lease.close();
     get(parked).close();
     // Its session may have ended meanwhile: then a contender finds what it left.
@@ -211,9 +213,9 @@ class OutageSuite extends ClientSuite {
   void givenWaitThroughAnOutage_thenItGoesOnAfterwards_andNobodyTakesItForContention() {
     Peer a = peer("a");
     isFree(a.lock());
-    a.link().set(StoreLink.State.REFUSING);
+    a.link().set(StoreLink.LinkState.REFUSING);
     Future<Lease> waiting = acquiring(a.lock());
-    Waits.until(
+    BoundedWait.until(
         LONG,
         "who does not wait was told of the outage, though another thread waits",
         () -> {
@@ -225,7 +227,7 @@ class OutageSuite extends ClientSuite {
           }
         });
     assertThat(waiting).isNotDone();
-    a.link().set(StoreLink.State.UP);
+    a.link().set(StoreLink.LinkState.UP);
     get(waiting).close();
     assertNothingLeft(LOCK);
   }
@@ -239,9 +241,9 @@ class OutageSuite extends ClientSuite {
     if (can(Capability.QUEUE)) {
       awaitWaiters(LOCK, 1);
     }
-    b.link().set(StoreLink.State.CUT);
-    Waits.pass(Duration.ofMillis(300));
-    b.link().set(StoreLink.State.UP);
+    b.link().set(StoreLink.LinkState.CUT);
+    BoundedWait.pass(Duration.ofMillis(300));
+    b.link().set(StoreLink.LinkState.UP);
     assertThat(waiting).isNotDone();
     lease.close();
     get(waiting).close();
@@ -254,9 +256,9 @@ class OutageSuite extends ClientSuite {
     Peer a = peer("a");
     Peer b = peer("b");
     isFree(a.lock());
-    a.link().set(StoreLink.State.ANSWERS_LOST);
+    a.link().set(StoreLink.LinkState.ANSWERS_LOST);
     assertThatThrownBy(() -> a.lock().tryAcquire()).isInstanceOf(StoreUnavailableException.class);
-    a.link().set(StoreLink.State.UP);
+    a.link().set(StoreLink.LinkState.UP);
     awaitFree(b.lock());
     assertNothingLeft(LOCK);
   }
@@ -266,10 +268,10 @@ class OutageSuite extends ClientSuite {
   void givenGrantWhoseAnswerWasLost_whenTheWaitGoesOn_thenItIsGrantedOnce() {
     Peer a = peer("a");
     isFree(a.lock());
-    a.link().set(StoreLink.State.ANSWERS_LOST);
+    a.link().set(StoreLink.LinkState.ANSWERS_LOST);
     Future<Lease> waiting = acquiring(a.lock());
-    Waits.until(LONG, "the store granted it", () -> !holders(LOCK).isEmpty());
-    a.link().set(StoreLink.State.UP);
+    BoundedWait.until(LONG, "the store granted it", () -> !holders(LOCK).isEmpty());
+    a.link().set(StoreLink.LinkState.UP);
     Lease lease = get(waiting);
     assertThat(lease.isValid()).isTrue();
     assertThat(holders(LOCK)).hasSize(1);
@@ -281,13 +283,16 @@ class OutageSuite extends ClientSuite {
   void givenReleaseThatIsNotAnswered_thenItIsSentAgainUntilItIs() throws Exception {
     Peer a = peer("a");
     Peer b = peer("b");
-    for (StoreLink.State state :
-        List.of(StoreLink.State.CUT, StoreLink.State.REFUSING, StoreLink.State.ANSWERS_LOST)) {
+    for (StoreLink.LinkState linkState :
+        List.of(
+            StoreLink.LinkState.CUT,
+            StoreLink.LinkState.REFUSING,
+            StoreLink.LinkState.ANSWERS_LOST)) {
       Lease lease = a.lock().acquireWithin(LONG);
-      a.link().set(state);
+      a.link().set(linkState);
       CompletableFuture<Void> released = lease.releaseAsync();
-      Waits.pass(Duration.ofMillis(250));
-      a.link().set(StoreLink.State.UP);
+      BoundedWait.pass(Duration.ofMillis(250));
+      a.link().set(StoreLink.LinkState.UP);
       Lease next = b.lock().acquireWithin(LONG);
       assertThat(released).succeedsWithin(LONG);
       next.close();
@@ -296,7 +301,7 @@ class OutageSuite extends ClientSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenWaitersOfADeadProcess_thenTheNextIsServedAfterItsTtlAtTheLatest() throws Exception {
     needs(Capability.QUEUE);
     Peer a = peer("a");
@@ -308,18 +313,18 @@ class OutageSuite extends ClientSuite {
     awaitWaiters(LOCK, 1);
     Future<Lease> waiting = acquiring(c.lock());
     awaitWaiters(LOCK, 2);
-    dying.link().set(StoreLink.State.CUT);
+    dying.link().set(StoreLink.LinkState.CUT);
     lease.close();
     long began = System.nanoTime();
     get(waiting).close();
     assertThat(elapsed(began)).isLessThan(afterDeath());
-    dying.link().set(StoreLink.State.UP);
+    dying.link().set(StoreLink.LinkState.UP);
     get(lost.get(0)).close();
     assertNothingLeft(LOCK);
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHolderAndHeadThatDieTogether_thenTheNextIsServedAllTheSame() throws Exception {
     Peer a = mortal("a");
     Peer b = mortal("b");
@@ -333,21 +338,21 @@ class OutageSuite extends ClientSuite {
     if (can(Capability.QUEUE)) {
       awaitWaiters(LOCK, 2);
     }
-    a.link().set(StoreLink.State.CUT);
-    b.link().set(StoreLink.State.CUT);
+    a.link().set(StoreLink.LinkState.CUT);
+    b.link().set(StoreLink.LinkState.CUT);
     long began = System.nanoTime();
     Lease next = get(waiting);
     assertThat(elapsed(began)).isLessThan(afterDeath().multipliedBy(2));
     assertThat(lost.isValid()).isFalse();
     assertThat(head).isNotDone();
     next.close();
-    b.link().set(StoreLink.State.UP);
+    b.link().set(StoreLink.LinkState.UP);
     get(head).close();
     assertNothingLeft(LOCK);
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenReadersAndPermitsOfADeadProcess_thenTheyReturn() throws Exception {
     needs(Capability.SHARED, Capability.PERMITS);
     Peer a = mortal("a");
@@ -355,7 +360,7 @@ class OutageSuite extends ClientSuite {
     Lease reader = a.client().readWriteLock(LOCK).readLock().acquire();
     Lease permits = a.client().semaphore("permits", 3).permits(2).acquire();
     Lease own = b.client().readWriteLock(LOCK).readLock().acquire();
-    a.link().set(StoreLink.State.CUT);
+    a.link().set(StoreLink.LinkState.CUT);
     Lease all = b.client().semaphore("permits", 3).permits(3).acquireWithin(LONG);
     assertThat(own.isValid()).isTrue();
     own.close();

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.News;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Reply.How;
-import io.mortise.spi.Reply.Was;
-import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -44,8 +44,8 @@ class QueueSuite extends StoreSuite {
 
     a.end(LOCK, first);
     assertThat(holders(LOCK)).containsExactly(second);
-    assertThat(only(News.Granted.class, b.news()))
-        .extracting(News::attempt)
+    assertThat(only(SessionNotification.Granted.class, b.notifications()))
+        .extracting(SessionNotification::attempt)
         .containsExactly(second);
     granted(b.enqueue(LOCK, second, EX));
     b.end(LOCK, second);
@@ -77,7 +77,7 @@ class QueueSuite extends StoreSuite {
       Reply.Queued reply = queued(b.enqueue(LOCK, b.attempt(), EX));
       assertThat(reply.ahead()).isGreaterThanOrEqualTo(i);
       assertThat(inTheWay(reply).attempt()).isEqualTo(holder);
-      assertThat(reply.askAgain()).isBetween(Duration.ofMillis(1), LONG.plusSeconds(1));
+      assertThat(reply.retryAfter()).isBetween(Duration.ofMillis(1), LONG.plusSeconds(1));
     }
   }
 
@@ -91,13 +91,13 @@ class QueueSuite extends StoreSuite {
     AttemptId first = c.queued(LOCK, EX);
     b.queued(LOCK, EX);
     Reply.Queued next = queued(c.enqueue(LOCK, c.attempt(), EX));
-    assertThat(next.askAgain()).isBetween(Duration.ofMillis(1), SOON.plusSeconds(1));
-    assertThat(queued(c.enqueue(LOCK, first, EX)).askAgain())
+    assertThat(next.retryAfter()).isBetween(Duration.ofMillis(1), SOON.plusSeconds(1));
+    assertThat(queued(c.enqueue(LOCK, first, EX)).retryAfter())
         .as("who is behind does not count")
         .isGreaterThan(LONG.dividedBy(2));
 
     b.close();
-    assertThat(queued(c.enqueue(LOCK, next.attempt(), EX)).askAgain())
+    assertThat(queued(c.enqueue(LOCK, next.attempt(), EX)).retryAfter())
         .as("nor does who has ended, for he is skipped")
         .isGreaterThan(LONG.dividedBy(2));
   }
@@ -112,7 +112,7 @@ class QueueSuite extends StoreSuite {
     a.hold(LOCK, SH);
     b.hold(LOCK, SH);
     a.hold(LOCK, SH);
-    assertThat(queued(c.enqueue(LOCK, c.attempt(), EX)).askAgain())
+    assertThat(queued(c.enqueue(LOCK, c.attempt(), EX)).retryAfter())
         .isBetween(Duration.ofMillis(1), SOON.plusSeconds(1));
   }
 
@@ -126,13 +126,13 @@ class QueueSuite extends StoreSuite {
     AttemptId cancelled = b.queued(LOCK, EX);
     AttemptId next = c.queued(LOCK, EX);
 
-    assertEnded(b.end(LOCK, cancelled), Was.WAITING, How.RELEASED);
-    assertEnded(b.end(LOCK, cancelled), Was.WAITING, How.RELEASED);
+    assertEnded(b.end(LOCK, cancelled), AttemptState.WAITING, EndReason.RELEASED);
+    assertEnded(b.end(LOCK, cancelled), AttemptState.WAITING, EndReason.RELEASED);
     assertThat(waiters(LOCK)).containsExactly(next);
     a.end(LOCK, holder);
 
     assertThat(holders(LOCK)).containsExactly(next);
-    assertThat(b.news()).isEmpty();
+    assertThat(b.notifications()).isEmpty();
     c.end(LOCK, next);
     assertFree(LOCK, b);
   }
@@ -145,7 +145,7 @@ class QueueSuite extends StoreSuite {
     a.hold(LOCK, EX);
     AttemptId cancelled = b.queued(LOCK, EX);
     b.end(LOCK, cancelled);
-    assertRefused(b.enqueue(LOCK, cancelled, EX), Why.ENDED);
+    assertRefused(b.enqueue(LOCK, cancelled, EX), RefusalReason.ENDED);
     assertThat(waiters(LOCK)).isEmpty();
   }
 
@@ -159,9 +159,10 @@ class QueueSuite extends StoreSuite {
     AttemptId third = c.queued(LOCK, EX);
     a.end(LOCK, holder);
     Reply.Ended ended = b.end(LOCK, second);
-    assertThat(ended.how()).isEqualTo(How.RELEASED);
+    assertThat(ended.how()).isEqualTo(EndReason.RELEASED);
     // A store that serves its queue by itself may not have told the waiter yet.
-    assertThat(ended.was()).isIn(Was.HELD, proofs() ? Was.HELD : Was.WAITING);
+    assertThat(ended.was())
+        .isIn(AttemptState.HELD, proofs() ? AttemptState.HELD : AttemptState.WAITING);
     assertThat(holders(LOCK)).containsExactly(third);
   }
 
@@ -212,7 +213,7 @@ class QueueSuite extends StoreSuite {
     SessionDriver b = session("b");
     SessionDriver c = session("c");
     AttemptId holder = a.hold(LOCK, EX).attempt();
-    Recorder<Reply> replies = new Recorder<>();
+    RecordingConsumer<Reply> replies = new RecordingConsumer<>();
     for (int i = 0; i < 200; i++) {
       b.session()
           .submit(
@@ -223,7 +224,7 @@ class QueueSuite extends StoreSuite {
     b.close();
 
     Reply.Ended ended = (Reply.Ended) a.ask(new Request.Abandon(LOCK, holder));
-    assertEnded(ended, Was.HELD, How.RELEASED);
+    assertEnded(ended, AttemptState.HELD, EndReason.RELEASED);
     assertThat(ended.more()).as("the first step is bounded").isTrue();
     int steps = 1;
     while (ended.more() && steps < 20) {
@@ -249,7 +250,9 @@ class QueueSuite extends StoreSuite {
     queued(c.take(LOCK, later, EX, true, dead));
 
     assertThat(holders(LOCK)).containsExactly(head);
-    assertThat(only(News.Granted.class, b.news())).extracting(News::attempt).containsExactly(head);
+    assertThat(only(SessionNotification.Granted.class, b.notifications()))
+        .extracting(SessionNotification::attempt)
+        .containsExactly(head);
   }
 
   @Test
@@ -285,7 +288,7 @@ class QueueSuite extends StoreSuite {
     a.hold(LOCK, EX);
     AttemptId waiter = b.queued(LOCK, EX);
     b.close();
-    assertRefused(b.enqueue(LOCK, waiter, EX), Why.SESSION_GONE);
+    assertRefused(b.enqueue(LOCK, waiter, EX), RefusalReason.SESSION_GONE);
   }
 
   @Test

@@ -6,11 +6,11 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import java.security.SecureRandom;
@@ -28,7 +28,7 @@ public final class SessionDriver {
 
   private final SessionSpec spec;
   private final StoreSession session;
-  private final Recorder<News> hints = new Recorder<>();
+  private final RecordingConsumer<SessionNotification> hints = new RecordingConsumer<>();
   private final List<Long> seen = new ArrayList<>();
   private long beat;
   private long attempts;
@@ -90,11 +90,11 @@ public final class SessionDriver {
 
   /** Submits any request and waits for its one answer. */
   public Reply ask(Request request) {
-    Recorder<Reply> replies = new Recorder<>();
+    RecordingConsumer<Reply> replies = new RecordingConsumer<>();
     long began = System.nanoTime();
     session.submit(request, replies);
     List<Reply> all = replies.await(1);
-    Pauses.answered(System.nanoTime() - began);
+    PauseDetector.answered(System.nanoTime() - began);
     if (all.size() != 1 || !all.get(0).attempt().equals(request.attempt())) {
       throw new AssertionError(request + " was answered " + all + ".");
     }
@@ -132,7 +132,7 @@ public final class SessionDriver {
 
   /** Acquires under so many fresh attempts at once, which must be granted; returns them. */
   public List<AttemptId> holdMany(LockName name, Mode mode, int count) {
-    Recorder<Reply> replies = new Recorder<>();
+    RecordingConsumer<Reply> replies = new RecordingConsumer<>();
     List<AttemptId> holding = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       AttemptId attempt = attempt();
@@ -177,18 +177,18 @@ public final class SessionDriver {
     if (renewal instanceof Renewal.Renewed renewed) {
       beat++;
       seen.clear();
-      renewed.news().forEach(item -> seen.add(item.id()));
+      renewed.notifications().forEach(item -> seen.add(item.id()));
     }
     return renewal;
   }
 
   /** Renews once for a shorter time than the session's own, as {@link #renew()} does. */
   public Renewal renew(Duration ttl) {
-    Renewal renewal = Waits.join(session.renew(beat, beat + 1, List.copyOf(seen), ttl));
+    Renewal renewal = BoundedWait.join(session.renew(beat, beat + 1, List.copyOf(seen), ttl));
     if (renewal instanceof Renewal.Renewed renewed) {
       beat++;
       seen.clear();
-      renewed.news().forEach(item -> seen.add(item.id()));
+      renewed.notifications().forEach(item -> seen.add(item.id()));
     }
     return renewal;
   }
@@ -196,34 +196,34 @@ public final class SessionDriver {
   /** Renews with any beat, and takes over nothing. */
   public Renewal renew(long previous, long next, List<Long> acknowledged) {
     long began = System.nanoTime();
-    Renewal renewal = Waits.join(session.renew(previous, next, acknowledged));
-    Pauses.answered(System.nanoTime() - began);
+    Renewal renewal = BoundedWait.join(session.renew(previous, next, acknowledged));
+    PauseDetector.answered(System.nanoTime() - began);
     return renewal;
   }
 
   /** Renews for as long as there is more, and returns the news that was not told before. */
-  public List<News> news() {
-    List<News> news = new ArrayList<>();
+  public List<SessionNotification> notifications() {
+    List<SessionNotification> sessionNotification = new ArrayList<>();
     boolean more = true;
     while (more) {
       Renewal renewal = renew();
       if (!(renewal instanceof Renewal.Renewed renewed)) {
         throw new AssertionError("A renewal was answered " + renewal + ".");
       }
-      renewed.news().forEach(item -> news.add(item.news()));
+      renewed.notifications().forEach(item -> sessionNotification.add(item.notifications()));
       more = renewed.more();
     }
-    return news;
+    return sessionNotification;
   }
 
   /** What the store pushed so far. */
-  public Recorder<News> hints() {
+  public RecordingConsumer<SessionNotification> hints() {
     return hints;
   }
 
   /** Closes the session in the store: it is dead from then on, with all that hangs on it. */
   public void close() {
-    Waits.join(session.close());
+    BoundedWait.join(session.close());
   }
 
   @Override

@@ -6,9 +6,9 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Verdict;
+import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,7 +26,7 @@ class SessionSuite extends StoreSuite {
   @Test
   void givenSessionThatWasNeverRenewed_whenItAcquires_thenItIsRefusedAndNothingIsWritten() {
     SessionDriver a = SessionDriver.prepare(store(), LONG, "a");
-    assertRefused(a.acquire(LOCK, a.attempt(), EX), Why.SESSION_GONE);
+    assertRefused(a.acquire(LOCK, a.attempt(), EX), RefusalReason.SESSION_GONE);
     assertThat(look(LOCK)).isEmpty();
   }
 
@@ -35,8 +35,8 @@ class SessionSuite extends StoreSuite {
     SessionDriver a = session("a");
     SessionDriver onTheWire = a.twin(store());
     a.close();
-    assertRefused(a.acquire(LOCK, a.attempt(), EX), Why.SESSION_GONE);
-    assertRefused(onTheWire.acquire(LOCK, onTheWire.attempt(), EX), Why.SESSION_GONE);
+    assertRefused(a.acquire(LOCK, a.attempt(), EX), RefusalReason.SESSION_GONE);
+    assertRefused(onTheWire.acquire(LOCK, onTheWire.attempt(), EX), RefusalReason.SESSION_GONE);
     assertThat(look(LOCK)).isEmpty();
   }
 
@@ -47,8 +47,8 @@ class SessionSuite extends StoreSuite {
     a.hold(LOCK, EX);
     SessionDriver onTheWire = b.twin(store());
     b.close();
-    assertRefused(onTheWire.acquire(LOCK, onTheWire.attempt(), EX), Why.SESSION_GONE);
-    assertThat(a.news()).isEmpty();
+    assertRefused(onTheWire.acquire(LOCK, onTheWire.attempt(), EX), RefusalReason.SESSION_GONE);
+    assertThat(a.notifications()).isEmpty();
     assertThat(waiters(LOCK)).isEmpty();
   }
 
@@ -57,16 +57,16 @@ class SessionSuite extends StoreSuite {
     SessionDriver a = shortSession("a");
     SessionDriver unjudged = shortSession("b");
     outliveSession();
-    assertRefused(a.acquire(LOCK, a.attempt(), EX), Why.SESSION_GONE);
-    assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+    assertRefused(a.acquire(LOCK, a.attempt(), EX), RefusalReason.SESSION_GONE);
+    assertThat(judge(a)).isInstanceOf(SessionVerdict.SessionEnded.class);
     assertThat(unjudged.renew()).isInstanceOf(Renewal.Lost.class);
     assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
-    assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+    assertThat(judge(a)).isInstanceOf(SessionVerdict.SessionEnded.class);
     assertThat(look(LOCK)).isEmpty();
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenSessionThatIsRenewed_thenItOutlivesItsTtl() {
     SessionDriver a = shortSession("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
@@ -74,7 +74,7 @@ class SessionSuite extends StoreSuite {
       under.pass(shortTtl().dividedBy(3));
       renewed(a.renew());
     }
-    assertThat(judge(a)).isInstanceOf(Verdict.Alive.class);
+    assertThat(judge(a)).isInstanceOf(SessionVerdict.Alive.class);
     assertThat(granted(a.acquire(LOCK, attempt, EX)).attempt()).isEqualTo(attempt);
   }
 
@@ -84,7 +84,7 @@ class SessionSuite extends StoreSuite {
     a.renew();
     assertThat(judge(a))
         .isInstanceOfSatisfying(
-            Verdict.Alive.class,
+            SessionVerdict.Alive.class,
             alive -> {
               assertThat(alive.beat()).isEqualTo(a.beat());
               assertThat(alive.left()).isBetween(Duration.ofMinutes(4), LONG);
@@ -95,7 +95,7 @@ class SessionSuite extends StoreSuite {
   @Test
   void givenUnknownSession_whenJudged_thenItHasEnded() {
     assertThat(judge(SessionDriver.prepare(store(), LONG, "a")))
-        .isInstanceOf(Verdict.SessionEnded.class);
+        .isInstanceOf(SessionVerdict.SessionEnded.class);
   }
 
   @Test
@@ -123,10 +123,10 @@ class SessionSuite extends StoreSuite {
     for (int i = 0; i < 20; i++) {
       CompletableFuture<Renewal> first = started(a, beat, beat + 5);
       CompletableFuture<Renewal> second = started(a, beat, beat + 5);
-      renewed(Waits.join(first));
+      renewed(BoundedWait.join(first));
       CompletableFuture<Renewal> next = started(a, beat + 5, beat + 6);
-      renewed(Waits.join(next));
-      renewed(Waits.join(second));
+      renewed(BoundedWait.join(next));
+      renewed(BoundedWait.join(second));
       beat += 6;
     }
   }
@@ -152,7 +152,7 @@ class SessionSuite extends StoreSuite {
     SessionDriver onTheWire = a.twin(store());
     a.close();
     assertThat(onTheWire.renew()).isInstanceOf(Renewal.Lost.class);
-    assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+    assertThat(judge(a)).isInstanceOf(SessionVerdict.SessionEnded.class);
   }
 
   @Test
@@ -179,7 +179,7 @@ class SessionSuite extends StoreSuite {
 
     assertThat(inTheWay(busy).attempt()).isEqualTo(attempt);
     assertThat(inTheWay(busy).sessionLeft()).isZero();
-    assertThat(busy.askAgain()).isLessThan(Duration.ofSeconds(1));
+    assertThat(busy.retryAfter()).isLessThan(Duration.ofSeconds(1));
     assertThat(holders(LOCK)).containsExactly(attempt);
   }
 
@@ -204,13 +204,13 @@ class SessionSuite extends StoreSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHolderWhoseSessionExpired_whenItIsJudgedAndProven_thenAContenderHolds() {
     SessionDriver a = shortSession("a");
     SessionDriver b = session("b");
     a.hold(LOCK, EX);
     outliveSession();
-    assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+    assertThat(judge(a)).isInstanceOf(SessionVerdict.SessionEnded.class);
     granted(b.take(LOCK, b.attempt(), EX, false, a.id()));
   }
 

@@ -4,21 +4,21 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.Memory;
-import io.mortise.spi.News;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -49,17 +49,17 @@ public final class StoreLink implements PartitionedStore {
   private static final Duration LONG_PATIENCE = Duration.ofSeconds(3);
 
   private final LockStore store;
-  private final Line line;
+  private final SharedLinkState line;
   private final Map<Integer, StoreLink> parts = new ConcurrentHashMap<>();
 
   /** What links to the parts of a store share. */
-  private static final class Line {
+  private static final class SharedLinkState {
     final AtomicLong requests = new AtomicLong();
-    volatile State state = State.UP;
+    volatile LinkState linkState = LinkState.UP;
   }
 
   /** What becomes of what is sent. */
-  public enum State {
+  public enum LinkState {
     /** All arrives, and all answers. */
     UP,
     /** Nothing arrives; the sender learns after a while that it may have. */
@@ -74,17 +74,17 @@ public final class StoreLink implements PartitionedStore {
 
   /** An intact link. */
   public StoreLink(LockStore store) {
-    this(store, new Line());
+    this(store, new SharedLinkState());
   }
 
-  private StoreLink(LockStore store, Line line) {
+  private StoreLink(LockStore store, SharedLinkState line) {
     this.store = store;
     this.line = line;
   }
 
   /** Changes what becomes of what is sent from now on, and of answers not yet there. */
-  public void set(State next) {
-    line.state = next;
+  public void set(LinkState next) {
+    line.linkState = next;
   }
 
   /** How many requests were sent so far, renewals and questions apart. */
@@ -115,8 +115,8 @@ public final class StoreLink implements PartitionedStore {
   }
 
   @Override
-  public @Nullable Memory memory() {
-    return store.memory();
+  public @Nullable ServerIncarnation incarnation() {
+    return store.incarnation();
   }
 
   @Override
@@ -125,24 +125,24 @@ public final class StoreLink implements PartitionedStore {
   }
 
   @Override
-  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
-    return new Session(
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+    return new LinkSession(
         store.open(
             spec,
             hint -> {
-              if (line.state == State.UP) {
+              if (line.linkState == LinkState.UP) {
                 hints.accept(hint);
               }
             }));
   }
 
   @Override
-  public CompletionStage<Verdict> judge(SessionId session) {
+  public CompletionStage<SessionVerdict> judge(SessionId session) {
     return stage(() -> store.judge(session), CompletableFuture::failedFuture);
   }
 
   @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return stage(() -> store.inspect(query), CompletableFuture::failedFuture);
   }
 
@@ -172,15 +172,15 @@ public final class StoreLink implements PartitionedStore {
   }
 
   @Override
-  public void linger(BooleanSupplier done, Duration longest) {
-    store.linger(done, longest);
+  public void helpWhileWaiting(BooleanSupplier done, Duration longest) {
+    store.helpWhileWaiting(done, longest);
   }
 
   @Override
   public void close() {}
 
-  private static Executor later(State state) {
-    Duration patience = state == State.SILENT ? LONG_PATIENCE : PATIENCE;
+  private static Executor later(LinkState linkState) {
+    Duration patience = linkState == LinkState.SILENT ? LONG_PATIENCE : PATIENCE;
     return CompletableFuture.delayedExecutor(patience.toMillis(), TimeUnit.MILLISECONDS);
   }
 
@@ -190,33 +190,33 @@ public final class StoreLink implements PartitionedStore {
 
   private <T> CompletionStage<T> stage(
       Supplier<CompletionStage<T>> send, Function<Throwable, CompletableFuture<T>> failure) {
-    State sent = line.state;
-    if (sent == State.REFUSING) {
+    LinkState sent = line.linkState;
+    if (sent == LinkState.REFUSING) {
       return failure.apply(silence());
     }
-    if (sent == State.CUT || sent == State.SILENT) {
+    if (sent == LinkState.CUT || sent == LinkState.SILENT) {
       return silent(sent, failure);
     }
     long began = System.nanoTime();
     return send.get()
-        .whenComplete((answer, failed) -> Pauses.answered(System.nanoTime() - began))
+        .whenComplete((answer, failed) -> PauseDetector.answered(System.nanoTime() - began))
         .thenCompose(
             answer ->
-                line.state == State.UP
+                line.linkState == LinkState.UP
                     ? CompletableFuture.completedFuture(answer)
                     : silent(sent, failure));
   }
 
   private static <T> CompletableFuture<T> silent(
-      State state, Function<Throwable, CompletableFuture<T>> failure) {
-    return CompletableFuture.runAsync(() -> {}, later(state))
+      LinkState linkState, Function<Throwable, CompletableFuture<T>> failure) {
+    return CompletableFuture.runAsync(() -> {}, later(linkState))
         .thenCompose(ignored -> failure.apply(silence()));
   }
 
-  private final class Session implements StoreSession {
+  private final class LinkSession implements StoreSession {
     private final StoreSession session;
 
-    Session(StoreSession session) {
+    LinkSession(StoreSession session) {
       this.session = session;
     }
 
@@ -239,7 +239,7 @@ public final class StoreLink implements PartitionedStore {
         Request request, Consumer<Reply> sink, BiConsumer<Request, Consumer<Reply>> send) {
       line.requests.incrementAndGet();
       long began = System.nanoTime();
-      State sent = line.state;
+      LinkState sent = line.linkState;
       Runnable lost =
           () ->
               later(sent)
@@ -251,8 +251,8 @@ public final class StoreLink implements PartitionedStore {
             send.accept(
                 request,
                 reply -> {
-                  Pauses.answered(System.nanoTime() - began);
-                  if (line.state == State.UP) {
+                  PauseDetector.answered(System.nanoTime() - began);
+                  if (line.linkState == LinkState.UP) {
                     sink.accept(reply);
                   } else {
                     lost.run();

@@ -7,17 +7,17 @@ import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Verdict;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +54,7 @@ abstract class StoreSuite {
   void closeStore() {
     try {
       // All at once: with some clients each takes a tenth of a second.
-      sessions.stream().map(driver -> driver.session().close()).toList().forEach(Waits::join);
+      sessions.stream().map(driver -> driver.session().close()).toList().forEach(BoundedWait::join);
     } finally {
       store().close();
       under.close();
@@ -111,7 +111,7 @@ abstract class StoreSuite {
 
   final Duration shortTtl() {
     Duration least = store().profile().minTtl();
-    Duration usual = UnpausedExtension.stretched(under.shortTtl());
+    Duration usual = RerunIfPausedExtension.stretched(under.shortTtl());
     return usual.compareTo(least) < 0 ? least : usual;
   }
 
@@ -119,7 +119,8 @@ abstract class StoreSuite {
   final void outliveSession() {
     outlive(shortTtl());
     if (!proofs()) {
-      Waits.until(Waits.ANSWER, "what the dead held was gone", () -> holders(LOCK).isEmpty());
+      BoundedWait.until(
+          BoundedWait.ANSWER, "what the dead held was gone", () -> holders(LOCK).isEmpty());
     }
   }
 
@@ -131,32 +132,32 @@ abstract class StoreSuite {
   /** The session ends, and the store confirms it. */
   final SessionId die(SessionDriver session) {
     session.close();
-    assertThat(judge(session)).isInstanceOf(Verdict.SessionEnded.class);
+    assertThat(judge(session)).isInstanceOf(SessionVerdict.SessionEnded.class);
     return session.id();
   }
 
   /** Skips the rest of the test where nobody judges. */
-  final Verdict judge(SessionDriver session) {
+  final SessionVerdict judge(SessionDriver session) {
     needs(Capability.SESSION);
-    return Waits.join(store().judge(session.id()));
+    return BoundedWait.join(store().judge(session.id()));
   }
 
   final Optional<LockView> look(LockName name) {
-    LockPage page = Waits.join(store().inspect(LockQuery.of(name)));
+    LockViewPage page = BoundedWait.join(store().inspect(LockQuery.of(name)));
     return page.locks().stream().findFirst();
   }
 
   final List<AttemptId> holders(LockName name) {
     return look(name).stream()
         .flatMap(view -> view.holders().stream())
-        .map(LockView.Party::attempt)
+        .map(LockView.Participant::attempt)
         .toList();
   }
 
   final List<AttemptId> waiters(LockName name) {
     return look(name).stream()
         .flatMap(view -> view.waiters().stream())
-        .map(LockView.Party::attempt)
+        .map(LockView.Participant::attempt)
         .toList();
   }
 
@@ -205,31 +206,31 @@ abstract class StoreSuite {
     return holder;
   }
 
-  static ClientLabel client(LockView.Party party) {
-    ClientLabel client = party.client();
+  static ClientLabel client(LockView.Participant participant) {
+    ClientLabel client = participant.client();
     if (client == null) {
-      throw new AssertionError("No client is shown in " + party + ".");
+      throw new AssertionError("No client is shown in " + participant + ".");
     }
     return client;
   }
 
-  static void assertRefused(Reply reply, Reply.Why why) {
+  static void assertRefused(Reply reply, Reply.RefusalReason refusalReason) {
     assertThat(reply)
         .isInstanceOfSatisfying(
             Reply.Refused.class,
             refused -> {
-              assertThat(refused.why()).isEqualTo(why);
+              assertThat(refused.why()).isEqualTo(refusalReason);
               assertThat(refused.message()).isNotBlank();
             });
   }
 
-  static void assertEnded(Reply reply, Reply.Was was, Reply.How how) {
+  static void assertEnded(Reply reply, Reply.AttemptState attemptState, Reply.EndReason endReason) {
     assertThat(reply)
         .isInstanceOfSatisfying(
             Reply.Ended.class,
             ended -> {
-              assertThat(ended.was()).isEqualTo(was);
-              assertThat(ended.how()).isEqualTo(how);
+              assertThat(ended.was()).isEqualTo(attemptState);
+              assertThat(ended.how()).isEqualTo(endReason);
             });
   }
 
@@ -239,7 +240,8 @@ abstract class StoreSuite {
   }
 
   /** Those among the news that are of one kind. */
-  static <N extends News> List<N> only(Class<N> kind, List<News> news) {
-    return news.stream().filter(kind::isInstance).map(kind::cast).toList();
+  static <N extends SessionNotification> List<N> only(
+      Class<N> kind, List<SessionNotification> sessionNotification) {
+    return sessionNotification.stream().filter(kind::isInstance).map(kind::cast).toList();
   }
 }

@@ -71,7 +71,7 @@ public interface StoreUnderTest extends AutoCloseable {
 
   /** Lets time pass for the store. Blocks, unless time moves by hand. */
   default void pass(Duration time) {
-    Waits.pass(time);
+    BoundedWait.pass(time);
   }
 
   /**

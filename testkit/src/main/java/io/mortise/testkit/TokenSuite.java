@@ -7,11 +7,11 @@ import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.testkit.mutant.MutantHunt;
+import io.mortise.spi.SessionNotification;
+import io.mortise.testkit.mutant.MutationTestRunner;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -123,7 +123,7 @@ class TokenSuite extends StoreSuite {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHolderThatExpired_whenItIsTakenOver_thenTheTokenRises() {
     SessionDriver a = shortSession("a");
     SessionDriver b = session("b");
@@ -143,10 +143,11 @@ class TokenSuite extends StoreSuite {
     AttemptId waiter = b.attempt();
     queued(b.ask(new Request.Acquire(LOCK, waiter, EX, true, Terms.NONE, 10, 0, null)));
     a.end(LOCK, first.attempt());
-    News.Granted news = only(News.Granted.class, b.news()).get(0);
+    SessionNotification.Granted notifications =
+        only(SessionNotification.Granted.class, b.notifications()).get(0);
     Reply.Granted poll = granted(b.enqueue(LOCK, waiter, EX));
-    assertThat(poll.token()).isEqualTo(news.token()).isGreaterThan(last(first));
-    assertThat(poll.tokens()).isEqualTo(news.tokens()).isBetween(1, 10);
+    assertThat(poll.token()).isEqualTo(notifications.token()).isGreaterThan(last(first));
+    assertThat(poll.tokens()).isEqualTo(notifications.tokens()).isBetween(1, 10);
   }
 
   @Test
@@ -154,7 +155,7 @@ class TokenSuite extends StoreSuite {
     needs(Capability.EVICT);
     SessionDriver a = session("a");
     Reply.Granted first = granted(a.ask(block(a.attempt(), 1024, 0, null)));
-    Waits.join(store().evict(LOCK, first.attempt(), Eviction.BREAK));
+    BoundedWait.join(store().evict(LOCK, first.attempt(), Eviction.BREAK));
     assertThat(session("b").hold(LOCK, EX).token()).isGreaterThan(last(first));
   }
 
@@ -189,7 +190,7 @@ class TokenSuite extends StoreSuite {
   }
 
   @Test
-  @Tag(MutantHunt.ALONE)
+  @Tag(MutationTestRunner.ALONE)
   void givenStoreThatIsRestarted_thenTokensRise_andWhatWasHeldIsHeldOrLostButNeverTwice() {
     SessionDriver a = session("a");
     Reply.Granted first = granted(a.ask(block(a.attempt(), 1024, 0, null)));

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.spi.Verdict;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionVerdict;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -38,18 +38,19 @@ class WaiterLivenessSuite extends StoreSuite {
   }
 
   /** Process a holds the lock; b is in a process of its own, which can be killed. */
-  private record Scene(SessionDriver a, AttemptId held, LockStore process, SessionDriver b) {
+  private record ContendedLock(
+      SessionDriver a, AttemptId held, LockStore process, SessionDriver b) {
     void release() {
       a.end(LOCK, held);
     }
   }
 
-  private Scene scene() {
+  private ContendedLock scene() {
     needs(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
     SessionDriver a = session("a");
     AttemptId held = a.hold(LOCK, EX).attempt();
     LockStore process = under.another();
-    return new Scene(a, held, process, in(process, "b"));
+    return new ContendedLock(a, held, process, in(process, "b"));
   }
 
   /** Closes the connections of a process, as its death does. */
@@ -66,7 +67,7 @@ class WaiterLivenessSuite extends StoreSuite {
     SessionDriver a = session("a");
     renewed(a.renew(shortTtl()));
     outliveSession();
-    assertThat(judge(a)).isInstanceOf(Verdict.SessionEnded.class);
+    assertThat(judge(a)).isInstanceOf(SessionVerdict.SessionEnded.class);
     assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
   }
 
@@ -78,52 +79,52 @@ class WaiterLivenessSuite extends StoreSuite {
     renewed(a.renew(LONG.dividedBy(2)));
     assertThat(judge(a))
         .isInstanceOfSatisfying(
-            Verdict.Alive.class,
+            SessionVerdict.Alive.class,
             alive -> assertThat(alive.left()).isLessThanOrEqualTo(LONG.dividedBy(2)));
     renewed(a.renew());
     assertThat(judge(a))
         .isInstanceOfSatisfying(
-            Verdict.Alive.class,
+            SessionVerdict.Alive.class,
             alive -> assertThat(alive.left()).isGreaterThan(LONG.dividedBy(2)));
     assertThat(holders(LOCK)).containsExactly(held);
   }
 
   @Test
   void givenKilledHead_whenTheHolderReleases_thenTheNextConnectedWaiterHolds() {
-    Scene scene = scene();
+    ContendedLock contendedLock = scene();
     SessionDriver c = session("c");
-    AttemptId dead = scene.b().queued(LOCK, EX);
+    AttemptId dead = contendedLock.b().queued(LOCK, EX);
     AttemptId live = c.queued(LOCK, EX);
-    kill(scene.process(), scene.b());
-    scene.release();
+    kill(contendedLock.process(), contendedLock.b());
+    contendedLock.release();
     assertThat(holders(LOCK)).containsExactly(live);
     assertThat(waiters(LOCK)).as("who is passed keeps its place").containsExactly(dead);
   }
 
   @Test
   void givenKilledHeadWithTenDeadBehindIt_whenTheHolderReleases_thenTheNextConnectedWaiterHolds() {
-    Scene scene = scene();
+    ContendedLock contendedLock = scene();
     SessionDriver c = session("c");
     List<AttemptId> dead = new ArrayList<>();
-    SessionDriver d = in(scene.process(), "d");
+    SessionDriver d = in(contendedLock.process(), "d");
     for (int i = 0; i < 11; i++) {
-      dead.add((i % 2 == 0 ? scene.b() : d).queued(LOCK, EX));
+      dead.add((i % 2 == 0 ? contendedLock.b() : d).queued(LOCK, EX));
     }
     AttemptId live = c.queued(LOCK, EX);
-    kill(scene.process(), scene.b(), d);
-    scene.release();
+    kill(contendedLock.process(), contendedLock.b(), d);
+    contendedLock.release();
     assertThat(holders(LOCK)).containsExactly(live);
     assertThat(waiters(LOCK)).containsExactlyElementsOf(dead);
   }
 
   @Test
   void givenMoreKilledWaitersThanAStepLooksAt_whenTheHolderReleases_thenNothingIsLeftToDo() {
-    Scene scene = scene();
+    ContendedLock contendedLock = scene();
     for (int i = 0; i < 70; i++) {
-      scene.b().queued(LOCK, EX);
+      contendedLock.b().queued(LOCK, EX);
     }
-    kill(scene.process(), scene.b());
-    Reply ended = scene.a().ask(new Request.Abandon(LOCK, scene.held()));
+    kill(contendedLock.process(), contendedLock.b());
+    Reply ended = contendedLock.a().ask(new Request.Abandon(LOCK, contendedLock.held()));
     assertThat(ended)
         .as("who is told to come back would do so as long as they live")
         .isInstanceOfSatisfying(Reply.Ended.class, e -> assertThat(e.more()).isFalse());
@@ -131,19 +132,19 @@ class WaiterLivenessSuite extends StoreSuite {
 
   @Test
   void givenOnlyKilledWaiters_whenTheHolderReleases_thenANewcomerHolds() {
-    Scene scene = scene();
+    ContendedLock contendedLock = scene();
     SessionDriver c = session("c");
-    AttemptId dead = scene.b().queued(LOCK, EX);
-    kill(scene.process(), scene.b());
-    scene.release();
+    AttemptId dead = contendedLock.b().queued(LOCK, EX);
+    kill(contendedLock.process(), contendedLock.b());
+    contendedLock.release();
     assertThat(holders(LOCK)).isEmpty();
     AttemptId live = granted(c.acquire(LOCK, c.attempt(), EX)).attempt();
     assertThat(waiters(LOCK)).containsExactly(dead);
-    assertThat(only(News.Wanted.class, c.news()))
+    assertThat(only(SessionNotification.Contended.class, c.notifications()))
         .as("the answer alone may be lost, and nobody would tell a leftover")
-        .extracting(News::attempt)
+        .extracting(SessionNotification::attempt)
         .containsExactly(live);
-    AttemptId next = scene.a().queued(LOCK, EX);
+    AttemptId next = contendedLock.a().queued(LOCK, EX);
     c.end(LOCK, live);
     assertThat(holders(LOCK)).containsExactly(next);
   }
@@ -151,13 +152,13 @@ class WaiterLivenessSuite extends StoreSuite {
   @Test
   void givenKilledWriterAheadOfReaders_whenTheHolderReleases_thenTheReadersHold() {
     needs(Capability.SHARED);
-    Scene scene = scene();
+    ContendedLock contendedLock = scene();
     SessionDriver c = session("c");
-    AttemptId dead = scene.b().queued(LOCK, EX);
+    AttemptId dead = contendedLock.b().queued(LOCK, EX);
     AttemptId first = c.queued(LOCK, SH);
     AttemptId second = c.queued(LOCK, SH);
-    kill(scene.process(), scene.b());
-    scene.release();
+    kill(contendedLock.process(), contendedLock.b());
+    contendedLock.release();
     assertThat(holders(LOCK)).containsExactlyInAnyOrder(first, second);
     assertThat(waiters(LOCK)).containsExactly(dead);
   }
@@ -165,16 +166,16 @@ class WaiterLivenessSuite extends StoreSuite {
   @Test
   @Tag("retried-attempt-granted-once")
   void givenHeadThatWasPassed_whenItConnectsAgain_thenItIsTheNextThatHolds() {
-    Scene scene = scene();
+    ContendedLock contendedLock = scene();
     SessionDriver c = session("c");
-    AttemptId head = scene.b().queued(LOCK, EX);
+    AttemptId head = contendedLock.b().queued(LOCK, EX);
     AttemptId next = c.queued(LOCK, EX);
     AttemptId last = c.queued(LOCK, EX);
-    kill(scene.process(), scene.b());
-    scene.release();
+    kill(contendedLock.process(), contendedLock.b());
+    contendedLock.release();
     assertThat(holders(LOCK)).containsExactly(next);
 
-    SessionDriver again = connected(scene.b().twin(store()));
+    SessionDriver again = connected(contendedLock.b().twin(store()));
     queued(again.enqueue(LOCK, head, EX));
     c.end(LOCK, next);
     assertThat(holders(LOCK)).containsExactly(head);
@@ -184,15 +185,15 @@ class WaiterLivenessSuite extends StoreSuite {
 
   @Test
   void givenDisconnectedHeadOfAFreeLock_whenItsOwnRequestComes_thenItHolds() {
-    Scene scene = scene();
-    AttemptId head = scene.b().queued(LOCK, EX);
-    kill(scene.process(), scene.b());
-    scene.release();
+    ContendedLock contendedLock = scene();
+    AttemptId head = contendedLock.b().queued(LOCK, EX);
+    kill(contendedLock.process(), contendedLock.b());
+    contendedLock.release();
     assertThat(holders(LOCK)).isEmpty();
-    SessionDriver again = scene.b().twin(store());
+    SessionDriver again = contendedLock.b().twin(store());
     granted(again.enqueue(LOCK, head, EX));
     again.end(LOCK, head);
-    assertFree(LOCK, scene.a());
+    assertFree(LOCK, contendedLock.a());
     again.close();
   }
 }

@@ -7,6 +7,6 @@ import java.util.EnumSet;
 @ContractFor("mem")
 class MemClientTest extends LockClientContract {
   MemClientTest() {
-    super(MemUnderTest.onRealTime(EnumSet.allOf(Capability.class)));
+    super(MemStoreUnderTest.onRealTime(EnumSet.allOf(Capability.class)));
   }
 }

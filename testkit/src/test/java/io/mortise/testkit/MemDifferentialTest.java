@@ -18,12 +18,12 @@ import org.junit.jupiter.api.TestFactory;
 @ContractFor("mem")
 class MemDifferentialTest extends DifferentialContract {
   MemDifferentialTest() {
-    super(MemUnderTest::new);
+    super(MemStoreUnderTest::new);
   }
 
   @TestFactory
   Stream<DynamicTest> givenRuleTakenAway_thenTheDifferenceIsFoundAndShortened() {
-    return Mutants.ANSWERING.entrySet().stream()
+    return TableRuleMutants.ANSWERING.entrySet().stream()
         .map(
             mutant ->
                 DynamicTest.dynamicTest(
@@ -50,17 +50,17 @@ class MemDifferentialTest extends DifferentialContract {
     // But without sessions, where nobody judges and answers differ by nature.
     for (Capability lacking : EnumSet.complementOf(EnumSet.of(Capability.SESSION))) {
       DifferentialContract contract =
-          new DifferentialContract(() -> MemUnderTest.without(lacking)) {};
+          new DifferentialContract(() -> MemStoreUnderTest.without(lacking)) {};
       contract.check(Seed.draw(), 200);
     }
     new DifferentialContract(
-        () -> new MemUnderTest(EnumSet.of(Capability.SESSION), TableRules.ALL)) {}.check(
+        () -> new MemStoreUnderTest(EnumSet.of(Capability.SESSION), TableRules.ALL)) {}.check(
         Seed.draw(), 200);
   }
 
   private static final class Mutated extends DifferentialContract {
     Mutated(TableRules rules) {
-      super(() -> new MemUnderTest(EnumSet.allOf(Capability.class), rules));
+      super(() -> new MemStoreUnderTest(EnumSet.allOf(Capability.class), rules));
     }
   }
 }

@@ -4,6 +4,6 @@ package io.mortise.testkit;
 @ContractFor("mem")
 class MemStoreTest extends LockStoreContract {
   MemStoreTest() {
-    super(new MemUnderTest());
+    super(new MemStoreUnderTest());
   }
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class AttemptTable {
   private static final int SMALLEST = 16;
 
-  private @Nullable Attempt[] slots = new @Nullable Attempt[SMALLEST];
+  private @Nullable ZooKeeperAttempt[] slots = new @Nullable ZooKeeperAttempt[SMALLEST];
   private int size;
 
   private static int slot(long number, int length) {
@@ -19,9 +19,9 @@ final class AttemptTable {
     return (int) (spread >>> 32) & (length - 1);
   }
 
-  @Nullable Attempt get(long number) {
+  @Nullable ZooKeeperAttempt get(long number) {
     for (int i = slot(number, slots.length); ; i = (i + 1) & (slots.length - 1)) {
-      Attempt here = slots[i];
+      ZooKeeperAttempt here = slots[i];
       if (here == null || here.number == number) {
         return here;
       }
@@ -29,32 +29,32 @@ final class AttemptTable {
   }
 
   /** Adds one whose number is not there. */
-  void add(Attempt attempt) {
+  void add(ZooKeeperAttempt zooKeeperAttempt) {
     if ((size + 1) * 4 > slots.length * 3) {
-      @Nullable Attempt[] old = slots;
-      slots = new @Nullable Attempt[old.length * 2];
-      for (Attempt moved : old) {
+      @Nullable ZooKeeperAttempt[] old = slots;
+      slots = new @Nullable ZooKeeperAttempt[old.length * 2];
+      for (ZooKeeperAttempt moved : old) {
         if (moved != null) {
           put(moved);
         }
       }
     }
-    put(attempt);
+    put(zooKeeperAttempt);
     size++;
   }
 
-  private void put(Attempt attempt) {
-    int i = slot(attempt.number, slots.length);
+  private void put(ZooKeeperAttempt zooKeeperAttempt) {
+    int i = slot(zooKeeperAttempt.number, slots.length);
     while (slots[i] != null) {
       i = (i + 1) & (slots.length - 1);
     }
-    slots[i] = attempt;
+    slots[i] = zooKeeperAttempt;
   }
 
   /** Does nothing if it is not here. */
-  void remove(Attempt attempt) {
-    int i = slot(attempt.number, slots.length);
-    while (slots[i] != attempt) {
+  void remove(ZooKeeperAttempt zooKeeperAttempt) {
+    int i = slot(zooKeeperAttempt.number, slots.length);
+    while (slots[i] != zooKeeperAttempt) {
       if (slots[i] == null) {
         return;
       }
@@ -64,7 +64,7 @@ final class AttemptTable {
     size--;
     // What follows in the same run may have been pushed on by it.
     for (int j = (i + 1) & (slots.length - 1); ; j = (j + 1) & (slots.length - 1)) {
-      Attempt next = slots[j];
+      ZooKeeperAttempt next = slots[j];
       if (next == null) {
         return;
       }
@@ -73,11 +73,11 @@ final class AttemptTable {
     }
   }
 
-  List<Attempt> all() {
-    List<Attempt> all = new ArrayList<>(size);
-    for (Attempt attempt : slots) {
-      if (attempt != null) {
-        all.add(attempt);
+  List<ZooKeeperAttempt> all() {
+    List<ZooKeeperAttempt> all = new ArrayList<>(size);
+    for (ZooKeeperAttempt zooKeeperAttempt : slots) {
+      if (zooKeeperAttempt != null) {
+        all.add(zooKeeperAttempt);
       }
     }
     return all;

@@ -17,19 +17,19 @@ final class NodeData {
   private NodeData() {}
 
   /** An attempt: {@code ATTEMPT TTL_MS LABEL}. */
-  record Entry(AttemptId attempt, Duration ttl, String label) {}
+  record AttemptData(AttemptId attempt, Duration ttl, String label) {}
 
   /** A process: {@code BEAT TTL_MS HOST PID NAME}. */
-  record Member(long beat, Duration ttl, ClientLabel client) {}
+  record SessionData(long beat, Duration ttl, ClientLabel client) {}
 
   static String attempt(AttemptId attempt, Duration ttl, String label) {
     return attempt.encoded() + " " + ttl.toMillis() + " " + label;
   }
 
-  static @Nullable Entry attempt(byte @Nullable [] data) {
+  static @Nullable AttemptData attempt(byte @Nullable [] data) {
     try {
       String[] parts = text(data).split(" ", 3);
-      return new Entry(
+      return new AttemptData(
           AttemptId.parse(parts[0]), Duration.ofMillis(Long.parseLong(parts[1])), parts[2]);
     } catch (RuntimeException e) {
       return null;
@@ -40,10 +40,10 @@ final class NodeData {
     return bytes(beat + " " + spec.ttl().toMillis() + " " + spec.client().encoded());
   }
 
-  static @Nullable Member member(byte @Nullable [] data) {
+  static @Nullable SessionData member(byte @Nullable [] data) {
     try {
       String[] parts = text(data).split(" ", 3);
-      return new Member(
+      return new SessionData(
           Long.parseLong(parts[0]),
           Duration.ofMillis(Long.parseLong(parts[1])),
           ClientLabel.parse(parts[2]));

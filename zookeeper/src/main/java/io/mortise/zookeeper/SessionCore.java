@@ -1,18 +1,18 @@
 package io.mortise.zookeeper;
 
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
-import io.mortise.zookeeper.Reads.Node;
-import io.mortise.zookeeper.internal.Guard;
-import io.mortise.zookeeper.internal.Handle;
-import io.mortise.zookeeper.internal.Inbox;
-import io.mortise.zookeeper.internal.Leftovers;
-import io.mortise.zookeeper.internal.Timer;
+import io.mortise.zookeeper.MultiRead.NodeContent;
+import io.mortise.zookeeper.internal.DelayedTaskScheduler;
+import io.mortise.zookeeper.internal.EphemeralNodeCleaner;
+import io.mortise.zookeeper.internal.NotificationBuffer;
+import io.mortise.zookeeper.internal.OutboxLock;
+import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,10 +31,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * One session: a ZooKeeper session with its node, its attempts, and what it is told.
  *
- * <p><b>Parts.</b> {@link Heart} opens and renews it; {@link Turns} has what is going on about each
- * lock name; {@link Lane} sends creations and removals, many in one transaction; {@link Inbox}
- * keeps news until it is acknowledged. All of it is passive, under one {@link Guard}; answers and
- * events come on the ZooKeeper client's event thread, in order.
+ * <p><b>Parts.</b> {@link SessionRenewal} opens and renews it; {@link LockQueueManager} has what is
+ * going on about each lock name; {@link NodeWriter} sends creations and removals, many in one
+ * transaction; {@link NotificationBuffer} keeps news until it is acknowledged. All of it is
+ * passive, under one {@link OutboxLock}; answers and events come on the ZooKeeper client's event
+ * thread, in order.
  *
  * <p><b>What order gives.</b> Requests of one ZooKeeper session are executed in order, and events
  * come before the answer to any later request. So a read that follows a creation in the same flush
@@ -44,27 +45,28 @@ import org.jspecify.annotations.Nullable;
  * serves the session, or never. So after each new connection what is in doubt is looked up, by the
  * attempt ids in the nodes' data, and is in doubt no more.
  */
-final class SessionCore implements Handle.Listener {
+final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   private static final long AGAIN_NANOS = 500_000_000;
 
   private final ZooKeeperLockStore store;
   private final SessionSpec spec;
-  private final Guard guard = new Guard();
-  private final List<Consumer<News>> listeners = new CopyOnWriteArrayList<>();
+  private final OutboxLock guard = new OutboxLock();
+  private final List<Consumer<SessionNotification>> listeners = new CopyOnWriteArrayList<>();
   private final List<Runnable> settling = new ArrayList<>();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
-  private final Inbox inbox = new Inbox();
-  private final Heart heart;
-  private final Lane lane;
-  private final Turns turns;
-  private @Nullable Handle handle;
+  private final NotificationBuffer notificationBuffer = new NotificationBuffer();
+  private final SessionRenewal sessionRenewal;
+  private final NodeWriter nodeWriter;
+  private final LockQueueManager turns;
+  private @Nullable ZooKeeperConnection zooKeeperConnection;
 
   SessionCore(ZooKeeperLockStore store, SessionSpec spec) {
     this.store = store;
     this.spec = spec;
-    this.heart = new Heart(this, spec, store.layout().session(spec.id()), store.relay());
-    this.lane = new Lane(this);
-    this.turns = new Turns(this, lane);
+    this.sessionRenewal =
+        new SessionRenewal(this, spec, store.layout().session(spec.id()), store.relay());
+    this.nodeWriter = new NodeWriter(this);
+    this.turns = new LockQueueManager(this, nodeWriter);
   }
 
   // ---- What the parts share ----
@@ -73,11 +75,11 @@ final class SessionCore implements Handle.Listener {
     return store;
   }
 
-  Guard guard() {
+  OutboxLock guard() {
     return guard;
   }
 
-  Layout layout() {
+  NodeLayout layout() {
     return store.layout();
   }
 
@@ -99,30 +101,30 @@ final class SessionCore implements Handle.Listener {
 
   /** What tokens of a node are made of, above their lower 16 bits. */
   long tokenRank(long czxid) {
-    return heart.tokenBase() + czxid;
+    return sessionRenewal.tokenBase() + czxid;
   }
 
   /** When who waits is to ask again at the latest. */
-  Duration askAgain() {
+  Duration retryAfter() {
     return spec.ttl().dividedBy(2);
   }
 
   /** Whether a node is that of an attempt of this very session. */
-  boolean isOurs(Node node, Attempt attempt) {
-    Stat stat = node.stat();
-    NodeData.Entry entry = NodeData.attempt(node.data());
+  boolean isOurs(NodeContent nodeContent, ZooKeeperAttempt zooKeeperAttempt) {
+    Stat stat = nodeContent.stat();
+    NodeData.AttemptData attemptData = NodeData.attempt(nodeContent.data());
     return stat != null
-        && entry != null
+        && attemptData != null
         && stat.getEphemeralOwner() == handle().client().getSessionId()
-        && entry.attempt().equals(attempt(attempt.number));
+        && attemptData.attempt().equals(attempt(zooKeeperAttempt.number));
   }
 
-  Inbox inbox() {
-    return inbox;
+  NotificationBuffer inbox() {
+    return notificationBuffer;
   }
 
-  Handle handle() {
-    Handle present = handle;
+  ZooKeeperConnection handle() {
+    ZooKeeperConnection present = zooKeeperConnection;
     if (present == null) {
       throw new IllegalStateException("There is no connection yet.");
     }
@@ -130,11 +132,11 @@ final class SessionCore implements Handle.Listener {
   }
 
   boolean isOpen() {
-    return heart.isOpen();
+    return sessionRenewal.isOpen();
   }
 
   boolean isOver() {
-    return heart.isOver();
+    return sessionRenewal.isOver();
   }
 
   /**
@@ -149,7 +151,10 @@ final class SessionCore implements Handle.Listener {
         // Never alone: tokens would fall back to where they began without an epoch.
         handle()
             .client()
-            .multi(TokenEpoch.birth(layout(), acl()), (rc, given, context, results) -> {}, null);
+            .multi(
+                TokenEpoch.initialNodes(layout(), acl()),
+                (rc, given, context, results) -> {},
+                null);
       } else {
         makeContainer(part, new byte[0]);
       }
@@ -170,9 +175,12 @@ final class SessionCore implements Handle.Listener {
   }
 
   /** Under the guard: tells the engine at once, and again with the renewals until it has heard. */
-  void tell(News news) {
-    inbox.add(news);
-    guard.later(() -> listeners.forEach(listener -> listener.accept(news)));
+  void tell(SessionNotification sessionNotification) {
+    notificationBuffer.add(sessionNotification);
+    guard.later(
+        () ->
+            listeners.forEach(
+                connectionListener -> connectionListener.accept(sessionNotification)));
   }
 
   /** Under the guard: runs this once no look at a line is under way that may bring news. */
@@ -196,12 +204,12 @@ final class SessionCore implements Handle.Listener {
   // ---- What the session does ----
 
   /** One more view of the session. */
-  void listen(Consumer<News> hints) {
+  void listen(Consumer<SessionNotification> hints) {
     listeners.add(hints);
   }
 
   CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-    return heart.renew(previous, next, seen);
+    return sessionRenewal.renew(previous, next, seen);
   }
 
   void submit(Request request, boolean later, Consumer<Reply> sink) {
@@ -209,8 +217,8 @@ final class SessionCore implements Handle.Listener {
   }
 
   /** Tells those who have waited for too long that there was no answer. */
-  void expire(long now, long patience) {
-    guard.run(() -> turns.expire(now, patience));
+  void expire(long now, long requestTimeout) {
+    guard.run(() -> turns.expire(now, requestTimeout));
   }
 
   /** Under no lock: asks for a connection. */
@@ -221,11 +229,11 @@ final class SessionCore implements Handle.Listener {
         .execute(
             () -> {
               try {
-                Handle made = store.connector().connect(sessionMillis, this);
+                ZooKeeperConnection made = store.connector().connect(sessionMillis, this);
                 guard.run(
                     () -> {
-                      handle = made;
-                      if (heart.isOver()) {
+                      zooKeeperConnection = made;
+                      if (sessionRenewal.isOver()) {
                         // Here, for the store, which was closed meanwhile, executes no more.
                         guard.later(made::close);
                       } else if (made.isUp()) {
@@ -240,8 +248,8 @@ final class SessionCore implements Handle.Listener {
 
   /** Under the guard: the connection is of no use. */
   void disconnect() {
-    Handle useless = handle;
-    handle = null;
+    ZooKeeperConnection useless = zooKeeperConnection;
+    zooKeeperConnection = null;
     if (useless != null) {
       store.executor().execute(useless::close);
     }
@@ -250,7 +258,7 @@ final class SessionCore implements Handle.Listener {
   CompletionStage<Void> close() {
     guard.run(
         () -> {
-          if (heart.isNew()) {
+          if (sessionRenewal.isNew()) {
             // The store knows nothing of it.
             store.forget(this);
             guard.later(() -> closed.complete(null));
@@ -268,11 +276,11 @@ final class SessionCore implements Handle.Listener {
     guard.run(
         () -> {
           // The event may come before the one who connects has said which handle it is.
-          if (handle == null || heart.isOver()) {
+          if (zooKeeperConnection == null || sessionRenewal.isOver()) {
             return;
           }
-          boolean again = heart.isOpen();
-          heart.connected();
+          boolean again = sessionRenewal.isOpen();
+          sessionRenewal.connected();
           if (again) {
             turns.reconnected();
             listNotes();
@@ -290,16 +298,17 @@ final class SessionCore implements Handle.Listener {
   public void over(String why) {
     guard.run(
         () -> {
-          if (heart.isOver()) {
+          if (sessionRenewal.isOver()) {
             return;
           }
-          Handle last = handle;
+          ZooKeeperConnection last = zooKeeperConnection;
           boolean borrowed = last != null && !last.isOwn();
           List<String> nodes = borrowed ? turns.nodes() : List.of();
-          Map<String, Set<AttemptId>> doubtful = borrowed ? turns.doubtful() : Map.of();
+          Map<String, Set<AttemptId>> attemptsInDoubt =
+              borrowed ? turns.attemptsInDoubt() : Map.of();
           turns.over();
-          heart.over(why);
-          lane.over();
+          sessionRenewal.over(why);
+          nodeWriter.over();
           settling.clear();
           store.forget(this);
           guard.later(
@@ -310,7 +319,7 @@ final class SessionCore implements Handle.Listener {
                           () -> {
                             if (last != null && borrowed) {
                               removeOurs(last, nodes);
-                              doubtful.forEach((lock, ours) -> find(last, lock, ours));
+                              attemptsInDoubt.forEach((lock, ours) -> find(last, lock, ours));
                             } else if (last != null) {
                               last.close();
                             }
@@ -320,34 +329,34 @@ final class SessionCore implements Handle.Listener {
   }
 
   /** The client, and with it the ephemeral nodes, outlive this session. */
-  private void removeOurs(Handle last, List<String> nodes) {
+  private void removeOurs(ZooKeeperConnection last, List<String> nodes) {
     List<String> all = new ArrayList<>(nodes);
     all.add(layout().session(id()));
-    Leftovers.remove(last, all, layout().notes(id()));
+    EphemeralNodeCleaner.remove(last, all, layout().notes(id()));
   }
 
   /** What was on its way may have been made; it is known by the attempt ids in the nodes. */
-  private void find(Handle last, String lock, Set<AttemptId> ours) {
+  private void find(ZooKeeperConnection last, String lock, Set<AttemptId> ours) {
     if (!last.client().getState().isAlive()) {
       return;
     }
-    Roll.read(
+    AttemptIndex.read(
         last.client(),
         lock,
         roll -> {
           if (roll == null) {
-            Timer.whateverCloses(AGAIN_NANOS, () -> find(last, lock, ours));
+            DelayedTaskScheduler.scheduleDetached(AGAIN_NANOS, () -> find(last, lock, ours));
             return;
           }
           List<String> nodes = new ArrayList<>();
-          for (AttemptId attempt : ours) {
-            Integer at = roll.index().get(attempt);
+          for (AttemptId zooKeeperAttempt : ours) {
+            Integer at = roll.index().get(zooKeeperAttempt);
             if (at != null) {
               nodes.add(lock + "/" + roll.line().place(at).node());
             }
           }
           if (!nodes.isEmpty()) {
-            Leftovers.remove(last, nodes, layout().notes(id()));
+            EphemeralNodeCleaner.remove(last, nodes, layout().notes(id()));
           }
         });
   }
@@ -356,7 +365,7 @@ final class SessionCore implements Handle.Listener {
   public void changed(EventType type, String path) {
     guard.run(
         () -> {
-          if (heart.isOver()) {
+          if (sessionRenewal.isOver()) {
             return;
           }
           if (!path.startsWith(layout().notes(id()))) {
@@ -388,11 +397,11 @@ final class SessionCore implements Handle.Listener {
   }
 
   private void noted(String path) {
-    if (heart.isOver()) {
+    if (sessionRenewal.isOver()) {
       return;
     }
     try {
-      turns.wanted(AttemptId.parse(Layout.last(path)));
+      turns.wanted(AttemptId.parse(NodeLayout.last(path)));
     } catch (IllegalArgumentException e) {
       return;
     }

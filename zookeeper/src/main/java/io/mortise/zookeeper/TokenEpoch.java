@@ -35,10 +35,10 @@ final class TokenEpoch {
   private TokenEpoch() {}
 
   /** The steps that make a root, and by that a new beginning; refused if the root is there. */
-  static List<Op> birth(Layout layout, List<ACL> acl) {
+  static List<Op> initialNodes(NodeLayout nodeLayout, List<ACL> acl) {
     return List.of(
-        Op.create(layout.root(), new byte[0], acl, CreateMode.CONTAINER),
-        Op.create(layout.epoch(), new byte[0], acl, CreateMode.PERSISTENT));
+        Op.create(nodeLayout.root(), new byte[0], acl, CreateMode.CONTAINER),
+        Op.create(nodeLayout.epoch(), new byte[0], acl, CreateMode.PERSISTENT));
   }
 
   /** What is added to a transaction's number. */
@@ -48,8 +48,8 @@ final class TokenEpoch {
 
   /** What came of a look: the base, if the code is OK. */
   @FunctionalInterface
-  interface Found {
-    void come(Code code, long base);
+  interface EpochCallback {
+    void onResult(Code code, long base);
   }
 
   /**
@@ -58,15 +58,19 @@ final class TokenEpoch {
    * @param parents makes what is above the root; called if that is missing
    */
   static void find(
-      ZooKeeper client, Layout layout, List<ACL> acl, Consumer<String> parents, Found found) {
+      ZooKeeper client,
+      NodeLayout nodeLayout,
+      List<ACL> acl,
+      Consumer<String> parents,
+      EpochCallback epochCallback) {
     client.exists(
-        layout.epoch(),
+        nodeLayout.epoch(),
         false,
         (rc, path, context, stat) -> {
           if (rc == Code.NONODE.intValue()) {
-            make(client, layout, acl, parents, 0, found);
+            make(client, nodeLayout, acl, parents, 0, epochCallback);
           } else {
-            found.come(Code.get(rc), rc == 0 ? base(stat) : 0);
+            epochCallback.onResult(Code.get(rc), rc == 0 ? base(stat) : 0);
           }
         },
         null);
@@ -74,30 +78,31 @@ final class TokenEpoch {
 
   private static void make(
       ZooKeeper client,
-      Layout layout,
+      NodeLayout nodeLayout,
       List<ACL> acl,
       Consumer<String> parents,
       int tries,
-      Found found) {
+      EpochCallback epochCallback) {
     client.multi(
-        birth(layout, acl),
+        initialNodes(nodeLayout, acl),
         (rc, path, context, results) -> {
-          String above = Layout.parent(layout.root());
+          String above = NodeLayout.parent(nodeLayout.root());
           if (rc == Code.NONODE.intValue() && tries < 3 && !above.isEmpty()) {
             parents.accept(above);
-            make(client, layout, acl, parents, tries + 1, found);
+            make(client, nodeLayout, acl, parents, tries + 1, epochCallback);
           } else if (rc == 0 || rc == Code.NODEEXISTS.intValue()) {
             // What was refused has come back by way of the leader: this read is not behind it.
             client.exists(
-                layout.epoch(),
+                nodeLayout.epoch(),
                 false,
                 (again, asked, given, stat) -> {
                   boolean isOld = again == Code.NONODE.intValue();
-                  found.come(isOld ? Code.OK : Code.get(again), again == 0 ? base(stat) : 0);
+                  epochCallback.onResult(
+                      isOld ? Code.OK : Code.get(again), again == 0 ? base(stat) : 0);
                 },
                 null);
           } else {
-            found.come(Code.get(rc), 0);
+            epochCallback.onResult(Code.get(rc), 0);
           }
         },
         null);

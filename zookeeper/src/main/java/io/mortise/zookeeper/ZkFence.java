@@ -92,7 +92,7 @@ public final class ZkFence {
     String guard = guard(token.lock());
     byte[] shown = (token.value() + " " + token.holder()).getBytes(StandardCharsets.US_ASCII);
     while (true) {
-      Seen seen = read(guard);
+      GuardRecord seen = read(guard);
       if (seen == null) {
         makeFolder();
       } else {
@@ -121,7 +121,7 @@ public final class ZkFence {
         Op.check(guard, version),
         () -> {
           sync(guard);
-          Seen seen = read(guard);
+          GuardRecord seen = read(guard);
           if (seen != null) {
             seen.refuse(token, guard);
           }
@@ -135,7 +135,7 @@ public final class ZkFence {
    * @return empty if none was shown yet
    */
   public OptionalLong latest(String lock) throws KeeperException, InterruptedException {
-    Seen seen = read(guard(lock));
+    GuardRecord seen = read(guard(lock));
     return seen == null ? OptionalLong.empty() : OptionalLong.of(seen.token());
   }
 
@@ -144,7 +144,7 @@ public final class ZkFence {
   }
 
   /** What a guard node has seen. */
-  private record Seen(long token, String holder, int version) {
+  private record GuardRecord(long token, String holder, int version) {
     void refuse(FencingToken shown, String guard) {
       if (token > shown.value() || (token == shown.value() && !holder.equals(shown.holder()))) {
         throw new StaleTokenException("guard node '" + guard + "'", shown, token, holder);
@@ -152,7 +152,7 @@ public final class ZkFence {
     }
   }
 
-  private @Nullable Seen read(String guard) throws KeeperException, InterruptedException {
+  private @Nullable GuardRecord read(String guard) throws KeeperException, InterruptedException {
     Stat stat = new Stat();
     byte[] data;
     try {
@@ -166,7 +166,7 @@ public final class ZkFence {
       throw new IllegalStateException(
           "Node '" + guard + "' is no guard node: it holds no token. Use another folder.");
     }
-    return new Seen(
+    return new GuardRecord(
         Long.parseLong(text.substring(0, blank)), text.substring(blank + 1), stat.getVersion());
   }
 

@@ -7,24 +7,24 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Verdict;
-import io.mortise.zookeeper.internal.Connector;
-import io.mortise.zookeeper.internal.Lookout;
-import io.mortise.zookeeper.internal.Servers;
+import io.mortise.zookeeper.internal.AdminConnection;
+import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.SessionLimits;
-import io.mortise.zookeeper.internal.Timer;
-import io.mortise.zookeeper.internal.Workers;
+import io.mortise.zookeeper.internal.WorkerPools;
+import io.mortise.zookeeper.internal.ZooKeeperConnector;
+import io.mortise.zookeeper.internal.ZooKeeperTarget;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -61,26 +61,29 @@ final class ZooKeeperLockStore implements LockStore {
   private static final Duration MIN_TTL = Duration.ofMillis(100);
   private static final long EXPIRY_NANOS = 250_000_000;
 
-  private final Connector connector;
+  private final ZooKeeperConnector zooKeeperConnector;
   private final ZooKeeperStore.Options options;
-  private final Layout layout;
+  private final NodeLayout nodeLayout;
   private final SessionLimits limits;
   private final StoreProfile profile;
-  private final Timer timer = new Timer("mortise-zookeeper-timer");
+  private final DelayedTaskScheduler delayedTaskScheduler =
+      new DelayedTaskScheduler("mortise-zookeeper-timer");
   private final ExecutorService executor;
   private final Map<SessionId, SessionCore> sessions = new ConcurrentHashMap<>();
-  private final Observer observer;
+  private final ZooKeeperInspector zooKeeperInspector;
   private volatile boolean closed;
 
-  private ZooKeeperLockStore(Connector connector, ZooKeeperStore.Options options, String display) {
-    this.connector = connector;
+  private ZooKeeperLockStore(
+      ZooKeeperConnector zooKeeperConnector, ZooKeeperStore.Options options, String display) {
+    this.zooKeeperConnector = zooKeeperConnector;
     this.options = options;
-    this.layout = new Layout(options.root());
-    this.executor = Workers.named("mortise-zookeeper-connect");
-    Lookout lookout = new Lookout(connector, display, options.timeout(), executor);
-    this.observer = new Observer(this, lookout, display);
+    this.nodeLayout = new NodeLayout(options.root());
+    this.executor = WorkerPools.named("mortise-zookeeper-connect");
+    AdminConnection adminConnection =
+        new AdminConnection(zooKeeperConnector, display, options.timeout(), executor);
+    this.zooKeeperInspector = new ZooKeeperInspector(this, adminConnection, display);
     try {
-      this.limits = lookout.limits(options.tick());
+      this.limits = adminConnection.limits(options.tick());
       this.profile =
           new StoreProfile(
               display,
@@ -89,39 +92,41 @@ final class ZooKeeperLockStore implements LockStore {
               MIN_TTL,
               // Sessions of few ticks outlive their TTL, and all end at a tick.
               limits.tick().multipliedBy(4));
-      lookout.prepare(
-          layout.root(),
-          TokenEpoch.birth(layout, options.acl()),
+      adminConnection.prepare(
+          nodeLayout.root(),
+          TokenEpoch.initialNodes(nodeLayout, options.acl()),
           options.acl(),
           CreateMode.CONTAINER);
     } catch (RuntimeException e) {
       shutDown();
       throw e;
     }
-    timer.in(EXPIRY_NANOS, this::expire);
+    delayedTaskScheduler.in(EXPIRY_NANOS, this::expire);
   }
 
   /** Of a URL. Blocks. */
   static LockStore connect(StoreUrl url) {
-    Servers servers = Servers.parse(url, Set.of("namespace"));
+    ZooKeeperTarget zooKeeperTarget = ZooKeeperTarget.parse(url, Set.of("namespace"));
     String namespace = url.parameter("namespace");
-    String root = servers.path().isEmpty() ? DEFAULT.root() : servers.path();
+    String root = zooKeeperTarget.path().isEmpty() ? DEFAULT.root() : zooKeeperTarget.path();
     if (namespace != null) {
       root += "/" + NodeNames.encode(LockName.of(namespace));
     }
     ZooKeeperStore.Options options =
         DEFAULT
             .withRoot(root)
-            .withTimeout(servers.timeout())
-            .withTick(servers.tick())
-            .withAcl(servers.acl());
+            .withTimeout(zooKeeperTarget.timeout())
+            .withTick(zooKeeperTarget.tick())
+            .withAcl(zooKeeperTarget.acl());
     return new ZooKeeperLockStore(
-        Connector.to(servers.at("")), options, "zk:" + servers.hosts() + root);
+        ZooKeeperConnector.to(zooKeeperTarget.at("")),
+        options,
+        "zk:" + zooKeeperTarget.hosts() + root);
   }
 
   static LockStore over(Callable<ZooKeeper> clients, ZooKeeperStore.Options options) {
     return new ZooKeeperLockStore(
-        Connector.over(clients), options, "zk:(client handed in)" + options.root());
+        ZooKeeperConnector.over(clients), options, "zk:(client handed in)" + options.root());
   }
 
   // ---- What the parts share ----
@@ -130,28 +135,28 @@ final class ZooKeeperLockStore implements LockStore {
     return options;
   }
 
-  Layout layout() {
-    return layout;
+  NodeLayout layout() {
+    return nodeLayout;
   }
 
   Duration relay() {
     return limits.tick();
   }
 
-  Timer timer() {
-    return timer;
+  DelayedTaskScheduler timer() {
+    return delayedTaskScheduler;
   }
 
   ExecutorService executor() {
     return executor;
   }
 
-  Observer observer() {
-    return observer;
+  ZooKeeperInspector observer() {
+    return zooKeeperInspector;
   }
 
-  Connector connector() {
-    return connector;
+  ZooKeeperConnector connector() {
+    return zooKeeperConnector;
   }
 
   void remember(SessionCore session) {
@@ -165,9 +170,9 @@ final class ZooKeeperLockStore implements LockStore {
   private void expire() {
     if (!closed) {
       long now = System.nanoTime();
-      long patience = options.timeout().toNanos();
-      sessions.values().forEach(session -> session.expire(now, patience));
-      timer.in(EXPIRY_NANOS, this::expire);
+      long requestTimeout = options.timeout().toNanos();
+      sessions.values().forEach(session -> session.expire(now, requestTimeout));
+      delayedTaskScheduler.in(EXPIRY_NANOS, this::expire);
     }
   }
 
@@ -185,20 +190,20 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   @Override
-  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     SessionCore core = sessions.computeIfAbsent(spec.id(), unknown -> new SessionCore(this, spec));
     core.listen(hints);
     return new ZooKeeperSession(core);
   }
 
   @Override
-  public CompletionStage<Verdict> judge(SessionId session) {
-    return observer.judge(session);
+  public CompletionStage<SessionVerdict> judge(SessionId session) {
+    return zooKeeperInspector.judge(session);
   }
 
   @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
-    return observer.inspect(query);
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+    return zooKeeperInspector.inspect(query);
   }
 
   @Override
@@ -225,10 +230,10 @@ final class ZooKeeperLockStore implements LockStore {
       return;
     }
     // Before: an engine that hears of the end of a session would begin another.
-    connector.close();
+    zooKeeperConnector.close();
     List<CompletableFuture<?>> ends = new ArrayList<>();
     sessions.values().forEach(session -> ends.add(session.close().toCompletableFuture()));
-    ends.add(CompletableFuture.runAsync(observer::close, executor));
+    ends.add(CompletableFuture.runAsync(zooKeeperInspector::close, executor));
     try {
       CompletableFuture.allOf(ends.toArray(CompletableFuture<?>[]::new)).get(3, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
@@ -241,8 +246,8 @@ final class ZooKeeperLockStore implements LockStore {
 
   private void shutDown() {
     closed = true;
-    observer.close();
-    timer.close();
+    zooKeeperInspector.close();
+    delayedTaskScheduler.close();
     executor.shutdown();
   }
 }

@@ -2,7 +2,7 @@ package io.mortise.zookeeper;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.zookeeper.internal.Servers;
+import io.mortise.zookeeper.internal.ZooKeeperTarget;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -81,7 +81,8 @@ public final class ZooKeeperStore {
   public record Options(String root, Duration timeout, Duration tick, List<ACL> acl) {
     /** Below {@code /mortise}, 5 s, tick not given, open to everybody. */
     public static final Options DEFAULT =
-        new Options("/mortise", Servers.DEFAULT_TIMEOUT, Duration.ZERO, Ids.OPEN_ACL_UNSAFE);
+        new Options(
+            "/mortise", ZooKeeperTarget.DEFAULT_TIMEOUT, Duration.ZERO, Ids.OPEN_ACL_UNSAFE);
 
     /**
      * Checks the values.
@@ -93,7 +94,7 @@ public final class ZooKeeperStore {
       if (root.equals("/")) {
         throw new IllegalArgumentException("The root of a store must not be '/'. Give it a path.");
       }
-      acl = Servers.checked(timeout, tick, acl);
+      acl = ZooKeeperTarget.checked(timeout, tick, acl);
     }
 
     /** The same below this root. */

@@ -1,6 +1,6 @@
 /**
  * The ZooKeeper store, on ephemeral sequential nodes: one public factory, the rest of it
- * package-private. {@code Layout} says what stands where, {@code SessionCore} what a session is
+ * package-private. {@code NodeLayout} says what stands where, {@code SessionCore} what a session is
  * made of; {@code ZkFence} guards what is kept in the same ensemble.
  */
 @NullMarked

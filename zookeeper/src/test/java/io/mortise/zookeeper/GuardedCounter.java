@@ -7,8 +7,8 @@ import io.mortise.LockTimeoutException;
 import io.mortise.StaleTokenException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.Mode;
-import io.mortise.testkit.Waits;
-import io.mortise.testkit.history.Event;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.history.AttemptEvent;
 import io.mortise.testkit.history.HistoryChecks;
 import io.mortise.testkit.history.HistoryRecorder;
 import io.mortise.testkit.history.Violation;
@@ -77,7 +77,7 @@ final class GuardedCounter implements AutoCloseable {
 
   private void use(LockClient locks, ZooKeeper data) throws InterruptedException {
     String id = name + "#" + attempts.incrementAndGet();
-    history.add(new Event.Asked(System.nanoTime(), id, "p", LOCK, Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.Asked(System.nanoTime(), id, "p", LOCK, Mode.EXCLUSIVE));
     Lease lease;
     try {
       lease = locks.lock(LOCK).acquireWithin(Duration.ofSeconds(2));
@@ -92,7 +92,7 @@ final class GuardedCounter implements AutoCloseable {
       // The moment is read first: what was valid after it was valid at it.
       long now = System.nanoTime();
       believed = lease.isValid() ? now : believed;
-      history.add(new Event.Granted(granted, id, token, believed));
+      history.add(new AttemptEvent.Granted(granted, id, token, believed));
       lease.close();
     } catch (LeaseLostException e) {
       // That can be.
@@ -119,7 +119,7 @@ final class GuardedCounter implements AutoCloseable {
       if (writing) {
         unknown.incrementAndGet();
       }
-      Waits.pass(Duration.ofMillis(20));
+      BoundedWait.pass(Duration.ofMillis(20));
     }
   }
 
@@ -135,7 +135,7 @@ final class GuardedCounter implements AutoCloseable {
   /** Waits until the counter has been raised a few times more. */
   void awaitProgress(String when) {
     int from = sure.get();
-    Waits.until(
+    BoundedWait.until(
         Duration.ofSeconds(90),
         "counter " + name + " went on " + when,
         () -> {
@@ -164,7 +164,7 @@ final class GuardedCounter implements AutoCloseable {
         try {
           value = read(data);
         } catch (KeeperException.ConnectionLossException e) {
-          Waits.pass(Duration.ofMillis(100));
+          BoundedWait.pass(Duration.ofMillis(100));
         }
       }
       List<Violation> found = new ArrayList<>(HistoryChecks.all(history.events(), false));

@@ -9,9 +9,9 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
-import io.mortise.testkit.Waits;
-import io.mortise.testkit.server.Relay;
-import io.mortise.testkit.server.Relay.Weather;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +54,8 @@ class LostConnectionTest {
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
   /** Where no container is removed between one use and the next. */
-  private final Relay line = Relay.to(ZooKeeperUnderTest.server().port());
+  private final FaultInjectionProxy line =
+      FaultInjectionProxy.to(ZooKeeperUnderTest.server().port());
 
   @BeforeAll
   static void connect() throws Exception {
@@ -68,7 +69,7 @@ class LostConnectionTest {
 
   @AfterEach
   void closeAll() throws Exception {
-    line.weather(Weather.FAIR);
+    line.weather(NetworkCondition.FAIR);
     threads.shutdownNow();
     for (int i = open.size() - 1; i >= 0; i--) {
       open.get(i).close();
@@ -110,7 +111,8 @@ class LostConnectionTest {
   }
 
   private void awaitNodes(Scheme scheme, String lock, int count) {
-    Waits.until(LONG, lock + " had " + count + " nodes", () -> nodes(scheme, lock).size() == count);
+    BoundedWait.until(
+        LONG, lock + " had " + count + " nodes", () -> nodes(scheme, lock).size() == count);
   }
 
   // ---- The answer is lost, the session kept ----
@@ -120,18 +122,18 @@ class LostConnectionTest {
   void givenNodeWhoseCreationWasNotAnswered_thenItIsFoundAgain_andThereIsOneOnly(Scheme scheme)
       throws Exception {
     DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
-    line.weather(Weather.MUTE);
+    line.weather(NetworkCondition.MUTE);
     Future<Lease> acquiring = start(() -> lock.acquireWithin(LONG));
     awaitNodes(scheme, "a", 1);
     assertThat(acquiring).isNotDone();
-    line.weather(Weather.FAIR);
+    line.weather(NetworkCondition.FAIR);
 
     Lease lease = get(acquiring);
 
     List<String> nodes = nodes(scheme, "a");
     assertThat(nodes).hasSize(1);
     long czxid = looking.exists(nodes.get(0), false).getCzxid();
-    Stat epoch = looking.exists(new Layout(root).epoch(), false);
+    Stat epoch = looking.exists(new NodeLayout(root).epoch(), false);
     long base = scheme == Scheme.ZK ? TokenEpoch.base(epoch) : 0;
     assertThat(lease.token()).isEqualTo((base + czxid) << 16);
     lease.close();
@@ -142,7 +144,7 @@ class LostConnectionTest {
   @EnumSource
   void givenWaitThatEndsInDoubt_thenNoNodeIsLeft(Scheme scheme) throws Exception {
     DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
-    line.weather(Weather.MUTE);
+    line.weather(NetworkCondition.MUTE);
     Future<Object> trying =
         start(
             () -> {
@@ -154,7 +156,7 @@ class LostConnectionTest {
             });
     awaitNodes(scheme, "a", 1);
     assertThat(get(trying)).isNotNull();
-    line.weather(Weather.FAIR);
+    line.weather(NetworkCondition.FAIR);
     awaitNodes(scheme, "a", 0);
     lock.acquireWithin(LONG).close();
   }
@@ -164,10 +166,10 @@ class LostConnectionTest {
   void givenReleaseThatWasNotAnswered_thenItIsKnownToBeDone(Scheme scheme) throws Exception {
     DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
     Lease lease = lock.acquireWithin(LONG);
-    line.weather(Weather.MUTE);
+    line.weather(NetworkCondition.MUTE);
     CompletableFuture<Void> released = lease.releaseAsync();
     awaitNodes(scheme, "a", 0);
-    line.weather(Weather.FAIR);
+    line.weather(NetworkCondition.FAIR);
     assertThat(released).succeedsWithin(LONG);
     lock.acquireWithin(LONG).close();
   }
@@ -177,19 +179,19 @@ class LostConnectionTest {
   void givenPermitsWhoseGrantWasNotAnswered_thenTheyAreFoundAgain_andAreNoMoreThanAskedFor(
       Scheme scheme) throws Exception {
     DistributedLock two = behindTheLine(scheme, KEPT).semaphore("pool", 3).permits(2);
-    line.weather(Weather.MUTE);
+    line.weather(NetworkCondition.MUTE);
     Future<Lease> acquiring = start(() -> two.acquireWithin(LONG));
     awaitNodes(scheme, "pool", 1);
-    line.weather(Weather.FAIR);
+    line.weather(NetworkCondition.FAIR);
     Lease lease = get(acquiring);
     // One node with its weight there, one per permit here.
     int nodes = scheme == Scheme.ZK ? 1 : 2;
     assertThat(nodes(scheme, "pool")).hasSize(nodes);
     assertThat(neighbour(scheme).semaphore("pool", 3).permits(2).tryAcquire()).isEmpty();
-    line.weather(Weather.MUTE);
+    line.weather(NetworkCondition.MUTE);
     CompletableFuture<Void> released = lease.releaseAsync();
     awaitNodes(scheme, "pool", 0);
-    line.weather(Weather.FAIR);
+    line.weather(NetworkCondition.FAIR);
     assertThat(released).succeedsWithin(LONG);
   }
 
@@ -198,7 +200,7 @@ class LostConnectionTest {
   void givenDowngradeThatWasNotAnswered_thenTheHoldIsReleasedAllTheSame(Scheme scheme)
       throws Exception {
     Lease writer = behindTheLine(scheme, KEPT).readWriteLock("a").writeLock().acquireWithin(LONG);
-    line.weather(Weather.MUTE);
+    line.weather(NetworkCondition.MUTE);
     Future<Object> narrowing =
         start(
             () -> {
@@ -209,11 +211,11 @@ class LostConnectionTest {
                 return e;
               }
             });
-    Waits.until(
+    BoundedWait.until(
         LONG,
         "there was a reader's node",
         () -> nodes(scheme, "a").stream().anyMatch(node -> node.contains("__READ__")));
-    line.weather(Weather.FAIR);
+    line.weather(NetworkCondition.FAIR);
     get(narrowing);
     writer.close();
     awaitNodes(scheme, "a", 0);
@@ -250,7 +252,7 @@ class LostConnectionTest {
   void givenNodeThatIsFoundAgain_whenItBelongsToAnotherSession_thenItIsNotBelieved(Scheme scheme)
       throws Exception {
     DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
-    line.weather(Weather.MUTE);
+    line.weather(NetworkCondition.MUTE);
     Future<Lease> acquiring = start(() -> lock.acquireWithin(LONG));
     awaitNodes(scheme, "a", 1);
     String node = nodes(scheme, "a").get(0);
@@ -258,7 +260,7 @@ class LostConnectionTest {
     // Somebody makes the same, with all that tells whose it is but the session.
     looking.delete(node, -1);
     looking.create(node, data, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-    line.weather(Weather.FAIR);
+    line.weather(NetworkCondition.FAIR);
     awaitNodes(scheme, "a", 2);
     assertThat(acquiring).isNotDone();
     looking.delete(node, -1);
@@ -281,11 +283,11 @@ class LostConnectionTest {
     Future<Lease> waiting = start(() -> cut.lock("a").acquireWithin(LONG));
     awaitNodes(scheme, "a", 2);
 
-    line.weather(Weather.FROZEN);
+    line.weather(NetworkCondition.FROZEN);
     Lease next = other.lock("mine").acquireWithin(LONG);
     assertThat(lost.isValid()).as("when another was granted").isFalse();
     awaitNodes(scheme, "a", 1);
-    line.weather(Weather.FAIR);
+    line.weather(NetworkCondition.FAIR);
 
     awaitNodes(scheme, "a", 2);
     others.close();
@@ -303,27 +305,27 @@ class LostConnectionTest {
   @EnumSource
   void givenRequestsThatAreHeldUpOnTheWay_whenAnotherIsGranted_thenTheHolderHadStoppedToBelieve(
       Scheme scheme) throws Exception {
-    heldUp(scheme, Weather.REQUESTS_HELD);
+    heldUp(scheme, NetworkCondition.REQUESTS_HELD);
   }
 
   @ParameterizedTest
   @EnumSource
   void givenAnswersThatAreHeldUpOnTheWay_whenAnotherIsGranted_thenTheHolderHadStoppedToBelieve(
       Scheme scheme) throws Exception {
-    heldUp(scheme, Weather.ANSWERS_HELD);
+    heldUp(scheme, NetworkCondition.ANSWERS_HELD);
   }
 
-  private void heldUp(Scheme scheme, Weather weather) throws Exception {
+  private void heldUp(Scheme scheme, NetworkCondition networkCondition) throws Exception {
     LockClient other = neighbour(scheme);
     Lease held = behindTheLine(scheme, MORTAL).lock("a").acquireWithin(LONG);
     CompletableFuture<Boolean> told = new CompletableFuture<>();
     held.onLost(lost -> told.complete(true));
-    line.weather(weather);
+    line.weather(networkCondition);
     Lease next = other.lock("a").acquireWithin(LONG);
     assertThat(held.isValid()).as("when another was granted").isFalse();
     assertThat(told).succeedsWithin(LONG);
     // What was held up arrives, and changes nothing.
-    line.weather(Weather.FAIR);
+    line.weather(NetworkCondition.FAIR);
     assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
     assertThat(next.isValid()).isTrue();
     assertThat(nodes(scheme, "a")).hasSize(1);
@@ -338,10 +340,10 @@ class LostConnectionTest {
     Lease held = behindTheLine(scheme, ttl).lock("a").acquireWithin(LONG);
     List<String> nodes = nodes(scheme, "a");
     for (int i = 0; i < 6; i++) {
-      line.weather(i % 2 == 0 ? Weather.REQUESTS_HELD : Weather.ANSWERS_HELD);
-      Waits.pass(Duration.ofMillis(400));
-      line.weather(Weather.FAIR);
-      Waits.pass(Duration.ofMillis(50));
+      line.weather(i % 2 == 0 ? NetworkCondition.REQUESTS_HELD : NetworkCondition.ANSWERS_HELD);
+      BoundedWait.pass(Duration.ofMillis(400));
+      line.weather(NetworkCondition.FAIR);
+      BoundedWait.pass(Duration.ofMillis(50));
     }
     assertThat(held.state()).isNotEqualTo(Lease.State.LOST);
     assertThat(nodes(scheme, "a")).isEqualTo(nodes);

@@ -8,7 +8,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.StoreUnavailableException;
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.LossyDisk;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.time.Duration;
@@ -52,11 +52,11 @@ class LostDataTest {
       long token = held.token();
       // The server may need some time to start again.
       CompletableFuture<Lease> waiting = b.lock("x").acquireAsync(LONG.multipliedBy(3));
-      Waits.until(LONG, "b waits", () -> waiters(a) == 1);
+      BoundedWait.until(LONG, "b waits", () -> waiters(a) == 1);
 
       disk.cutPower(server, () -> {});
 
-      Waits.until(LONG, "the server answers", () -> waiters(a) == 1);
+      BoundedWait.until(LONG, "the server answers", () -> waiters(a) == 1);
       held.ensureValid();
       assertThat(waiting).isNotDone();
       held.close();
@@ -119,7 +119,7 @@ class LostDataTest {
             .isGreaterThan(before.value());
       }
       // As the holder from before comes to itself, and goes on in the new beginning.
-      Waits.until(LONG, "its lease was lost", () -> lease.state() == Lease.State.LOST);
+      BoundedWait.until(LONG, "its lease was lost", () -> lease.state() == Lease.State.LOST);
       try (Lease again = holder.lock("x").acquireWithin(LONG)) {
         fence.enter(again);
       }

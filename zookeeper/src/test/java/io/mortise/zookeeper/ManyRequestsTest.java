@@ -8,14 +8,14 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -46,8 +46,8 @@ class ManyRequestsTest {
 
   private final Queue<Reply> surplus = new ConcurrentLinkedQueue<>();
 
-  private void heard(News news) {
-    if (news instanceof News.Granted granted) {
+  private void heard(SessionNotification sessionNotification) {
+    if (sessionNotification instanceof SessionNotification.Granted granted) {
       tokens.put(granted.attempt(), granted.token());
     }
   }
@@ -96,7 +96,7 @@ class ManyRequestsTest {
   void givenTransactionsBehindEachOther_whenContainersAreGone_thenAllIsDoneAllTheSame()
       throws Exception {
     int many = 300;
-    Layout layout = new Layout("/lost-containers");
+    NodeLayout nodeLayout = new NodeLayout("/lost-containers");
     try (LockStore store = open("/lost-containers");
         ZooKeeper other = TestServer.connect(server.address(), Duration.ofSeconds(30))) {
       StoreSession session = session(store);
@@ -116,7 +116,7 @@ class ManyRequestsTest {
       }
       for (int i = 0; i < many; i += 6) {
         try {
-          other.delete(layout.lock(name(i)), -1);
+          other.delete(nodeLayout.lock(name(i)), -1);
         } catch (KeeperException.NoNodeException e) {
           // The server found that it was empty.
         }
@@ -134,7 +134,7 @@ class ManyRequestsTest {
       for (CompletableFuture<Reply> reply : second) {
         assertThat(reply.get()).isInstanceOfAny(Reply.Granted.class, Reply.Queued.class);
       }
-      Waits.until(
+      BoundedWait.until(
           LONG,
           "each has its turn",
           () -> {
@@ -147,14 +147,14 @@ class ManyRequestsTest {
           });
       for (int i = 0; i < many; i++) {
         assertThat(tokens.get(attempt(1_000 + i))).isGreaterThan(tokens.get(attempt(i)));
-        assertThat(other.getChildren(layout.lock(name(i)), false)).hasSize(1);
+        assertThat(other.getChildren(nodeLayout.lock(name(i)), false)).hasSize(1);
       }
       assertThat(ends.stream().map(CompletableFuture::join))
           .allMatch(
               end ->
                   end instanceof Reply.Ended ended
-                      && ended.was() == Reply.Was.HELD
-                      && ended.how() == Reply.How.RELEASED);
+                      && ended.was() == Reply.AttemptState.HELD
+                      && ended.how() == Reply.EndReason.RELEASED);
       assertThat(surplus).isEmpty();
       session.close().toCompletableFuture().get();
     }
@@ -166,7 +166,7 @@ class ManyRequestsTest {
     int many = 400;
     LockName name = LockName.of("x");
     Random random = new Random(4_711);
-    Layout layout = new Layout("/asking-again");
+    NodeLayout nodeLayout = new NodeLayout("/asking-again");
     try (LockStore store = open("/asking-again");
         ZooKeeper other = TestServer.connect(server.address(), Duration.ofSeconds(30))) {
       StoreSession session = session(store);
@@ -202,7 +202,8 @@ class ManyRequestsTest {
         int before = held;
         held++;
         int next = held;
-        Waits.until(LONG, next + " follows " + before, () -> tokens.containsKey(attempt(next)));
+        BoundedWait.until(
+            LONG, next + " follows " + before, () -> tokens.containsKey(attempt(next)));
         assertThat(tokens.get(attempt(next))).isGreaterThan(tokens.get(attempt(before)));
       }
 
@@ -213,7 +214,7 @@ class ManyRequestsTest {
       for (CompletableFuture<Reply> end : ends) {
         assertThat(end.get()).isInstanceOf(Reply.Ended.class);
       }
-      assertThat(other.getChildren(layout.lock(name), false)).hasSize(many + 1 - ends.size());
+      assertThat(other.getChildren(nodeLayout.lock(name), false)).hasSize(many + 1 - ends.size());
       assertThat(surplus).isEmpty();
       session.close().toCompletableFuture().get();
     }
@@ -234,7 +235,7 @@ class ManyRequestsTest {
         session.submit(acquire(name, attempt(i)), reply -> answers.add("other"));
       }
       session.submit(new Request.Abandon(name, attempt(1)), reply -> answers.add(reply.toString()));
-      Waits.until(LONG, "all are answered", () -> answers.size() == many);
+      BoundedWait.until(LONG, "all are answered", () -> answers.size() == many);
 
       List<String> order = List.copyOf(answers);
       int ended = 0;

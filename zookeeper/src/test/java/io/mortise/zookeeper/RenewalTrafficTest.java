@@ -8,10 +8,10 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.testkit.Unpaused;
-import io.mortise.testkit.Waits;
-import io.mortise.testkit.server.Relay;
-import io.mortise.testkit.server.Relay.Weather;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import io.mortise.testkit.server.ZooKeeperServer;
 import io.mortise.zookeeper.curator.CuratorStore;
 import java.time.Duration;
@@ -31,12 +31,12 @@ class RenewalTrafficTest {
   private static final Pattern RECEIVED = Pattern.compile("recved=(\\d+)");
 
   private ZooKeeperServer server;
-  private Relay line;
+  private FaultInjectionProxy line;
 
   @BeforeEach
   void start() {
     server = ZooKeeperServer.start(TestServer.setup());
-    line = Relay.to(server.port());
+    line = FaultInjectionProxy.to(server.port());
   }
 
   @AfterEach
@@ -58,22 +58,23 @@ class RenewalTrafficTest {
     SessionSpec spec =
         new SessionSpec(
             SessionId.random(new Random()), ttl, new ClientLabel("host", 1, "renewals"));
-    return store.open(spec, news -> {});
+    return store.open(spec, notifications -> {});
   }
 
   @ParameterizedTest
   @EnumSource
-  @Unpaused
+  @RerunIfPaused
   void givenSessionThatIsRenewed_thenARenewalTakesThreePacketsAtMost(Scheme scheme) {
     int renewals = 3;
     try (LockStore store = open(scheme)) {
       StoreSession session = session(store, Duration.ofSeconds(4));
-      assertThat(Waits.join(session.renew(0, 1, List.of()))).isInstanceOf(Renewal.Renewed.class);
+      assertThat(BoundedWait.join(session.renew(0, 1, List.of())))
+          .isInstanceOf(Renewal.Renewed.class);
       long before = received();
       long since = System.nanoTime();
       for (int beat = 1; beat <= renewals; beat++) {
-        Waits.pass(Duration.ofMillis(1300));
-        assertThat(Waits.join(session.renew(beat, beat + 1, List.of())))
+        BoundedWait.pass(Duration.ofMillis(1300));
+        assertThat(BoundedWait.join(session.renew(beat, beat + 1, List.of())))
             .isInstanceOf(Renewal.Renewed.class);
       }
       long after = received();
@@ -87,16 +88,18 @@ class RenewalTrafficTest {
   @EnumSource
   void givenSessionThatWasAskedForOftenUntilItOpened_thenThatCostsLittle(Scheme scheme) {
     try (LockStore store = open(scheme)) {
-      line.weather(Weather.FROZEN);
+      line.weather(NetworkCondition.FROZEN);
       StoreSession session = session(store, Duration.ofMinutes(1));
       List<CompletionStage<Renewal>> asked = new ArrayList<>();
       for (int i = 0; i < 40; i++) {
         asked.add(session.renew(0, 1, List.of()));
       }
       long before = received();
-      line.weather(Weather.FAIR);
-      asked.forEach(answer -> assertThat(Waits.join(answer)).isInstanceOf(Renewal.Renewed.class));
-      assertThat(Waits.join(session.renew(1, 2, List.of()))).isInstanceOf(Renewal.Renewed.class);
+      line.weather(NetworkCondition.FAIR);
+      asked.forEach(
+          answer -> assertThat(BoundedWait.join(answer)).isInstanceOf(Renewal.Renewed.class));
+      assertThat(BoundedWait.join(session.renew(1, 2, List.of())))
+          .isInstanceOf(Renewal.Renewed.class);
       assertThat(received() - before).isLessThan(40);
     }
   }
@@ -115,7 +118,8 @@ class RenewalTrafficTest {
       for (int i = 0; i < renewals; i++) {
         asked.add(session.renew(0, 1, List.of()));
       }
-      asked.forEach(answer -> assertThat(Waits.join(answer)).isInstanceOf(Renewal.Renewed.class));
+      asked.forEach(
+          answer -> assertThat(BoundedWait.join(answer)).isInstanceOf(Renewal.Renewed.class));
       assertThat(received() - before).isLessThan(4L * renewals + 20);
     } finally {
       client.close();

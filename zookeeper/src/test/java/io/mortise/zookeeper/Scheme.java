@@ -28,7 +28,7 @@ enum Scheme {
   List<String> nodes(ZooKeeper client, String root, String lock) throws Exception {
     List<String> directories =
         this == ZK
-            ? List.of(new Layout(root).lock(LockName.of(lock)))
+            ? List.of(new NodeLayout(root).lock(LockName.of(lock)))
             : List.of(
                 root + "/" + lock, root + "/" + lock + "/leases", root + "/" + lock + "/locks");
     List<String> found = new ArrayList<>();

@@ -1,6 +1,6 @@
 package io.mortise.zookeeper;
 
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -13,7 +13,7 @@ import org.apache.zookeeper.ZooKeeper;
  */
 public final class TestServer {
   /** For what should take a moment. */
-  public static final Duration LONG = Waits.scaled(Duration.ofSeconds(40));
+  public static final Duration LONG = BoundedWait.scaled(Duration.ofSeconds(40));
 
   private static ZooKeeperServer shared;
 

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.Machine;
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FakeClock;
-import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.time.Duration;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What becomes of locks when the time of day of the server is set: nothing. */
-@Unpaused
+@RerunIfPaused
 class ZooKeeperClockTest {
   private static final Duration TTL = Duration.ofSeconds(2);
   private static final Duration LONG = Duration.ofSeconds(40);
@@ -30,7 +30,7 @@ class ZooKeeperClockTest {
   @BeforeAll
   static void start() {
     // A server that read the file whenever it asks for the time would be late with everything.
-    clock = Machine.required(FakeClock.late(Duration.ofSeconds(1)), "libfaketime");
+    clock = TestPrerequisites.required(FakeClock.late(Duration.ofSeconds(1)), "libfaketime");
     server = ZooKeeperServer.start(TestServer.setup(), clock);
   }
 
@@ -60,8 +60,8 @@ class ZooKeeperClockTest {
   @EnumSource
   void givenHolder_whenTheClockIsSet_thenItHoldsOn_andOnceItIsSilentTheLockIsFree(Scheme scheme)
       throws Exception {
-    try (Relay relay = Relay.to(server.port());
-        LockClient holder = client(scheme, relay.port(), TTL);
+    try (FaultInjectionProxy faultInjectionProxy = FaultInjectionProxy.to(server.port());
+        LockClient holder = client(scheme, faultInjectionProxy.port(), TTL);
         LockClient other = client(scheme, server.port(), LONG)) {
       for (Duration jump : List.of(HOUR, HOUR.negated())) {
         Lease lease = holder.lock("x").acquireWithin(LONG);
@@ -69,12 +69,12 @@ class ZooKeeperClockTest {
         clock.set(jump);
         assertThat(other.lock("x").tryAcquire(TTL.plus(TTL.dividedBy(2)))).isEmpty();
         lease.ensureValid();
-        relay.weather(Relay.Weather.FROZEN);
+        faultInjectionProxy.weather(FaultInjectionProxy.NetworkCondition.FROZEN);
         try (Lease next = other.lock("x").acquireWithin(LONG)) {
           assertThat(next.token()).isGreaterThan(token);
           assertThat(lease.isValid()).isFalse();
         }
-        relay.weather(Relay.Weather.FAIR);
+        faultInjectionProxy.weather(FaultInjectionProxy.NetworkCondition.FAIR);
       }
     }
   }

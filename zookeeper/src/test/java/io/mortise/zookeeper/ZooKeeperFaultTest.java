@@ -9,8 +9,8 @@ import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.LockStore;
-import io.mortise.testkit.Unpaused;
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.ZooKeeperServer;
 import io.mortise.zookeeper.curator.CuratorStore;
 import java.io.IOException;
@@ -70,11 +70,12 @@ class ZooKeeperFaultTest {
     LockClient b = client("/restart", Duration.ofSeconds(60));
     Lease held = a.lock("x").acquire();
     CompletableFuture<Lease> waiting = b.lock("x").acquireAsync(LONG);
-    Waits.until(LONG, "b waits", () -> b.admin().find("x").orElseThrow().waiters().size() == 1);
+    BoundedWait.until(
+        LONG, "b waits", () -> b.admin().find("x").orElseThrow().waiters().size() == 1);
 
     server.restart();
 
-    Waits.until(LONG, "the server answers", () -> isHeldBy(a));
+    BoundedWait.until(LONG, "the server answers", () -> isHeldBy(a));
     assertThat(held.isValid()).isTrue();
     assertThat(waiting).isNotDone();
     long token = held.token();
@@ -129,14 +130,14 @@ class ZooKeeperFaultTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHolder_whenTheServerFallsSilent_thenItIsToldBeforeAnybodyElseCanBeGranted()
       throws Exception {
     LockClient a = client("/silent", Duration.ofMillis(1500));
     Lease held = a.lock("x").acquire();
     server.pause();
     try {
-      Waits.until(LONG, "the lease was lost", () -> !held.isValid());
+      BoundedWait.until(LONG, "the lease was lost", () -> !held.isValid());
     } finally {
       server.resume();
     }
@@ -173,10 +174,11 @@ class ZooKeeperFaultTest {
                 assertThat(released).isNotNull();
               });
     }
-    Waits.until(LONG, "all have held", () -> all.stream().allMatch(CompletableFuture::isDone));
+    BoundedWait.until(
+        LONG, "all have held", () -> all.stream().allMatch(CompletableFuture::isDone));
     assertThat(held.get()).isBetween(all.size() - 9, all.size());
     // Their sessions go on.
-    Waits.until(
+    BoundedWait.until(
         LONG,
         "no node and no watch of a lock was left",
         () -> isUnused(scheme, root, "x") && isUnused(scheme, root, "y"));
@@ -184,7 +186,7 @@ class ZooKeeperFaultTest {
     b.close();
     // The root remembers where tokens begin.
     int kept = scheme == Scheme.ZK ? 2 : 1;
-    Waits.until(
+    BoundedWait.until(
         LONG,
         "containers were removed",
         () -> !server.ask("wchp").contains(root) && count(root) <= kept);
@@ -224,9 +226,9 @@ class ZooKeeperFaultTest {
       node = scheme.nodes(looking, root, "x").get(0);
     }
     // The server keeps one for a process, until that node goes.
-    Waits.until(LONG, "no more than one was left", () -> watchers(node) <= 1);
+    BoundedWait.until(LONG, "no more than one was left", () -> watchers(node) <= 1);
     lease.close();
-    Waits.until(LONG, "none was left", () -> watchers(node) == 0);
+    BoundedWait.until(LONG, "none was left", () -> watchers(node) == 0);
   }
 
   /** Nothing is known either if the machine stands still, so that nothing is heard for a second. */
@@ -282,7 +284,7 @@ class ZooKeeperFaultTest {
     locks.close();
     store.close();
     assertThat(theirs.getState().isConnected()).isTrue();
-    Waits.until(
+    BoundedWait.until(
         LONG,
         "its own nodes were removed",
         () -> {

@@ -10,11 +10,11 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 final class CuratorLocks implements Subject {
   private final CuratorFramework curator;
 
-  CuratorLocks(Stores stores) throws InterruptedException {
+  CuratorLocks(StoreUrls storeUrls) throws InterruptedException {
     curator =
         CuratorFrameworkFactory.newClient(
-            stores.zooKeeperServers(),
-            NodePair.SESSION_MILLIS,
+            storeUrls.zooKeeperServers(),
+            SequentialNodeLock.SESSION_MILLIS,
             10_000,
             new ExponentialBackoffRetry(100, 3));
     curator.start();
@@ -25,16 +25,16 @@ final class CuratorLocks implements Subject {
   }
 
   @Override
-  public Grip grip(String lock) {
+  public LockHandle lockHandle(String lock) {
     InterProcessMutex mutex = new InterProcessMutex(curator, "/curator/" + lock);
-    return new Grip() {
+    return new LockHandle() {
       @Override
       public boolean take(long waitMillis) throws Exception {
         return mutex.acquire(waitMillis, TimeUnit.MILLISECONDS);
       }
 
       @Override
-      public void give() throws Exception {
+      public void release() throws Exception {
         mutex.release();
       }
     };

@@ -1,6 +1,6 @@
 package io.mortise.bench.subject;
 
-import io.mortise.bench.subject.Subjects.Place;
+import io.mortise.bench.subject.Subjects.StoreKind;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -11,15 +11,15 @@ import org.redisson.config.Config;
 final class RedissonLocks implements Subject {
   private final RedissonClient client;
 
-  RedissonLocks(Stores stores) {
+  RedissonLocks(StoreUrls storeUrls) {
     Config config = new Config();
-    config.useSingleServer().setAddress(stores.url(Place.REDIS));
+    config.useSingleServer().setAddress(storeUrls.url(StoreKind.REDIS));
     client = Redisson.create(config);
   }
 
   @Override
-  public Grip grip(String lock) {
-    return InProcess.grip(client.getLock(lock));
+  public LockHandle lockHandle(String lock) {
+    return InProcessLock.lockHandle(client.getLock(lock));
   }
 
   @Override

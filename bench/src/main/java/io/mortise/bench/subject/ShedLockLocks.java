@@ -1,7 +1,7 @@
 package io.mortise.bench.subject;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.mortise.bench.subject.Subjects.Place;
+import io.mortise.bench.subject.Subjects.StoreKind;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,14 +26,14 @@ final class ShedLockLocks implements Subject {
     this.end = end;
   }
 
-  static ShedLockLocks redis(Stores stores) {
-    LettuceConnectionFactory connections = SpringLocks.connections(stores);
+  static ShedLockLocks redis(StoreUrls storeUrls) {
+    LettuceConnectionFactory connections = SpringRedisLocks.connections(storeUrls);
     return new ShedLockLocks(new RedisLockProvider(connections, "bench"), connections::destroy);
   }
 
   /** With the time of the database, over a pool. */
-  static ShedLockLocks jdbc(Stores stores, Place place) throws SQLException {
-    HikariDataSource pool = new Database(stores, place).prepare().pool();
+  static ShedLockLocks jdbc(StoreUrls storeUrls, StoreKind storeKind) throws SQLException {
+    HikariDataSource pool = new BenchDatabase(storeUrls, storeKind).prepare().pool();
     return new ShedLockLocks(
         new JdbcTemplateLockProvider(
             JdbcTemplateLockProvider.Configuration.builder()
@@ -44,8 +44,8 @@ final class ShedLockLocks implements Subject {
   }
 
   @Override
-  public Grip grip(String name) {
-    return new Grip() {
+  public LockHandle lockHandle(String name) {
+    return new LockHandle() {
       private @Nullable SimpleLock held;
 
       @Override
@@ -58,7 +58,7 @@ final class ShedLockLocks implements Subject {
       }
 
       @Override
-      public void give() {
+      public void release() {
         SimpleLock lock = held;
         if (lock != null) {
           lock.unlock();

@@ -6,7 +6,7 @@ package io.mortise.bench.subject;
  */
 public interface Subject extends AutoCloseable {
   /** Access to one lock. Called by the thread that will use it, and used by that thread alone. */
-  Grip grip(String lock) throws Exception;
+  LockHandle lockHandle(String lock) throws Exception;
 
   /**
    * Takes a lock for good.
@@ -14,25 +14,25 @@ public interface Subject extends AutoCloseable {
    * @return what an application has to keep in order to give it back
    */
   default Object hold(String lock, long waitMillis) throws Exception {
-    Grip grip = grip(lock);
-    if (!grip.take(waitMillis)) {
+    LockHandle lockHandle = lockHandle(lock);
+    if (!lockHandle.take(waitMillis)) {
       throw new IllegalStateException("Lock '" + lock + "' was not acquired.");
     }
-    return grip;
+    return lockHandle;
   }
 
   /** A thread that used grips is done: the place to close what is kept per thread. */
-  default void threadEnds() throws Exception {}
+  default void onThreadExit() throws Exception {}
 
   @Override
   void close();
 
   /** One thread's access to one lock. */
-  interface Grip {
+  interface LockHandle {
     /** Waits at most so long; returns whether the lock is now held. */
     boolean take(long waitMillis) throws Exception;
 
     /** Gives it back. */
-    void give() throws Exception;
+    void release() throws Exception;
   }
 }

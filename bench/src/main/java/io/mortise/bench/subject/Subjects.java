@@ -1,11 +1,11 @@
 package io.mortise.bench.subject;
 
-import static io.mortise.bench.subject.Subjects.Trait.ACROSS;
-import static io.mortise.bench.subject.Subjects.Trait.CROWDS;
-import static io.mortise.bench.subject.Subjects.Trait.KEEPS;
-import static io.mortise.bench.subject.Subjects.Trait.OWN;
-import static io.mortise.bench.subject.Subjects.Trait.PAIRS;
-import static io.mortise.bench.subject.Subjects.Trait.WAITS;
+import static io.mortise.bench.subject.Subjects.SubjectTrait.ACROSS;
+import static io.mortise.bench.subject.Subjects.SubjectTrait.CROWDS;
+import static io.mortise.bench.subject.Subjects.SubjectTrait.KEEPS;
+import static io.mortise.bench.subject.Subjects.SubjectTrait.OWN;
+import static io.mortise.bench.subject.Subjects.SubjectTrait.PAIRS;
+import static io.mortise.bench.subject.Subjects.SubjectTrait.WAITS;
 
 import io.mortise.LockOptions;
 import java.util.Arrays;
@@ -16,86 +16,160 @@ import java.util.concurrent.locks.ReentrantLock;
 /** Everything that can be measured, and what it can take part in. */
 @SuppressWarnings("ImmutableEnumChecker") // Its set is never changed, its openers have no state.
 public enum Subjects {
-  REENTRANT(Place.PROCESS, stores -> new InProcess(new ReentrantLock()), PAIRS, WAITS),
-  REENTRANT_FAIR(Place.PROCESS, stores -> new InProcess(new ReentrantLock(true)), PAIRS, WAITS),
+  REENTRANT(StoreKind.PROCESS, storeUrls -> new InProcessLock(new ReentrantLock()), PAIRS, WAITS),
+  REENTRANT_FAIR(
+      StoreKind.PROCESS, storeUrls -> new InProcessLock(new ReentrantLock(true)), PAIRS, WAITS),
   MORTISE_MEM(
-      Place.PROCESS, stores -> new Mortise("mem:", LockOptions.DEFAULTS), OWN, PAIRS, WAITS),
-  MORTISE_MEM_FAIR(Place.PROCESS, stores -> new Mortise("mem:", Mortise.FAIR), OWN, WAITS),
+      StoreKind.PROCESS,
+      storeUrls -> new MortiseLocks("mem:", LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS),
+  MORTISE_MEM_FAIR(
+      StoreKind.PROCESS, storeUrls -> new MortiseLocks("mem:", MortiseLocks.FAIR), OWN, WAITS),
 
   MORTISE_REDIS(
-      Place.REDIS, ours(Place.REDIS, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
-  MORTISE_REDIS_ASYNC(Place.REDIS, ours(Place.REDIS, Mortise.ASYNC), OWN, PAIRS, WAITS, ACROSS),
-  MORTISE_REDIS_FAIR(Place.REDIS, ours(Place.REDIS, Mortise.FAIR), OWN, WAITS, ACROSS),
-  MORTISE_LETTUCE(Place.REDIS, stores -> lettuce(stores, LockOptions.DEFAULTS), OWN, PAIRS, ACROSS),
-  MORTISE_LETTUCE_ASYNC(Place.REDIS, stores -> lettuce(stores, Mortise.ASYNC), OWN, PAIRS),
-  REDISSON(Place.REDIS, RedissonLocks::new, PAIRS, WAITS, ACROSS, KEEPS),
-  SPRING_INTEGRATION(Place.REDIS, SpringLocks::new, PAIRS, WAITS, ACROSS),
-  SHEDLOCK(Place.REDIS, ShedLockLocks::redis, PAIRS),
-  LETTUCE_PAIR(Place.REDIS, LettucePair::new, PAIRS),
-  JEDIS_PAIR(Place.REDIS, JedisPair::new, PAIRS),
-  BLPOP(Place.REDIS, BlockingPop::new, WAITS, ACROSS),
-
-  MORTISE_SQLITE(Place.SQLITE, ours(Place.SQLITE, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
-  SQLITE_STATEMENTS(Place.SQLITE, stores -> new RowPair(stores, Place.SQLITE), PAIRS),
-
-  MORTISE_POSTGRESQL(
-      Place.POSTGRESQL, ours(Place.POSTGRESQL, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
-  MORTISE_POSTGRESQL_ASYNC(Place.POSTGRESQL, ours(Place.POSTGRESQL, Mortise.ASYNC), OWN, PAIRS),
-  MORTISE_POSTGRESQL_FAIR(Place.POSTGRESQL, ours(Place.POSTGRESQL, Mortise.FAIR), OWN, WAITS),
-  POSTGRESQL_ROWS(Place.POSTGRESQL, stores -> new RowPair(stores, Place.POSTGRESQL), PAIRS),
-  POSTGRESQL_TICKETS(
-      Place.POSTGRESQL, stores -> new TicketRow(stores, Place.POSTGRESQL), WAITS, ACROSS),
-  POSTGRESQL_BATCHES(Place.POSTGRESQL, stores -> new RowBatches(stores, Place.POSTGRESQL), PAIRS),
-  POSTGRESQL_ADVISORY(
-      Place.POSTGRESQL, stores -> new SessionPair(stores, Place.POSTGRESQL), PAIRS, WAITS, ACROSS),
-  POSTGRESQL_SPRING(
-      Place.POSTGRESQL, stores -> new SpringRows(stores, Place.POSTGRESQL), PAIRS, WAITS, ACROSS),
-  POSTGRESQL_SHEDLOCK(
-      Place.POSTGRESQL, stores -> ShedLockLocks.jdbc(stores, Place.POSTGRESQL), PAIRS),
-
-  MORTISE_MARIADB(
-      Place.MARIADB, ours(Place.MARIADB, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
-  MORTISE_MARIADB_ASYNC(Place.MARIADB, ours(Place.MARIADB, Mortise.ASYNC), OWN, PAIRS),
-  MORTISE_MARIADB_FAIR(Place.MARIADB, ours(Place.MARIADB, Mortise.FAIR), OWN, WAITS),
-  MARIADB_ROWS(Place.MARIADB, stores -> new RowPair(stores, Place.MARIADB), PAIRS),
-  MARIADB_TICKETS(Place.MARIADB, stores -> new TicketRow(stores, Place.MARIADB), WAITS, ACROSS),
-  MARIADB_BATCHES(Place.MARIADB, stores -> new RowBatches(stores, Place.MARIADB), PAIRS),
-  MARIADB_GET_LOCK(
-      Place.MARIADB, stores -> new SessionPair(stores, Place.MARIADB), PAIRS, WAITS, ACROSS),
-  MARIADB_SPRING(
-      Place.MARIADB, stores -> new SpringRows(stores, Place.MARIADB), PAIRS, WAITS, ACROSS),
-  MARIADB_SHEDLOCK(Place.MARIADB, stores -> ShedLockLocks.jdbc(stores, Place.MARIADB), PAIRS),
-
-  MORTISE_MYSQL(Place.MYSQL, ours(Place.MYSQL, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
-  MYSQL_ROWS(Place.MYSQL, stores -> new RowPair(stores, Place.MYSQL), PAIRS),
-  MYSQL_TICKETS(Place.MYSQL, stores -> new TicketRow(stores, Place.MYSQL), WAITS, ACROSS),
-  MYSQL_BATCHES(Place.MYSQL, stores -> new RowBatches(stores, Place.MYSQL), PAIRS),
-  MYSQL_GET_LOCK(Place.MYSQL, stores -> new SessionPair(stores, Place.MYSQL), PAIRS, WAITS, ACROSS),
-  MYSQL_SHEDLOCK(Place.MYSQL, stores -> ShedLockLocks.jdbc(stores, Place.MYSQL), PAIRS),
-
-  MORTISE_ZOOKEEPER(
-      Place.ZOOKEEPER,
-      ours(Place.ZOOKEEPER, LockOptions.DEFAULTS),
+      StoreKind.REDIS,
+      ours(StoreKind.REDIS, LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       WAITS,
       ACROSS,
       KEEPS),
-  MORTISE_ZOOKEEPER_ASYNC(Place.ZOOKEEPER, ours(Place.ZOOKEEPER, Mortise.ASYNC), OWN, PAIRS),
+  MORTISE_REDIS_ASYNC(
+      StoreKind.REDIS, ours(StoreKind.REDIS, MortiseLocks.ASYNC), OWN, PAIRS, WAITS, ACROSS),
+  MORTISE_REDIS_FAIR(StoreKind.REDIS, ours(StoreKind.REDIS, MortiseLocks.FAIR), OWN, WAITS, ACROSS),
+  MORTISE_LETTUCE(
+      StoreKind.REDIS, storeUrls -> lettuce(storeUrls, LockOptions.DEFAULTS), OWN, PAIRS, ACROSS),
+  MORTISE_LETTUCE_ASYNC(
+      StoreKind.REDIS, storeUrls -> lettuce(storeUrls, MortiseLocks.ASYNC), OWN, PAIRS),
+  REDISSON(StoreKind.REDIS, RedissonLocks::new, PAIRS, WAITS, ACROSS, KEEPS),
+  SPRING_INTEGRATION(StoreKind.REDIS, SpringRedisLocks::new, PAIRS, WAITS, ACROSS),
+  SHEDLOCK(StoreKind.REDIS, ShedLockLocks::redis, PAIRS),
+  LETTUCE_PAIR(StoreKind.REDIS, LettucePlainLock::new, PAIRS),
+  JEDIS_PAIR(StoreKind.REDIS, JedisPlainLock::new, PAIRS),
+  BLPOP(StoreKind.REDIS, BlockingPopLock::new, WAITS, ACROSS),
+
+  MORTISE_SQLITE(
+      StoreKind.SQLITE, ours(StoreKind.SQLITE, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+  SQLITE_STATEMENTS(
+      StoreKind.SQLITE, storeUrls -> new InsertedRowLock(storeUrls, StoreKind.SQLITE), PAIRS),
+
+  MORTISE_POSTGRESQL(
+      StoreKind.POSTGRESQL,
+      ours(StoreKind.POSTGRESQL, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS),
+  MORTISE_POSTGRESQL_ASYNC(
+      StoreKind.POSTGRESQL, ours(StoreKind.POSTGRESQL, MortiseLocks.ASYNC), OWN, PAIRS),
+  MORTISE_POSTGRESQL_FAIR(
+      StoreKind.POSTGRESQL, ours(StoreKind.POSTGRESQL, MortiseLocks.FAIR), OWN, WAITS),
+  POSTGRESQL_ROWS(
+      StoreKind.POSTGRESQL,
+      storeUrls -> new InsertedRowLock(storeUrls, StoreKind.POSTGRESQL),
+      PAIRS),
+  POSTGRESQL_TICKETS(
+      StoreKind.POSTGRESQL,
+      storeUrls -> new TicketRowLock(storeUrls, StoreKind.POSTGRESQL),
+      WAITS,
+      ACROSS),
+  POSTGRESQL_BATCHES(
+      StoreKind.POSTGRESQL,
+      storeUrls -> new BatchedRowLock(storeUrls, StoreKind.POSTGRESQL),
+      PAIRS),
+  POSTGRESQL_ADVISORY(
+      StoreKind.POSTGRESQL,
+      storeUrls -> new AdvisoryLock(storeUrls, StoreKind.POSTGRESQL),
+      PAIRS,
+      WAITS,
+      ACROSS),
+  POSTGRESQL_SPRING(
+      StoreKind.POSTGRESQL,
+      storeUrls -> new SpringJdbcLocks(storeUrls, StoreKind.POSTGRESQL),
+      PAIRS,
+      WAITS,
+      ACROSS),
+  POSTGRESQL_SHEDLOCK(
+      StoreKind.POSTGRESQL,
+      storeUrls -> ShedLockLocks.jdbc(storeUrls, StoreKind.POSTGRESQL),
+      PAIRS),
+
+  MORTISE_MARIADB(
+      StoreKind.MARIADB, ours(StoreKind.MARIADB, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+  MORTISE_MARIADB_ASYNC(StoreKind.MARIADB, ours(StoreKind.MARIADB, MortiseLocks.ASYNC), OWN, PAIRS),
+  MORTISE_MARIADB_FAIR(StoreKind.MARIADB, ours(StoreKind.MARIADB, MortiseLocks.FAIR), OWN, WAITS),
+  MARIADB_ROWS(
+      StoreKind.MARIADB, storeUrls -> new InsertedRowLock(storeUrls, StoreKind.MARIADB), PAIRS),
+  MARIADB_TICKETS(
+      StoreKind.MARIADB,
+      storeUrls -> new TicketRowLock(storeUrls, StoreKind.MARIADB),
+      WAITS,
+      ACROSS),
+  MARIADB_BATCHES(
+      StoreKind.MARIADB, storeUrls -> new BatchedRowLock(storeUrls, StoreKind.MARIADB), PAIRS),
+  MARIADB_GET_LOCK(
+      StoreKind.MARIADB,
+      storeUrls -> new AdvisoryLock(storeUrls, StoreKind.MARIADB),
+      PAIRS,
+      WAITS,
+      ACROSS),
+  MARIADB_SPRING(
+      StoreKind.MARIADB,
+      storeUrls -> new SpringJdbcLocks(storeUrls, StoreKind.MARIADB),
+      PAIRS,
+      WAITS,
+      ACROSS),
+  MARIADB_SHEDLOCK(
+      StoreKind.MARIADB, storeUrls -> ShedLockLocks.jdbc(storeUrls, StoreKind.MARIADB), PAIRS),
+
+  MORTISE_MYSQL(
+      StoreKind.MYSQL, ours(StoreKind.MYSQL, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+  MYSQL_ROWS(StoreKind.MYSQL, storeUrls -> new InsertedRowLock(storeUrls, StoreKind.MYSQL), PAIRS),
+  MYSQL_TICKETS(
+      StoreKind.MYSQL, storeUrls -> new TicketRowLock(storeUrls, StoreKind.MYSQL), WAITS, ACROSS),
+  MYSQL_BATCHES(
+      StoreKind.MYSQL, storeUrls -> new BatchedRowLock(storeUrls, StoreKind.MYSQL), PAIRS),
+  MYSQL_GET_LOCK(
+      StoreKind.MYSQL,
+      storeUrls -> new AdvisoryLock(storeUrls, StoreKind.MYSQL),
+      PAIRS,
+      WAITS,
+      ACROSS),
+  MYSQL_SHEDLOCK(
+      StoreKind.MYSQL, storeUrls -> ShedLockLocks.jdbc(storeUrls, StoreKind.MYSQL), PAIRS),
+
+  MORTISE_ZOOKEEPER(
+      StoreKind.ZOOKEEPER,
+      ours(StoreKind.ZOOKEEPER, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS,
+      KEEPS),
+  MORTISE_ZOOKEEPER_ASYNC(
+      StoreKind.ZOOKEEPER, ours(StoreKind.ZOOKEEPER, MortiseLocks.ASYNC), OWN, PAIRS),
   MORTISE_ZOOKEEPER_FAIR(
-      Place.ZOOKEEPER, ours(Place.ZOOKEEPER, Mortise.FAIR), OWN, WAITS, ACROSS, CROWDS),
+      StoreKind.ZOOKEEPER,
+      ours(StoreKind.ZOOKEEPER, MortiseLocks.FAIR),
+      OWN,
+      WAITS,
+      ACROSS,
+      CROWDS),
   MORTISE_CURATOR(
-      Place.ZOOKEEPER,
-      stores -> new Mortise("zk+curator://" + stores.zooKeeperServers(), LockOptions.DEFAULTS),
+      StoreKind.ZOOKEEPER,
+      storeUrls ->
+          new MortiseLocks("zk+curator://" + storeUrls.zooKeeperServers(), LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       ACROSS),
-  ZOOKEEPER_NODES(Place.ZOOKEEPER, NodePair::new, PAIRS, WAITS, ACROSS, KEEPS),
-  ZOOKEEPER_BATCHES(Place.ZOOKEEPER, NodeBatches::new, PAIRS),
-  CURATOR(Place.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS);
+  ZOOKEEPER_NODES(StoreKind.ZOOKEEPER, SequentialNodeLock::new, PAIRS, WAITS, ACROSS, KEEPS),
+  ZOOKEEPER_BATCHES(StoreKind.ZOOKEEPER, BatchedNodeLock::new, PAIRS),
+  CURATOR(StoreKind.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS);
 
   /** Which store a subject's locks are in. */
-  public enum Place {
+  public enum StoreKind {
     PROCESS,
     REDIS,
     SQLITE,
@@ -106,7 +180,7 @@ public enum Subjects {
   }
 
   /** What a subject is, and which workloads it can take part in. */
-  public enum Trait {
+  public enum SubjectTrait {
     /** Ours, not a peer. */
     OWN,
     /** Can be taken and given back without contention. */
@@ -121,41 +195,41 @@ public enum Subjects {
     CROWDS
   }
 
-  private interface Opener {
-    Subject open(Stores stores) throws Exception;
+  private interface SubjectOpener {
+    Subject open(StoreUrls storeUrls) throws Exception;
   }
 
-  private final Place place;
-  private final Opener opener;
-  private final Set<Trait> traits;
+  private final StoreKind storeKind;
+  private final SubjectOpener subjectOpener;
+  private final Set<SubjectTrait> subjectTraits;
 
-  Subjects(Place place, Opener opener, Trait... traits) {
-    this.place = place;
-    this.opener = opener;
-    this.traits = EnumSet.copyOf(Arrays.asList(traits));
+  Subjects(StoreKind storeKind, SubjectOpener subjectOpener, SubjectTrait... subjectTraits) {
+    this.storeKind = storeKind;
+    this.subjectOpener = subjectOpener;
+    this.subjectTraits = EnumSet.copyOf(Arrays.asList(subjectTraits));
   }
 
-  private static Opener ours(Place place, LockOptions options) {
-    return stores -> new Mortise(stores.url(place), options);
+  private static SubjectOpener ours(StoreKind storeKind, LockOptions options) {
+    return storeUrls -> new MortiseLocks(storeUrls.url(storeKind), options);
   }
 
-  private static Subject lettuce(Stores stores, LockOptions options) {
-    return new Mortise(stores.url(Place.REDIS) + "?wire=lettuce", options);
+  private static Subject lettuce(StoreUrls storeUrls, LockOptions options) {
+    return new MortiseLocks(storeUrls.url(StoreKind.REDIS) + "?wire=lettuce", options);
   }
 
   /** Connects. Blocks. */
-  public Subject open(Stores stores) throws Exception {
-    return opener.open(stores);
+  public Subject open(StoreUrls storeUrls) throws Exception {
+    return subjectOpener.open(storeUrls);
   }
 
   /** Where its locks are. */
-  public Place place() {
-    return place;
+  public StoreKind place() {
+    return storeKind;
   }
 
   /** Whether it has a trait. */
-  public boolean is(Trait trait) {
-    return traits.contains(trait);
+  public boolean is(SubjectTrait subjectTrait) {
+    return subjectTraits.contains(subjectTrait);
   }
 
   /** What people call it: lower case, with hyphens. */

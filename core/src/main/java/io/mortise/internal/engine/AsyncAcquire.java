@@ -17,22 +17,23 @@ import org.jspecify.annotations.Nullable;
 final class AsyncAcquire {
   private final Engine engine;
   private final LockName name;
-  private final LeakWatch leaks;
+  private final LeaseLeakDetector leaks;
   private final CompletableFuture<Lease> future = new CompletableFuture<>();
   private final AtomicBoolean delivered = new AtomicBoolean();
   private @Nullable Waiter waiter;
-  private volatile EngineScheduler.@Nullable Timer timer;
+  private volatile EngineScheduler.@Nullable ScheduledTimer scheduledTimer;
 
   /** Until when to wait, and what to say then. */
-  record Limit(long nanos, Function<Waiter, RuntimeException> failure) {}
+  record WaitLimit(long nanos, Function<Waiter, RuntimeException> failure) {}
 
-  AsyncAcquire(Engine engine, LockName name, LeakWatch leaks) {
+  AsyncAcquire(Engine engine, LockName name, LeaseLeakDetector leaks) {
     this.engine = engine;
     this.name = name;
     this.leaks = leaks;
   }
 
-  CompletableFuture<Lease> begin(Function<Runnable, Waiter> waiters, @Nullable Limit limit) {
+  CompletableFuture<Lease> begin(
+      Function<Runnable, Waiter> waiters, @Nullable WaitLimit waitLimit) {
     Waiter mine = waiters.apply(this::deliver);
     waiter = mine;
     try {
@@ -41,13 +42,14 @@ final class AsyncAcquire {
       future.completeExceptionally(e);
       return future;
     }
-    if (limit != null && limit.nanos() != 0 && !mine.isDone()) {
-      long lastPart = Claims.lastPart(limit.nanos());
-      timer =
+    if (waitLimit != null && waitLimit.nanos() != 0 && !mine.isDone()) {
+      long finalPollLead = ClaimTransitions.finalPollLead(waitLimit.nanos());
+      scheduledTimer =
           engine
               .env
               .timers()
-              .schedule(limit.nanos() - lastPart, () -> endSoon(mine, limit, lastPart));
+              .schedule(
+                  waitLimit.nanos() - finalPollLead, () -> endSoon(mine, waitLimit, finalPollLead));
     }
     if (mine.isDone()) {
       deliver();
@@ -55,7 +57,7 @@ final class AsyncAcquire {
     CompletableFuture<Lease> watched =
         future.whenComplete(
             (lease, failure) -> {
-              EngineScheduler.Timer present = timer;
+              EngineScheduler.ScheduledTimer present = scheduledTimer;
               if (present != null) {
                 present.cancel();
               }
@@ -69,20 +71,20 @@ final class AsyncAcquire {
     return future;
   }
 
-  private void endSoon(Waiter mine, Limit limit, long lastPart) {
-    engine.endsSoon(mine);
-    timer = engine.env.timers().schedule(lastPart, () -> timeOut(mine, limit));
+  private void endSoon(Waiter mine, WaitLimit waitLimit, long finalPollLead) {
+    engine.onDeadlineNear(mine);
+    scheduledTimer = engine.env.timers().schedule(finalPollLead, () -> timeOut(mine, waitLimit));
     if (future.isDone()) {
-      timer.cancel();
+      scheduledTimer.cancel();
     }
   }
 
-  private void timeOut(Waiter mine, Limit limit) {
+  private void timeOut(Waiter mine, WaitLimit waitLimit) {
     if (engine.cancel(mine)) {
       engine
           .env
           .callbacks()
-          .execute(() -> future.completeExceptionally(limit.failure().apply(mine)));
+          .execute(() -> future.completeExceptionally(waitLimit.failure().apply(mine)));
     }
   }
 
@@ -94,7 +96,7 @@ final class AsyncAcquire {
 
   private void complete() {
     Waiter mine = Objects.requireNonNull(waiter);
-    switch (mine.state) {
+    switch (mine.waiterState) {
       case GRANTED -> {
         LeaseImpl lease = Objects.requireNonNull(mine.lease);
         if (!future.complete(leaks.watch(lease))) {
@@ -119,7 +121,7 @@ final class AsyncAcquire {
       Function<? super L, CompletableFuture<Void>> release) {
     return acquired.thenCompose(
         lease ->
-            Asking.stage(() -> task.apply(lease).thenApply(value -> value))
+            AcquireProtocol.stage(() -> task.apply(lease).thenApply(value -> value))
                 .handle(
                     (value, failure) ->
                         release

@@ -53,7 +53,7 @@ final class Claim {
 
   private @Nullable WaitState wait;
 
-  enum Phase {
+  enum ClaimPhase {
     /** Waits for a session. */
     UNSENT,
     /** Asked for, perhaps queued. */
@@ -62,7 +62,7 @@ final class Claim {
     /** Nothing stands under it any more. */
     DONE;
 
-    private static final Phase[] ALL = values();
+    private static final ClaimPhase[] ALL = values();
   }
 
   /**
@@ -83,7 +83,7 @@ final class Claim {
     boolean asking;
 
     /** That request, until it is answered; null if it asks after somebody else. */
-    Asking.@Nullable Sent sent;
+    AcquireProtocol.@Nullable SentRequest sent;
 
     /** A request of the attempt got no answer, and may be executed yet. */
     boolean doubt;
@@ -91,8 +91,8 @@ final class Claim {
     /** What is being answered was asked before the store granted. */
     boolean outdated;
 
-    EngineScheduler.@Nullable Timer timer;
-    @Nullable Throwable trouble;
+    EngineScheduler.@Nullable ScheduledTimer scheduledTimer;
+    @Nullable Throwable storeFailure;
     int failures;
 
     /** How many grants came when their at-most time was over. */
@@ -103,27 +103,27 @@ final class Claim {
     /** The greatest token that a holder in the way was seen with. */
     long seen;
 
-    @Nullable Passing passing;
-    Bond.@Nullable Voted voted;
+    @Nullable HandoffState handoffState;
+    Validity.@Nullable ByQuorum byQuorum;
 
     boolean isNeeded() {
       return head != null
           || asking
           || doubt
           || queued
-          || timer != null
-          || trouble != null
+          || scheduledTimer != null
+          || storeFailure != null
           || failures > 0
           || late > 0
           || polls > 0
           || seen > 0
-          || passing != null
-          || voted != null;
+          || handoffState != null
+          || byQuorum != null;
     }
   }
 
   /** How the lock goes from hand to hand while it is contended. */
-  static final class Passing {
+  static final class HandoffState {
     /** A fresh block of tokens is under way. */
     boolean refreshing;
 
@@ -146,15 +146,15 @@ final class Claim {
     this.shared = shared;
   }
 
-  Phase phase() {
-    return Phase.ALL[phase];
+  ClaimPhase phase() {
+    return ClaimPhase.ALL[phase];
   }
 
   @SuppressWarnings("EnumOrdinal") // its place, within this JVM only
-  void phase(Phase next) {
-    boolean held = phase() == Phase.HELD;
+  void phase(ClaimPhase next) {
+    boolean held = phase() == ClaimPhase.HELD;
     phase = (byte) next.ordinal();
-    if (session != null && held != (next == Phase.HELD)) {
+    if (session != null && held != (next == ClaimPhase.HELD)) {
       if (held) {
         session.holdEnds();
       } else {
@@ -166,7 +166,7 @@ final class Claim {
   /** A new attempt for the same waiters: of the one before, nothing counts any more. */
   void beginAnew() {
     stopTimer();
-    phase(Phase.UNSENT);
+    phase(ClaimPhase.UNSENT);
     wanted = false;
     WaitState own = wait;
     if (own != null) {
@@ -176,8 +176,8 @@ final class Claim {
       own.doubt = false;
       own.outdated = false;
       own.polls = 0;
-      own.passing = null;
-      own.voted = null;
+      own.handoffState = null;
+      own.byQuorum = null;
     }
   }
 
@@ -205,7 +205,7 @@ final class Claim {
    *
    * @param sent null if it asks after somebody else
    */
-  void asks(Asking.@Nullable Sent sent) {
+  void asks(AcquireProtocol.@Nullable SentRequest sent) {
     WaitState own = waitState();
     own.asking = true;
     if (sent != null) {
@@ -241,7 +241,7 @@ final class Claim {
 
   /** Lets go of what a claim that is merely held has no use for. */
   private void rest() {
-    if (phase() == Phase.HELD && wait != null && !wait.isNeeded()) {
+    if (phase() == ClaimPhase.HELD && wait != null && !wait.isNeeded()) {
       wait = null;
     }
   }
@@ -259,28 +259,28 @@ final class Claim {
     return present;
   }
 
-  Passing passing() {
+  HandoffState handoffState() {
     WaitState own = waitState();
-    Passing present = own.passing;
+    HandoffState present = own.handoffState;
     if (present == null) {
-      present = new Passing();
-      own.passing = present;
+      present = new HandoffState();
+      own.handoffState = present;
     }
     return present;
   }
 
-  @Nullable Passing passingOrNull() {
-    return wait == null ? null : wait.passing;
+  @Nullable HandoffState handoffStateOrNull() {
+    return wait == null ? null : wait.handoffState;
   }
 
-  void stopPassing() {
+  void clearHandoffState() {
     if (wait != null) {
-      wait.passing = null;
+      wait.handoffState = null;
     }
   }
 
   boolean isRefreshing() {
-    Passing present = passingOrNull();
+    HandoffState present = handoffStateOrNull();
     return present != null && present.refreshing;
   }
 
@@ -298,13 +298,13 @@ final class Claim {
   }
 
   /** What its holders' leases hang on: the session, or what the votes of a quorum leave of it. */
-  @Nullable Bond bond() {
-    return wait == null || wait.voted == null ? session : wait.voted;
+  @Nullable Validity validity() {
+    return wait == null || wait.byQuorum == null ? session : wait.byQuorum;
   }
 
-  void voted(Bond.@Nullable Voted bond) {
-    if (bond != null || wait != null) {
-      waitState().voted = bond;
+  void voted(Validity.@Nullable ByQuorum validity) {
+    if (validity != null || wait != null) {
+      waitState().byQuorum = validity;
     }
   }
 
@@ -341,34 +341,34 @@ final class Claim {
   }
 
   /** Why the store could not be asked lately; null since it answered. */
-  @Nullable Throwable trouble() {
-    return wait == null ? null : wait.trouble;
+  @Nullable Throwable storeFailure() {
+    return wait == null ? null : wait.storeFailure;
   }
 
-  void trouble(@Nullable Throwable cause) {
-    if (cause != trouble()) {
-      waitState().trouble = cause;
+  void storeFailure(@Nullable Throwable cause) {
+    if (cause != storeFailure()) {
+      waitState().storeFailure = cause;
     }
   }
 
-  void timer(EngineScheduler.Timer timer) {
-    waitState().timer = timer;
+  void timer(EngineScheduler.ScheduledTimer scheduledTimer) {
+    waitState().scheduledTimer = scheduledTimer;
   }
 
   /**
    * Since when the store owes an answer about the attempt; null if it does not.
    *
-   * @param came when the asking waiter came
+   * @param arrivedAt when the asking waiter came
    */
-  @Nullable Long silentSince(long came) {
+  @Nullable Long silentSince(long arrivedAt) {
     WaitState own = wait;
-    if (phase() == Phase.UNSENT) {
+    if (phase() == ClaimPhase.UNSENT) {
       // Its timer runs while it is not sent by choice.
-      return own == null || own.timer == null ? came : null;
-    } else if (phase() != Phase.ASKED || own == null || own.sent == null) {
+      return own == null || own.scheduledTimer == null ? arrivedAt : null;
+    } else if (phase() != ClaimPhase.ASKED || own == null || own.sent == null) {
       return null;
     }
-    return own.sent.at() - came > 0 ? own.sent.at() : came;
+    return own.sent.at() - arrivedAt > 0 ? own.sent.at() : arrivedAt;
   }
 
   void add(Waiter waiter) {
@@ -420,9 +420,9 @@ final class Claim {
   }
 
   void stopTimer() {
-    if (wait != null && wait.timer != null) {
-      wait.timer.cancel();
-      wait.timer = null;
+    if (wait != null && wait.scheduledTimer != null) {
+      wait.scheduledTimer.cancel();
+      wait.scheduledTimer = null;
     }
   }
 }

@@ -6,7 +6,7 @@ import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.engine.Claim.Phase;
+import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
@@ -27,11 +27,11 @@ import org.slf4j.LoggerFactory;
 /**
  * What one process does about the locks of one store, or of one part of it.
  *
- * <p><b>Parts.</b> A {@link SessionKeeper} keeps the process's session alive. Lock names are spread
- * over {@link Stripe}s. Per name there are {@link Claim}s: usually one, under which the threads of
- * the process wait and which stands in the store as one attempt. {@link Claims} decides what
- * becomes of them, {@link Endings} ends attempts in the store. A {@link LeaseImpl} is what a user
- * holds.
+ * <p><b>Parts.</b> A {@link SessionRenewer} keeps the process's session alive. Lock names are
+ * spread over {@link Stripe}s. Per name there are {@link Claim}s: usually one, under which the
+ * threads of the process wait and which stands in the store as one attempt. {@link
+ * ClaimTransitions} decides what becomes of them, {@link ReleaseProtocol} ends attempts in the
+ * store. A {@link LeaseImpl} is what a user holds.
  *
  * <p><b>No thread of its own.</b> Whoever calls, or brings an answer or a push or the time, takes
  * the stripe's lock, changes the passive state, lets go, and then sends and wakes what came of it.
@@ -42,8 +42,8 @@ import org.slf4j.LoggerFactory;
  * stripes at a time.
  *
  * <p><b>Nothing acquired is lost track of.</b> Every attempt that was ever sent is known as a claim
- * or as an {@link Ending} until the store has confirmed its end or its session is over; any answer,
- * push or news about another is met with an abandon.
+ * or as an {@link PendingRelease} until the store has confirmed its end or its session is over; any
+ * answer, push or news about another is met with an abandon.
  */
 public final class Engine {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
@@ -58,21 +58,21 @@ public final class Engine {
 
   final LockStore store;
   final EngineEnv env;
-  final Claims claims;
-  final Asking asking;
-  final HandOver handOver;
-  final Endings endings;
-  final Adjustments adjustments;
+  final ClaimTransitions transitions;
+  final AcquireProtocol acquireProtocol;
+  final LocalHandoff localHandoff;
+  final ReleaseProtocol endings;
+  final AdjustProtocol adjustProtocol;
 
   /** Whether a grant of this store has a token. */
   final boolean hasTokens;
 
-  final Verifying verifying;
+  final LeaseRevalidator leaseRevalidator;
 
   /** Shared by all parts of the store. */
   final SessionLog sessionLog;
 
-  private final SessionKeeper keeper;
+  private final SessionRenewer keeper;
   final Stripe[] stripes;
 
   /** What is left of a spread name when it is shifted by that is its stripe. */
@@ -101,13 +101,13 @@ public final class Engine {
     for (int i = 0; i < stripes.length; i++) {
       stripes[i] = new Stripe();
     }
-    this.claims = new Claims(this);
-    this.asking = new Asking(this);
-    this.handOver = new HandOver(this);
-    this.endings = new Endings(this);
-    this.adjustments = new Adjustments(this);
-    this.verifying = new Verifying(this);
-    this.keeper = new SessionKeeper(store, env, sessionLog, new SessionEvents(this));
+    this.transitions = new ClaimTransitions(this);
+    this.acquireProtocol = new AcquireProtocol(this);
+    this.localHandoff = new LocalHandoff(this);
+    this.endings = new ReleaseProtocol(this);
+    this.adjustProtocol = new AdjustProtocol(this);
+    this.leaseRevalidator = new LeaseRevalidator(this);
+    this.keeper = new SessionRenewer(store, env, sessionLog, new SessionEventHandler(this));
   }
 
   Stripe stripe(LockName name) {
@@ -135,9 +135,9 @@ public final class Engine {
             new Claim(waiter.name, waiter.mode, waiter.options.terms(), common && claim == null);
         claim.add(waiter);
         stripe.add(claim);
-        asking.begin(stripe, claim);
+        acquireProtocol.begin(stripe, claim);
       } else {
-        claims.join(stripe, claim, waiter);
+        transitions.join(stripe, claim, waiter);
       }
     } finally {
       stripe.unlock();
@@ -161,23 +161,23 @@ public final class Engine {
   }
 
   /** A woken thread looks for what it was woken for. */
-  void come(Waiter waiter) {
+  void onWakeUp(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
-      handOver.come(stripe, waiter);
+      localHandoff.onWakeUp(stripe, waiter);
     } finally {
       stripe.unlock();
     }
   }
 
   /** The last part of a timed wait begins. */
-  void endsSoon(Waiter waiter) {
+  void onDeadlineNear(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
       if (waiter.claim != null && !waiter.isDone()) {
-        asking.askBeforeTheEnd(stripe, waiter.claim);
+        acquireProtocol.pollBeforeDeadline(stripe, waiter.claim);
       }
     } finally {
       stripe.unlock();
@@ -189,7 +189,7 @@ public final class Engine {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
-      return claims.leave(stripe, waiter);
+      return transitions.cancelWait(stripe, waiter);
     } finally {
       stripe.unlock();
     }
@@ -223,19 +223,22 @@ public final class Engine {
     keeper.waits(session);
   }
 
-  void whenWhole(LiveSession session, Runnable call) {
-    keeper.whenWhole(session, call);
+  void whenFullTtl(LiveSession session, Runnable call) {
+    keeper.whenFullTtl(session, call);
   }
 
-  /** The calling thread is about to park until it is answered; see {@link LockStore#linger}. */
-  void linger(BooleanSupplier done, Duration longest) {
+  /**
+   * The calling thread is about to park until it is answered; see {@link
+   * LockStore#helpWhileWaiting}.
+   */
+  void helpWhileWaiting(BooleanSupplier done, Duration longest) {
     if (!VirtualThreads.isCurrent()) {
-      store.linger(done, longest);
+      store.helpWhileWaiting(done, longest);
     }
   }
 
   boolean isLive(LiveSession session) {
-    return session.phase != LiveSession.Phase.ENDED;
+    return session.phase != LiveSession.LiveSessionPhase.ENDED;
   }
 
   // ---- Releasing ----
@@ -246,7 +249,7 @@ public final class Engine {
    *
    * @param quietly whether nobody will wait for that end
    */
-  @Nullable Ending release(LeaseImpl lease, boolean quietly) {
+  @Nullable PendingRelease release(LeaseImpl lease, boolean quietly) {
     Claim claim = lease.claim;
     Stripe stripe = stripe(claim.name);
     stripe.lock();
@@ -255,13 +258,14 @@ public final class Engine {
         return null;
       }
       LiveSession session = Objects.requireNonNull(claim.session);
-      Bond.InDoubt doubt = lease.bond() instanceof Bond.InDoubt inDoubt ? inDoubt : null;
-      long until = (doubt == null ? lease.bond() : doubt.before()).validUntil();
+      Validity.Unconfirmed doubt =
+          lease.validity() instanceof Validity.Unconfirmed unconfirmed ? unconfirmed : null;
+      long until = (doubt == null ? lease.validity() : doubt.before()).validUntil();
       if (until == Long.MIN_VALUE || until - env.now() <= 0) {
         // Its timer has not come yet; it is over all the same, and must not be passed on.
         lose(stripe, claim, "it was not renewed in time");
         if (isLive(session)) {
-          claims.release(stripe, claim);
+          transitions.release(stripe, claim);
         }
         return null;
       }
@@ -269,35 +273,35 @@ public final class Engine {
       claim.holder = null;
       if (doubt != null) {
         // The store's answer to this tells whether it still knew the hold.
-        return gaveBack(claims.release(stripe, claim, false));
+        return gaveBack(transitions.release(stripe, claim, false));
       } else if (claim.head() != null) {
-        Ending ending = handOver.pass(stripe, claim);
-        return ending == null ? null : gaveBack(ending);
+        PendingRelease pendingRelease = localHandoff.handOff(stripe, claim);
+        return pendingRelease == null ? null : gaveBack(pendingRelease);
       }
-      return gaveBack(claims.release(stripe, claim, quietly));
+      return gaveBack(transitions.release(stripe, claim, quietly));
     } finally {
       stripe.unlock();
     }
   }
 
-  private static Ending gaveBack(Ending ending) {
-    ending.wasHeld = true;
-    return ending;
+  private static PendingRelease gaveBack(PendingRelease pendingRelease) {
+    pendingRelease.wasHeld = true;
+    return pendingRelease;
   }
 
   /** As {@link Lease#extend}, for the simulation, which cannot wait. */
   public CompletableFuture<Void> extendAsync(Lease lease, Duration atMost) {
-    return adjustments.extendAsync(LeakWatch.unwatched(lease), atMost);
+    return adjustProtocol.extendAsync(LeaseLeakDetector.unwrap(lease), atMost);
   }
 
   /** As {@link Lease#keepShut}, for the simulation, which cannot wait. */
   public CompletableFuture<Void> keepShutAsync(Lease lease, Duration atLeast) {
-    return adjustments.keepShutAsync(LeakWatch.unwatched(lease), atLeast);
+    return adjustProtocol.keepShutAsync(LeaseLeakDetector.unwrap(lease), atLeast);
   }
 
   /** As {@link Lease#downgrade}, for the simulation, which cannot wait. */
   public CompletableFuture<Void> downgradeAsync(Lease lease) {
-    return adjustments.downgradeAsync(LeakWatch.unwatched(lease));
+    return adjustProtocol.downgradeAsync(LeaseLeakDetector.unwrap(lease));
   }
 
   // ---- Losing ----
@@ -320,7 +324,7 @@ public final class Engine {
                 lease.tokenText(),
                 hasTokens ? " with this token" : ""));
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
-    stripe.afterwards(
+    stripe.afterUnlock(
         () -> {
           log.error(
               "Lost lease on lock '{}' (holder={}, token={}, store={}): {}.",
@@ -351,7 +355,7 @@ public final class Engine {
     try {
       LeaseLostException loss = lease.lossOrNull();
       if (loss != null) {
-        stripe.afterwards(() -> call(listener, loss));
+        stripe.afterUnlock(() -> call(listener, loss));
       } else if (lease.isOpen()) {
         lease.addListener(listener);
       }
@@ -393,7 +397,7 @@ public final class Engine {
       }
       return new LeaseLostException(
           String.format(
-              lease.bond() instanceof Bond.InDoubt
+              lease.validity() instanceof Validity.Unconfirmed
                   ? "Lease on lock '%s' is in doubt: the store was restarted or another server took"
                       + " over, and it has not confirmed it yet (store=%s, token=%s)."
                   : "Lease on lock '%s' was lost: it was not renewed in time (store=%s, token=%s).",
@@ -412,9 +416,9 @@ public final class Engine {
     stripe.lock();
     try {
       lease.settled();
-      if (claim.holder == lease && claim.phase() == Phase.HELD) {
+      if (claim.holder == lease && claim.phase() == ClaimPhase.HELD) {
         claim.holder = null;
-        claims.release(stripe, claim);
+        transitions.release(stripe, claim);
       }
     } finally {
       stripe.unlock();
@@ -432,7 +436,7 @@ public final class Engine {
         && session != null
         && session.id().equals(attempt.session())
         && !stripe.endings.containsKey(attempt)) {
-      endings.end(stripe, new Ending(name, session, attempt, false, null));
+      endings.end(stripe, new PendingRelease(name, session, attempt, false, null));
     }
   }
 
@@ -440,7 +444,7 @@ public final class Engine {
     List<Claim> found = new ArrayList<>();
     stripe.claims.forEach(
         claim -> {
-          if (session == null || (claim.session == session && claim.phase() != Phase.UNSENT)) {
+          if (session == null || (claim.session == session && claim.phase() != ClaimPhase.UNSENT)) {
             found.add(claim);
           }
         });
@@ -453,7 +457,7 @@ public final class Engine {
    * Begins to close: nothing is held or waited for any more on this side, and the store is told.
    * Its answers are waited for while {@link #isEnding()}.
    */
-  public void giveAllUp() {
+  public void abandonAll() {
     closed = true;
     for (Stripe stripe : stripes) {
       stripe.lock();
@@ -462,11 +466,11 @@ public final class Engine {
           lose(stripe, claim, "its client was closed");
           LiveSession session = claim.session;
           if (session != null
-              && (claim.phase() == Phase.HELD || claim.phase() == Phase.ASKED)
+              && (claim.phase() == ClaimPhase.HELD || claim.phase() == ClaimPhase.ASKED)
               && isLive(session)) {
-            claims.end(stripe, claim);
+            transitions.end(stripe, claim);
           }
-          claims.fail(
+          transitions.fail(
               stripe,
               claim,
               new LockException(
@@ -482,7 +486,10 @@ public final class Engine {
   public boolean isEnding() {
     return count(
             stripe ->
-                stripe.endings.values().stream().anyMatch(ending -> ending.how() == null) ? 1 : 0)
+                stripe.endings.values().stream()
+                        .anyMatch(pendingRelease -> pendingRelease.how() == null)
+                    ? 1
+                    : 0)
         > 0;
   }
 

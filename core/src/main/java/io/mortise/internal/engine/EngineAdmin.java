@@ -9,10 +9,10 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
-import io.mortise.admin.LockParty;
-import io.mortise.admin.LockParty.Access;
-import io.mortise.admin.LockParty.ClientInfo;
-import io.mortise.admin.LockParty.Share;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.Access;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.LockParticipant.Share;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.spi.AttemptId;
@@ -127,7 +127,7 @@ final class EngineAdmin implements LockAdmin {
     String display = store.profile().display();
     Duration patience = store.profile().maxInFlight().plusSeconds(5);
     try {
-      return Asking.stage(question)
+      return AcquireProtocol.stage(question)
           .toCompletableFuture()
           .get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
@@ -152,21 +152,21 @@ final class EngineAdmin implements LockAdmin {
         lock.capacity() == Mode.SHARERS ? OptionalInt.empty() : OptionalInt.of(lock.capacity()),
         lock.lastToken(),
         lock.closedFor(),
-        lock.holders().stream().map(party -> party(lock, party)).toList(),
-        lock.waiters().stream().map(party -> party(lock, party)).toList());
+        lock.holders().stream().map(participant -> party(lock, participant)).toList(),
+        lock.waiters().stream().map(participant -> party(lock, participant)).toList());
   }
 
-  private static LockParty party(LockView lock, LockView.Party party) {
-    ClientLabel client = party.client();
-    return new LockParty(
-        party.attempt().encoded(),
+  private static LockParticipant party(LockView lock, LockView.Participant participant) {
+    ClientLabel client = participant.client();
+    return new LockParticipant(
+        participant.attempt().encoded(),
         client == null ? null : new ClientInfo(client.host(), client.pid(), client.name()),
-        party.label(),
-        share(party.weight(), lock.capacity()),
-        party.token(),
-        party.since(),
-        party.sessionLeft(),
-        party.atMostLeft());
+        participant.label(),
+        share(participant.weight(), lock.capacity()),
+        participant.token(),
+        participant.since(),
+        participant.sessionLeft(),
+        participant.atMostLeft());
   }
 
   /** The numbers are a store's, which nobody has checked. */

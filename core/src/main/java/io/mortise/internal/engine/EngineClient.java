@@ -36,8 +36,8 @@ public final class EngineClient implements LockClient {
   private final LockStore store;
   private final EngineEnv env;
   private final AtomicReferenceArray<@Nullable Engine> engines;
-  private final LeakWatch leaks = new LeakWatch();
-  private final Sweeping sweeping;
+  private final LeaseLeakDetector leaks = new LeaseLeakDetector();
+  private final SweepScheduler sweepScheduler;
   private final SessionLog sessionLog;
   private final Runnable afterClose;
 
@@ -59,7 +59,7 @@ public final class EngineClient implements LockClient {
         new AtomicReferenceArray<>(
             store instanceof PartitionedStore parts ? parts.partitions() : 1);
     this.sessionLog = new SessionLog(env.timers(), engines.length());
-    this.sweeping = new Sweeping(engines.length(), this::part, env);
+    this.sweepScheduler = new SweepScheduler(engines.length(), this::part, env);
     this.afterClose = afterClose;
   }
 
@@ -85,7 +85,7 @@ public final class EngineClient implements LockClient {
         refuseIfClosed();
         engine = new Engine(part(part), env, engines.length(), sessionLog);
         engines.set(part, engine);
-        sweeping.start();
+        sweepScheduler.start();
       }
       return engine;
     } finally {
@@ -103,7 +103,7 @@ public final class EngineClient implements LockClient {
     }
   }
 
-  LeakWatch leaks() {
+  LeaseLeakDetector leaks() {
     return leaks;
   }
 
@@ -187,7 +187,7 @@ public final class EngineClient implements LockClient {
       throw new IllegalArgumentException(
           "A group takes one or more locks, each once, not " + Arrays.toString(names) + ".");
     }
-    return new EngineGroup(
+    return new EngineLockGroup(
         this, sorted.stream().map(name -> (DistributedLock) lock(name, Mode.EXCLUSIVE)).toList());
   }
 
@@ -223,8 +223,8 @@ public final class EngineClient implements LockClient {
 
   /** Gives all up, then waits for the store's answers, then ends the sessions. */
   private void close(List<Engine> opened, long deadline) {
-    sweeping.stop();
-    opened.forEach(Engine::giveAllUp);
+    sweepScheduler.stop();
+    opened.forEach(Engine::abandonAll);
     // Who was interrupted closes all the same: the flag would end each of the waits at once.
     boolean interrupted = Thread.interrupted();
     while (opened.stream().anyMatch(Engine::isEnding) && deadline - System.nanoTime() > 0) {
@@ -233,7 +233,7 @@ public final class EngineClient implements LockClient {
     }
     CompletableFuture<?>[] ends =
         opened.stream()
-            .map(engine -> Asking.stage(engine::endSession).toCompletableFuture())
+            .map(engine -> AcquireProtocol.stage(engine::endSession).toCompletableFuture())
             .toArray(CompletableFuture<?>[]::new);
     try {
       CompletableFuture.allOf(ends)

@@ -57,10 +57,10 @@ final class EngineLock implements DistributedLock {
   @Override
   public Lease acquireWithin(Duration wait) throws InterruptedException {
     Waiter waiter = await(checked(wait));
-    if (waiter.state == Waiter.State.GRANTED) {
+    if (waiter.waiterState == Waiter.WaiterState.GRANTED) {
       return lease(waiter);
     }
-    if (waiter.state == Waiter.State.FAILED) {
+    if (waiter.waiterState == Waiter.WaiterState.FAILED) {
       throw waiter.failureHere();
     }
     throw timeout(waiter, wait);
@@ -109,11 +109,11 @@ final class EngineLock implements DistributedLock {
       throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
     }
     Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
-    waiter.came = waitNanos == ENDLESS ? 0 : engine.env.now();
-    long deadline = waiter.came + waitNanos;
+    waiter.arrivedAt = waitNanos == ENDLESS ? 0 : engine.env.now();
+    long deadline = waiter.arrivedAt + waitNanos;
     // Who does not wait at all waits for the answer.
     boolean bounded = waitNanos != ENDLESS && waitNanos != 0;
-    long lastPart = bounded ? deadline - Claims.lastPart(waitNanos) : 0;
+    long finalPollLead = bounded ? deadline - ClaimTransitions.finalPollLead(waitNanos) : 0;
     boolean asked = !bounded;
     begin(waiter, bounded ? Duration.ofNanos(waitNanos) : Engine.HOWEVER_LONG);
     while (!waiter.isDone()) {
@@ -128,10 +128,10 @@ final class EngineLock implements DistributedLock {
           }
           continue;
         }
-        long untilLastPart = lastPart - now;
+        long untilLastPart = finalPollLead - now;
         if (!asked && untilLastPart <= 0) {
           asked = true;
-          engine.endsSoon(waiter);
+          engine.onDeadlineNear(waiter);
         }
         waiter.park(asked ? left : Math.min(left, untilLastPart));
       }
@@ -145,7 +145,7 @@ final class EngineLock implements DistributedLock {
         Thread.currentThread().interrupt();
         break;
       }
-      engine.come(waiter);
+      engine.onWakeUp(waiter);
     }
     return waiter;
   }
@@ -153,13 +153,13 @@ final class EngineLock implements DistributedLock {
   private void begin(Waiter waiter, Duration longest) {
     engine.begin(waiter);
     if (!waiter.isDone()) {
-      engine.linger(waiter::isDone, longest);
+      engine.helpWhileWaiting(waiter::isDone, longest);
     }
   }
 
   private Waiter waiter(
-      boolean once, boolean endless, @org.jspecify.annotations.Nullable Runnable listener) {
-    return new Waiter(name, mode, options, once, endless, listener);
+      boolean tryOnly, boolean endless, @org.jspecify.annotations.Nullable Runnable listener) {
+    return new Waiter(name, mode, options, tryOnly, endless, listener);
   }
 
   private Lease lease(Waiter waiter) {
@@ -168,14 +168,14 @@ final class EngineLock implements DistributedLock {
   }
 
   private Optional<Lease> outcome(Waiter waiter) {
-    switch (waiter.state) {
+    switch (waiter.waiterState) {
       case GRANTED -> {
         return Optional.of(client.leaks().watch(Objects.requireNonNull(waiter.lease)));
       }
       case FAILED -> throw waiter.failureHere();
       default -> {
-        if (waiter.trouble != null) {
-          throw engine.unavailable(name, waiter.trouble);
+        if (waiter.storeFailure != null) {
+          throw engine.unavailable(name, waiter.storeFailure);
         }
         return Optional.empty();
       }
@@ -183,8 +183,8 @@ final class EngineLock implements DistributedLock {
   }
 
   private LockException timeout(Waiter waiter, Duration wait) {
-    if (waiter.trouble != null) {
-      return engine.unavailable(name, waiter.trouble);
+    if (waiter.storeFailure != null) {
+      return engine.unavailable(name, waiter.storeFailure);
     }
     return new LockTimeoutException(
         "Could not acquire lock '"
@@ -214,15 +214,15 @@ final class EngineLock implements DistributedLock {
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
     long nanos = checked(wait);
-    boolean once = nanos == 0;
+    boolean tryOnly = nanos == 0;
     return new AsyncAcquire(engine, name, client.leaks())
         .begin(
             listener -> {
-              Waiter waiter = waiter(once, false, listener);
-              waiter.came = engine.env.now();
+              Waiter waiter = waiter(tryOnly, false, listener);
+              waiter.arrivedAt = engine.env.now();
               return waiter;
             },
-            new AsyncAcquire.Limit(nanos, waiter -> timeout(waiter, wait)));
+            new AsyncAcquire.WaitLimit(nanos, waiter -> timeout(waiter, wait)));
   }
 
   @Override

@@ -38,7 +38,7 @@ public class EngineRules {
   }
 
   /** Whether a wait asks again without being pushed (B1). */
-  protected boolean asksAgain() {
+  protected boolean repeatsAcquire() {
     return true;
   }
 
@@ -63,7 +63,7 @@ public class EngineRules {
   /**
    * Whether a grant to a process whose session is short waits for the renewal that makes it whole.
    */
-  protected boolean lengthensBeforeHolding() {
+  protected boolean restoresTtlBeforeGrant() {
     return true;
   }
 
@@ -93,7 +93,7 @@ public class EngineRules {
   }
 
   /** Whether no lease gets more time before all was heard of those that have gone (A8). */
-  protected boolean hearsGoneFirst() {
+  protected boolean appliesEndedHoldsFirst() {
     return true;
   }
 
@@ -105,7 +105,7 @@ public class EngineRules {
   /**
    * Whether holds are confirmed one by one when the store may have forgotten what it had answered.
    */
-  protected boolean verifiesAfterForgetting() {
+  protected boolean revalidatesAfterRestart() {
     return true;
   }
 

@@ -7,10 +7,10 @@ public interface EngineScheduler {
    *
    * @param delayNanos 0 or less means as soon as possible, but never within this call
    */
-  Timer schedule(long delayNanos, Runnable task);
+  ScheduledTimer schedule(long delayNanos, Runnable task);
 
   /** A task that waits for its time. */
-  interface Timer {
+  interface ScheduledTimer {
     /** Keeps the task from running if it has not begun. */
     void cancel();
   }

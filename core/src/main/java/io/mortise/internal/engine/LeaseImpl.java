@@ -27,7 +27,7 @@ final class LeaseImpl implements Lease {
   /** The thread that acquired it, while it holds: to see that it waits for itself. */
   @Nullable Thread caller;
 
-  private volatile Bond bond;
+  private volatile Validity validity;
 
   /**
    * Until it is released or lost, whatever the clock says. Two flags take less room than a state.
@@ -40,9 +40,9 @@ final class LeaseImpl implements Lease {
   /** A {@link LeaseLostException} once lost; before that a list of listeners, if there is any. */
   private @Nullable Object lossOrListeners;
 
-  LeaseImpl(Claim claim, Bond bond, long token, Waiter waiter) {
+  LeaseImpl(Claim claim, Validity validity, long token, Waiter waiter) {
     this.claim = claim;
-    this.bond = bond;
+    this.validity = validity;
     this.token = token;
     // Whoever asked asynchronously is not the one who holds: its thread may serve others meanwhile.
     this.caller = waiter.isThread() ? waiter.caller : null;
@@ -100,12 +100,12 @@ final class LeaseImpl implements Lease {
     return engine().hasTokens ? Long.toString(token) : "none";
   }
 
-  Bond bond() {
-    return bond;
+  Validity validity() {
+    return validity;
   }
 
-  void bond(Bond next) {
-    bond = next;
+  void validity(Validity next) {
+    validity = next;
   }
 
   boolean isOpen() {
@@ -121,13 +121,13 @@ final class LeaseImpl implements Lease {
     long left = leftNanos();
     if (!open) {
       return lost ? State.LOST : State.RELEASED;
-    } else if (bond instanceof Bond.InDoubt) {
+    } else if (validity instanceof Validity.Unconfirmed) {
       return State.SUSPECT;
     }
     if (left <= 0) {
       return State.LOST;
     }
-    return left < engine().env.ttlNanos() / 3 && !(bond instanceof Bond.Timed)
+    return left < engine().env.ttlNanos() / 3 && !(validity instanceof Validity.Capped)
         ? State.SUSPECT
         : State.HELD;
   }
@@ -140,7 +140,7 @@ final class LeaseImpl implements Lease {
   }
 
   private long leftNanos() {
-    Bond now = bond;
+    Validity now = validity;
     long until = now.validUntil();
     return until == Long.MIN_VALUE ? 0 : until - now.engine().env.now();
   }
@@ -179,30 +179,30 @@ final class LeaseImpl implements Lease {
 
   @Override
   public void extend(Duration atMost) {
-    engine().adjustments.extend(this, atMost);
+    engine().adjustProtocol.extend(this, atMost);
   }
 
   @Override
   public void keepShut(Duration atLeast) {
-    engine().adjustments.keepShut(this, atLeast);
+    engine().adjustProtocol.keepShut(this, atLeast);
   }
 
   @Override
   public void downgrade() {
-    engine().adjustments.downgrade(this);
+    engine().adjustProtocol.downgrade(this);
   }
 
   @Override
   public CompletableFuture<Void> releaseAsync() {
-    Ending ending = engine().release(this, false);
-    if (ending == null && isLost()) {
+    PendingRelease pendingRelease = engine().release(this, false);
+    if (pendingRelease == null && isLost()) {
       LeaseLostException loss = loss();
       engine().settle(this);
       return CompletableFuture.failedFuture(loss);
-    } else if (ending == null) {
+    } else if (pendingRelease == null) {
       return CompletableFuture.completedFuture(null);
     }
-    return engine().endings.future(ending).thenAccept(ignored -> checkEnd(ending));
+    return engine().endings.future(pendingRelease).thenAccept(ignored -> checkEnd(pendingRelease));
   }
 
   @Override
@@ -210,11 +210,11 @@ final class LeaseImpl implements Lease {
     if (!open && !lost) {
       return;
     }
-    Ending ending = engine().release(this, releaseAsync);
-    if (ending != null && !releaseAsync) {
-      engine().endings.await(ending);
-      checkEnd(ending);
-    } else if (ending == null && isLost()) {
+    PendingRelease pendingRelease = engine().release(this, releaseAsync);
+    if (pendingRelease != null && !releaseAsync) {
+      engine().endings.await(pendingRelease);
+      checkEnd(pendingRelease);
+    } else if (pendingRelease == null && isLost()) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
       LeaseLostException loss = new LeaseLostException(String.valueOf(loss().getMessage()));
       engine().settle(this);
@@ -227,8 +227,8 @@ final class LeaseImpl implements Lease {
     lost = false;
   }
 
-  private void checkEnd(Ending ending) {
-    if (ending.forgotten) {
+  private void checkEnd(PendingRelease pendingRelease) {
+    if (pendingRelease.forgotten) {
       throw new LeaseLostException(
           String.format(
               "Lease on lock '%s' was lost before its release reached the store, which no longer knew it: it was restarted,"
@@ -236,14 +236,14 @@ final class LeaseImpl implements Lease {
                   + " check what was written with this token.",
               name(), engine().storeName(), token));
     }
-    switch (Objects.requireNonNull(ending.how())) {
+    switch (Objects.requireNonNull(pendingRelease.how())) {
       case EXPIRED, EVICTED, TAKEN ->
           throw new LeaseLostException(
               String.format(
                   "Lease on lock '%s' was lost before its release reached the store: %s (store=%s, token=%s). Work done"
                       + " under it may overlap with the next holder's; check what was written%s.",
                   name(),
-                  ending.how(),
+                  pendingRelease.how(),
                   engine().storeName(),
                   tokenText(),
                   engine().hasTokens ? " with this token" : ""));
@@ -255,7 +255,7 @@ final class LeaseImpl implements Lease {
   }
 
   private Engine engine() {
-    return bond.engine();
+    return validity.engine();
   }
 
   private LeaseLostException loss() {

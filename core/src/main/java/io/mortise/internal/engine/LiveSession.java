@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session of this process, from its opening to its end. Guarded by its {@link SessionKeeper}
+ * One session of this process, from its opening to its end. Guarded by its {@link SessionRenewer}
  * but for the bond.
  */
-final class LiveSession implements Bond {
+final class LiveSession implements Validity {
   final StoreSession store;
   private final Engine engine;
   private final AtomicLong attempts = new AtomicLong();
@@ -22,20 +22,20 @@ final class LiveSession implements Bond {
   /** The only thing about a session that hot paths read. */
   private volatile long validUntil = Long.MIN_VALUE;
 
-  volatile Phase phase = Phase.OPENING;
+  volatile LiveSessionPhase phase = LiveSessionPhase.OPENING;
 
   /** What the store remembers with, and when the renewal was sent that told so. */
-  volatile String memory = "";
+  volatile String incarnation = "";
 
   long memoryAt;
 
   /** How often the store was found to have another memory, and when it was last. */
-  private volatile int doubts;
+  private volatile int incarnationChanges;
 
   private volatile long doubtedAt;
 
   /** Until a whole TTL is confirmed again, no grant is believed in. */
-  volatile boolean isShort;
+  volatile boolean hasShortTtl;
 
   /** Whether it will be looked whether the process waits and holds nothing. */
   volatile boolean shortening;
@@ -50,7 +50,7 @@ final class LiveSession implements Bond {
   private volatile long silentSince;
 
   /** What waits for a whole TTL. */
-  final List<Runnable> whenWhole = new ArrayList<>();
+  final List<Runnable> whenFullTtl = new ArrayList<>();
 
   long confirmedBeat;
   long pendingBeat;
@@ -65,27 +65,27 @@ final class LiveSession implements Bond {
   long suspendedSeen;
 
   /** How much of it was found to fall into this session's life. */
-  private volatile long asleep;
+  private volatile long suspendedNanos;
 
   /** What was added to that lately. */
-  private volatile Sleep lately = new Sleep(0, 0);
+  private volatile HostSuspension lately = new HostSuspension(0, 0);
 
   final List<Long> seen = new ArrayList<>();
-  EngineScheduler.@Nullable Timer renewal;
-  EngineScheduler.@Nullable Timer deadline;
+  EngineScheduler.@Nullable ScheduledTimer renewal;
+  EngineScheduler.@Nullable ScheduledTimer deadline;
   @Nullable ClockSample clock;
 
-  enum Phase {
+  enum LiveSessionPhase {
     OPENING,
     OPEN,
     ENDED
   }
 
   /** Found at this time: what was sent before it counts for less by so much. */
-  private record Sleep(long foundAt, long nanos) {}
+  private record HostSuspension(long foundAt, long nanos) {}
 
   /** When the store told its time, between which two local times. */
-  record ClockSample(long storeMicros, long sentAt, long receivedAt, long asleep) {}
+  record ClockSample(long storeMicros, long sentAt, long receivedAt, long suspendedNanos) {}
 
   LiveSession(Engine engine, StoreSession store, Duration ttl) {
     this.engine = engine;
@@ -127,9 +127,9 @@ final class LiveSession implements Bond {
     }
   }
 
-  List<Runnable> takeWhenWhole() {
-    List<Runnable> taken = List.copyOf(whenWhole);
-    whenWhole.clear();
+  List<Runnable> takeWhenFullTtl() {
+    List<Runnable> taken = List.copyOf(whenFullTtl);
+    whenFullTtl.clear();
     return taken;
   }
 
@@ -170,21 +170,21 @@ final class LiveSession implements Bond {
   }
 
   /** How long the host is known to have slept since the session began. */
-  long asleep() {
-    return asleep;
+  long suspendedNanos() {
+    return suspendedNanos;
   }
 
   /**
    * Nothing that was counted from before the sleep lasts as long as it seemed to. Only ever called
    * under the keeper's lock, like all that writes the bond.
    */
-  void slept(long nanos) {
-    long before = asleep;
-    asleep = before + nanos;
+  void addSuspension(long nanos) {
+    long before = suspendedNanos;
+    suspendedNanos = before + nanos;
     long now = engine.env.now();
-    Sleep last = lately;
+    HostSuspension last = lately;
     boolean counts = now - last.foundAt() < engine.env.ttlNanos();
-    lately = new Sleep(now, nanos + (counts ? last.nanos() : 0));
+    lately = new HostSuspension(now, nanos + (counts ? last.nanos() : 0));
     long until = validUntil;
     if (until != Long.MIN_VALUE) {
       validUntil = until - nanos;
@@ -194,37 +194,37 @@ final class LiveSession implements Bond {
   /** The store may have forgotten all that it answered before now. */
   void doubt(long now) {
     // Only ever called under the keeper's lock.
-    int before = doubts;
+    int before = incarnationChanges;
     doubtedAt = now;
-    doubts = before + 1;
+    incarnationChanges = before + 1;
   }
 
   /** Whether its store can forget what it answered. */
   boolean mayBeForgotten() {
-    return !memory.isEmpty();
+    return !incarnation.isEmpty();
   }
 
-  int doubts() {
-    return doubts;
+  int incarnationChanges() {
+    return incarnationChanges;
   }
 
   /** Whether a push may be from before the latest doubt: so long may it have been on its way. */
   boolean mayBeOutdated(long now, long inFlight) {
-    return doubts > 0 && now - doubtedAt - inFlight <= 0;
+    return incarnationChanges > 0 && now - doubtedAt - inFlight <= 0;
   }
 
   /** Until when a member of the store may be relied upon whose renewal was sent at this time. */
   long deadline(long sentAt) {
     long ttl = engine.env.ttlNanos();
     long until = sentAt + ttl - engine.env.rules().safetyMargin(ttl);
-    Sleep sleep = lately;
-    return sentAt - sleep.foundAt() < 0 ? until - sleep.nanos() : until;
+    HostSuspension hostSuspension = lately;
+    return sentAt - hostSuspension.foundAt() < 0 ? until - hostSuspension.nanos() : until;
   }
 
   void end() {
-    phase = Phase.ENDED;
+    phase = LiveSessionPhase.ENDED;
     validUntil = Long.MIN_VALUE;
-    whenWhole.clear();
+    whenFullTtl.clear();
     if (renewal != null) {
       renewal.cancel();
     }

@@ -22,7 +22,7 @@ final class SessionLog {
   private final ReentrantLock guard = new ReentrantLock();
 
   /** How many have followed, of those of which the first was told less than a second ago. */
-  private final Map<Event, Integer> following = new HashMap<>();
+  private final Map<SessionIncident, Integer> following = new HashMap<>();
 
   /**
    * For a client.
@@ -40,7 +40,7 @@ final class SessionLog {
   }
 
   /** What happened, as it is told of several, and in which store. */
-  private record Event(String more, String store) {}
+  private record SessionIncident(String more, String store) {}
 
   void overdue(SessionId session, String store, long leftNanos) {
     if (isFirst("Renewal of {} more sessions in store {} is overdue.", store)) {
@@ -77,31 +77,31 @@ final class SessionLog {
     if (!gathers) {
       return true;
     }
-    Event event = new Event(more, store);
+    SessionIncident sessionIncident = new SessionIncident(more, store);
     guard.lock();
     try {
-      if (following.computeIfPresent(event, (key, count) -> count + 1) != null) {
+      if (following.computeIfPresent(sessionIncident, (key, count) -> count + 1) != null) {
         return false;
       }
-      following.put(event, 0);
+      following.put(sessionIncident, 0);
     } finally {
       guard.unlock();
     }
-    timers.schedule(GATHER_NANOS, () -> tellHowMany(event));
+    timers.schedule(GATHER_NANOS, () -> tellHowMany(sessionIncident));
     return true;
   }
 
-  private void tellHowMany(Event event) {
+  private void tellHowMany(SessionIncident sessionIncident) {
     int count;
     guard.lock();
     try {
-      Integer known = following.remove(event);
+      Integer known = following.remove(sessionIncident);
       count = known == null ? 0 : known;
     } finally {
       guard.unlock();
     }
     if (count > 0) {
-      log.warn(event.more(), count, event.store());
+      log.warn(sessionIncident.more(), count, sessionIncident.store());
     }
   }
 }

@@ -1,6 +1,6 @@
 package io.mortise.internal.engine;
 
-import io.mortise.internal.engine.LiveSession.Phase;
+import io.mortise.internal.engine.LiveSession.LiveSessionPhase;
 import io.mortise.spi.Capability;
 import io.mortise.spi.StoreProfile;
 import java.time.Duration;
@@ -37,7 +37,7 @@ final class SessionTtl {
 
   /** Whether a session that waits from now on may be shortened. */
   boolean mayShorten(LiveSession session) {
-    return shortTtl != null && !session.isShort && session.holds() == 0;
+    return shortTtl != null && !session.hasShortTtl && session.holds() == 0;
   }
 
   /** Whether it holds nothing and was lately told to wait, as each wait is in this time. */
@@ -55,17 +55,17 @@ final class SessionTtl {
   Duration choose(LiveSession session) {
     Duration chosen = shortTtl;
     if (chosen == null
-        || session.phase != Phase.OPEN
-        || !session.whenWhole.isEmpty()
+        || session.phase != LiveSessionPhase.OPEN
+        || !session.whenFullTtl.isEmpty()
         || !isWaiting(session)
         || settlesIn(session) > 0) {
       return env.ttl();
     }
     // In this order: a claim counts itself as held before it looks whether the session is short.
-    boolean before = session.isShort;
-    session.isShort = true;
+    boolean before = session.hasShortTtl;
+    session.hasShortTtl = true;
     if (session.holds() > 0) {
-      session.isShort = before;
+      session.hasShortTtl = before;
       return env.ttl();
     }
     return chosen;
@@ -76,13 +76,13 @@ final class SessionTtl {
   }
 
   /** How much of a TTL can be relied upon, from when the renewal was sent. */
-  long reliable(Duration ttl) {
+  long minusSafetyMargin(Duration ttl) {
     long nanos = ttl.toNanos();
     return nanos - env.rules().safetyMargin(nanos);
   }
 
   /** What is in force. */
   Duration of(LiveSession session) {
-    return session.isShort && shortTtl != null ? shortTtl : env.ttl();
+    return session.hasShortTtl && shortTtl != null ? shortTtl : env.ttl();
   }
 }

@@ -24,17 +24,17 @@ final class Stripe {
   private final ReentrantLock guard = new ReentrantLock();
 
   final ClaimTable claims = new ClaimTable();
-  final Map<AttemptId, Ending> endings = new HashMap<>();
-  private final ArrayDeque<Sending> outbox = new ArrayDeque<>();
+  final Map<AttemptId, PendingRelease> endings = new HashMap<>();
+  private final ArrayDeque<OutboundRequest> outbox = new ArrayDeque<>();
   private boolean draining;
 
   /** To be called after the lock is let go, in a chain; most often none or one. */
-  private @Nullable Signal signals;
+  private @Nullable DeferredCall deferredCalls;
 
-  private record Sending(
+  private record OutboundRequest(
       LiveSession session, Request request, Consumer<Reply> sink, boolean later) {}
 
-  private record Signal(Runnable run, @Nullable Signal next) {}
+  private record DeferredCall(Runnable run, @Nullable DeferredCall next) {}
 
   void lock() {
     guard.lock();
@@ -42,12 +42,12 @@ final class Stripe {
 
   /** Lets go of the lock, then sends and calls what was decided under it. */
   void unlock() {
-    Signal calls = signals;
-    signals = null;
+    DeferredCall calls = deferredCalls;
+    deferredCalls = null;
     boolean drain = !outbox.isEmpty() && !draining;
     draining |= drain;
     guard.unlock();
-    for (Signal call = calls; call != null; call = call.next()) {
+    for (DeferredCall call = calls; call != null; call = call.next()) {
       try {
         call.run().run();
       } catch (RuntimeException | Error e) {
@@ -60,42 +60,42 @@ final class Stripe {
     }
   }
 
-  void afterwards(Runnable call) {
-    signals = new Signal(call, signals);
+  void afterUnlock(Runnable call) {
+    deferredCalls = new DeferredCall(call, deferredCalls);
   }
 
   void send(LiveSession session, Request request, Consumer<Reply> sink) {
-    outbox.add(new Sending(session, request, sink, false));
+    outbox.add(new OutboundRequest(session, request, sink, false));
   }
 
   /** As {@link #send}, for what nobody waits for: it may travel with what is sent next. */
   void sendLater(LiveSession session, Request request, Consumer<Reply> sink) {
-    outbox.add(new Sending(session, request, sink, true));
+    outbox.add(new OutboundRequest(session, request, sink, true));
   }
 
   private void drain() {
     while (true) {
-      Sending sending;
+      OutboundRequest outboundRequest;
       guard.lock();
       try {
-        sending = outbox.poll();
-        if (sending == null) {
+        outboundRequest = outbox.poll();
+        if (outboundRequest == null) {
           draining = false;
           return;
         }
       } finally {
         guard.unlock();
       }
-      Request request = sending.request();
+      Request request = outboundRequest.request();
       try {
-        if (sending.later()) {
-          sending.session().store.submitLater(request, sending.sink());
+        if (outboundRequest.later()) {
+          outboundRequest.session().store.submitLater(request, outboundRequest.sink());
         } else {
-          sending.session().store.submit(request, sending.sink());
+          outboundRequest.session().store.submit(request, outboundRequest.sink());
         }
       } catch (RuntimeException | Error e) {
         // A store must not throw; one that does must not stop the outbox either.
-        sending.sink().accept(new Reply.Failed(request.attempt(), true, e));
+        outboundRequest.sink().accept(new Reply.Failed(request.attempt(), true, e));
       }
     }
   }

@@ -10,14 +10,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** Counts, per thread, how often a lease is held. */
-final class ThreadOwnedLock extends ThreadOwned implements JavaLock {
-  private final Map<Thread, Hold> holds = new ConcurrentHashMap<>();
+final class ThreadOwnedLock extends AbstractThreadOwnedLock implements JavaLock {
+  private final Map<Thread, ReentrantHold> holds = new ConcurrentHashMap<>();
 
-  private static final class Hold {
+  private static final class ReentrantHold {
     final Lease lease;
     int count = 1;
 
-    Hold(Lease lease) {
+    ReentrantHold(Lease lease) {
       this.lease = lease;
     }
   }
@@ -28,7 +28,7 @@ final class ThreadOwnedLock extends ThreadOwned implements JavaLock {
 
   @Override
   boolean reenter() {
-    Hold hold = holds.get(Thread.currentThread());
+    ReentrantHold hold = holds.get(Thread.currentThread());
     if (hold == null) {
       return false;
     }
@@ -39,12 +39,12 @@ final class ThreadOwnedLock extends ThreadOwned implements JavaLock {
 
   @Override
   void enter(Lease lease) {
-    holds.put(Thread.currentThread(), new Hold(lease));
+    holds.put(Thread.currentThread(), new ReentrantHold(lease));
   }
 
   @Override
   public void unlock() {
-    Hold hold = holds.get(Thread.currentThread());
+    ReentrantHold hold = holds.get(Thread.currentThread());
     if (hold == null) {
       throw new IllegalMonitorStateException(
           "This thread does not hold lock '" + lock.name() + "'.");
@@ -62,13 +62,13 @@ final class ThreadOwnedLock extends ThreadOwned implements JavaLock {
 
   @Override
   public Optional<Lease> lease() {
-    @Nullable Hold hold = holds.get(Thread.currentThread());
+    @Nullable ReentrantHold hold = holds.get(Thread.currentThread());
     return hold == null ? Optional.empty() : Optional.of(hold.lease);
   }
 
   @Override
   public int getHoldCount() {
-    @Nullable Hold hold = holds.get(Thread.currentThread());
+    @Nullable ReentrantHold hold = holds.get(Thread.currentThread());
     return hold == null ? 0 : hold.count;
   }
 

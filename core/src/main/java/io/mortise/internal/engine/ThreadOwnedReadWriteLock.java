@@ -20,23 +20,23 @@ import org.slf4j.LoggerFactory;
 final class ThreadOwnedReadWriteLock implements ReadWriteLock {
   private static final Logger log = LoggerFactory.getLogger(ThreadOwnedReadWriteLock.class);
 
-  private final View read;
-  private final View write;
-  private final Map<Thread, Hold> holds = new ConcurrentHashMap<>();
+  private final LockSide read;
+  private final LockSide write;
+  private final Map<Thread, ReadWriteHold> holds = new ConcurrentHashMap<>();
 
-  private static final class Hold {
+  private static final class ReadWriteHold {
     final Lease lease;
     int reads;
     int writes;
 
-    Hold(Lease lease) {
+    ReadWriteHold(Lease lease) {
       this.lease = lease;
     }
   }
 
   ThreadOwnedReadWriteLock(EngineLock read, EngineLock write) {
-    this.read = new View(read, false);
-    this.write = new View(write, true);
+    this.read = new LockSide(read, false);
+    this.write = new LockSide(write, true);
   }
 
   @Override
@@ -49,17 +49,17 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
     return write;
   }
 
-  private final class View extends ThreadOwned {
+  private final class LockSide extends AbstractThreadOwnedLock {
     private final boolean writes;
 
-    View(EngineLock lock, boolean writes) {
+    LockSide(EngineLock lock, boolean writes) {
       super(lock);
       this.writes = writes;
     }
 
     @Override
     boolean reenter() {
-      Hold hold = holds.get(Thread.currentThread());
+      ReadWriteHold hold = holds.get(Thread.currentThread());
       if (hold == null) {
         return false;
       }
@@ -76,12 +76,12 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
 
     @Override
     void enter(Lease lease) {
-      Hold hold = new Hold(lease);
+      ReadWriteHold hold = new ReadWriteHold(lease);
       count(hold, 1);
       holds.put(Thread.currentThread(), hold);
     }
 
-    private void count(Hold hold, int change) {
+    private void count(ReadWriteHold hold, int change) {
       if (writes) {
         hold.writes += change;
       } else {
@@ -91,7 +91,7 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
 
     @Override
     public void unlock() {
-      @Nullable Hold hold = holds.get(Thread.currentThread());
+      @Nullable ReadWriteHold hold = holds.get(Thread.currentThread());
       if (hold == null || (writes ? hold.writes : hold.reads) == 0) {
         throw new IllegalMonitorStateException(
             "This thread does not hold the "

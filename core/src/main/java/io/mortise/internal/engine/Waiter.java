@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Somebody of this process who waits for a lock: a parked thread or, where there is none, a
- * listener. Everything but {@link #state} is guarded by the stripe.
+ * listener. Everything but {@link #waiterState} is guarded by the stripe.
  */
 final class Waiter {
   /** A time that never comes. */
@@ -24,18 +24,18 @@ final class Waiter {
   final LockOptions options;
 
   /** Wants an answer, not the lock at some time. */
-  final boolean once;
+  final boolean tryOnly;
 
   /** Refused if it waits for itself. */
   final boolean endless;
 
   /** When its wait began, if that is to end at some time. */
-  long came;
+  long arrivedAt;
 
   final Thread caller;
   private final @Nullable Runnable listener;
 
-  volatile State state = State.WAITING;
+  volatile WaiterState waiterState = WaiterState.WAITING;
 
   /** Whether its thread was woken, and has not come to look since. */
   private volatile boolean called;
@@ -44,13 +44,13 @@ final class Waiter {
   @Nullable RuntimeException failure;
 
   /** Why the store could not be asked lately, if so. */
-  @Nullable Throwable trouble;
+  @Nullable Throwable storeFailure;
 
   @Nullable Claim claim;
   @Nullable Waiter next;
   @Nullable Waiter previous;
 
-  enum State {
+  enum WaiterState {
     WAITING,
     GRANTED,
     /** Somebody else has it, and this one wanted to know just that. */
@@ -67,13 +67,13 @@ final class Waiter {
       LockName name,
       Mode mode,
       LockOptions options,
-      boolean once,
+      boolean tryOnly,
       boolean endless,
       @Nullable Runnable listener) {
     this.name = name;
     this.mode = mode;
     this.options = options;
-    this.once = once;
+    this.tryOnly = tryOnly;
     this.endless = endless;
     this.caller = Thread.currentThread();
     this.listener = listener;
@@ -84,12 +84,12 @@ final class Waiter {
   }
 
   boolean isDone() {
-    return state != State.WAITING;
+    return waiterState != WaiterState.WAITING;
   }
 
   void fail(RuntimeException with) {
     failure = with;
-    state = State.FAILED;
+    waiterState = WaiterState.FAILED;
   }
 
   void wake() {

@@ -17,20 +17,20 @@ final class LockRecord {
   final int capacity;
 
   /** In order of grant, but rotated where more hold than one step may look at. */
-  final Map<AttemptId, Hold> holders = new LinkedHashMap<>();
+  final Map<AttemptId, HoldEntry> holders = new LinkedHashMap<>();
 
   /** In order of arrival. */
-  final Map<AttemptId, Waiter> waiters = new LinkedHashMap<>();
+  final Map<AttemptId, WaiterEntry> waiters = new LinkedHashMap<>();
 
   long used;
   long lastToken;
   long nextTicket;
   long closedUntil;
   long touched;
-  @Nullable End lastEnd;
+  @Nullable EndedAttempt lastEnd;
 
   /** All ends, in a store that has no records. */
-  final Map<AttemptId, End> ends = new HashMap<>();
+  final Map<AttemptId, EndedAttempt> endedAttempts = new HashMap<>();
 
   LockRecord(int capacity) {
     this.capacity = capacity;
@@ -44,7 +44,7 @@ final class LockRecord {
     return holders.isEmpty() && waiters.isEmpty() && closedUntil <= now;
   }
 
-  static final class Hold {
+  static final class HoldEntry {
     final AttemptId attempt;
     final String label;
     final long since;
@@ -59,7 +59,7 @@ final class LockRecord {
 
     boolean evicted;
 
-    Hold(AttemptId attempt, Mode mode, String label, long now) {
+    HoldEntry(AttemptId attempt, Mode mode, String label, long now) {
       this.attempt = attempt;
       this.weight = mode.weight();
       this.label = label;
@@ -80,9 +80,9 @@ final class LockRecord {
     }
   }
 
-  record Waiter(Request.Acquire request, long ticket, long since) {}
+  record WaiterEntry(Request.Acquire request, long ticket, long since) {}
 
-  record End(AttemptId attempt, Reply.Was was, Reply.How how) {}
+  record EndedAttempt(AttemptId attempt, Reply.AttemptState was, Reply.EndReason how) {}
 
   static long micros(java.time.Duration duration) {
     return Math.addExact(

@@ -3,25 +3,25 @@ package io.mortise.internal.table;
 import io.mortise.LockName;
 import io.mortise.Terms;
 import io.mortise.admin.Eviction;
-import io.mortise.internal.table.LockRecord.End;
-import io.mortise.internal.table.LockRecord.Hold;
-import io.mortise.internal.table.LockRecord.Waiter;
+import io.mortise.internal.table.LockRecord.EndedAttempt;
+import io.mortise.internal.table.LockRecord.HoldEntry;
+import io.mortise.internal.table.LockRecord.WaiterEntry;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Reply.How;
-import io.mortise.spi.Reply.Was;
-import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.Verdict;
+import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -129,31 +129,36 @@ public final class LockTable {
   }
 
   private void dropDead(LockRecord lock, LockName name, long now) {
-    for (Hold hold : List.copyOf(lock.holders.values())) {
+    for (HoldEntry hold : List.copyOf(lock.holders.values())) {
       if (!sessions.isLive(hold.attempt.session(), now)) {
-        end(lock, name, hold, How.TAKEN, now);
+        end(lock, name, hold, EndReason.TAKEN, now);
         lock.touched = now;
       }
     }
-    lock.waiters.keySet().removeIf(waiter -> !sessions.isLive(waiter.session(), now));
+    lock.waiters.keySet().removeIf(waiterEntry -> !sessions.isLive(waiterEntry.session(), now));
     serveQueue(lock, now);
   }
 
   /** See {@link io.mortise.spi.LockStore#judge}. */
-  public Verdict judge(SessionId session, long now) {
+  public SessionVerdict judge(SessionId session, long now) {
     return sessions.judge(session, now);
   }
 
   /** News to be pushed since the last call, for a store that pushes. */
-  public void drainHints(java.util.function.BiConsumer<SessionId, News> push) {
-    sessions.drainHints().forEach(hint -> push.accept(hint.session(), hint.news()));
+  public void drainNotifications(
+      java.util.function.BiConsumer<SessionId, SessionNotification> push) {
+    sessions
+        .drainNotifications()
+        .forEach(hint -> push.accept(hint.session(), hint.notifications()));
   }
 
   private Reply acquire(Request.Acquire request, long now) {
     AttemptId attempt = request.attempt();
     if (rules.acquireNeedsLiveSession() && !sessions.isLive(attempt.session(), now)) {
       return new Reply.Refused(
-          attempt, Why.SESSION_GONE, "The session of this attempt is not alive in the store.");
+          attempt,
+          RefusalReason.SESSION_GONE,
+          "The session of this attempt is not alive in the store.");
     }
     LockRecord lock = find(request.name(), now);
     if (lock == null) {
@@ -162,22 +167,22 @@ public final class LockTable {
     }
     if (lock.capacity != request.mode().capacity()) {
       return new Reply.Refused(
-          attempt, Why.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
+          attempt, RefusalReason.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
     }
     endHoldsThatAreOver(lock, request.name(), request.provenDead(), now);
-    Hold hold = lock.holders.get(attempt);
-    End ended = remembered(lock, attempt);
+    HoldEntry hold = lock.holders.get(attempt);
+    EndedAttempt ended = remembered(lock, attempt);
     if (hold == null && ended != null) {
-      How how = ended.how();
+      EndReason endReason = ended.how();
       return new Reply.Refused(
           attempt,
-          how == How.EVICTED ? Why.EVICTED : Why.ENDED,
-          "The attempt has ended: " + how + ".");
+          endReason == EndReason.EVICTED ? RefusalReason.EVICTED : RefusalReason.ENDED,
+          "The attempt has ended: " + endReason + ".");
     }
     if (hold == null) {
       boolean first = !rules.servesHead();
       if (rules.servesHead()) {
-        first = serveQueue(lock, attempt, now) == Served.ALL;
+        first = serveQueue(lock, attempt, now) == QueueProgress.ALL;
         hold = lock.holders.get(attempt);
       }
       if (hold == null && first && lock.fits(request.mode()) && lock.closedUntil <= now) {
@@ -186,7 +191,7 @@ public final class LockTable {
         if (!lock.waiters.isEmpty() && rules.tellsHolder()) {
           // Waiters that were passed over told an earlier holder. This answer may be lost.
           hold.told = true;
-          sessions.tell(new News.Wanted(request.name(), attempt), now);
+          sessions.tell(new SessionNotification.Contended(request.name(), attempt), now);
         }
       }
     }
@@ -196,15 +201,15 @@ public final class LockTable {
   private Reply contended(LockRecord lock, Request.Acquire request, long now) {
     AttemptId attempt = request.attempt();
     Reply.@Nullable Holder inTheWay = null;
-    List<Hold> window = window(lock);
-    for (Hold hold : window) {
+    List<HoldEntry> window = window(lock);
+    for (HoldEntry hold : window) {
       Duration left = sessions.left(hold.attempt.session(), now);
       if (inTheWay == null || (left.isZero() && !inTheWay.sessionLeft().isZero())) {
         inTheWay = new Reply.Holder(hold.attempt, hold.token, left);
       }
       if (!hold.told && rules.tellsHolder()) {
         hold.told = true;
-        sessions.tell(new News.Wanted(request.name(), hold.attempt), now);
+        sessions.tell(new SessionNotification.Contended(request.name(), hold.attempt), now);
       }
     }
     if (inTheWay != null && !inTheWay.sessionLeft().isZero()) {
@@ -212,25 +217,25 @@ public final class LockTable {
       lookFurther(lock, window);
     }
     if (request.queue() && !lock.waiters.containsKey(attempt)) {
-      lock.waiters.put(attempt, new Waiter(request, lock.nextTicket++, now));
+      lock.waiters.put(attempt, new WaiterEntry(request, lock.nextTicket++, now));
     }
-    Waiter waiter = lock.waiters.get(attempt);
+    WaiterEntry waiterEntry = lock.waiters.get(attempt);
     long mayBeFree = mayBeFree(lock, window, now);
-    if (waiter == null) {
-      return new Reply.Busy(attempt, inTheWay, askAgain(mayBeFree, 0, now));
+    if (waiterEntry == null) {
+      return new Reply.Busy(attempt, inTheWay, retryAfter(mayBeFree, 0, now));
     }
-    long ahead = waiter.ticket() - lock.waiters.values().iterator().next().ticket();
-    mayBeFree = Math.min(mayBeFree, mayBeSkipped(lock, waiter, now));
-    return new Reply.Queued(attempt, (int) ahead, inTheWay, askAgain(mayBeFree, ahead, now));
+    long ahead = waiterEntry.ticket() - lock.waiters.values().iterator().next().ticket();
+    mayBeFree = Math.min(mayBeFree, mayBeSkipped(lock, waiterEntry, now));
+    return new Reply.Queued(attempt, (int) ahead, inTheWay, retryAfter(mayBeFree, ahead, now));
   }
 
   /** When the lock may be free without a hint: closed time over, session or at-most time over. */
-  private long mayBeFree(LockRecord lock, List<Hold> window, long now) {
+  private long mayBeFree(LockRecord lock, List<HoldEntry> window, long now) {
     long at = window.isEmpty() ? now : LockRecord.NEVER;
     if (lock.closedUntil > now) {
       at = window.isEmpty() ? lock.closedUntil : Math.min(at, lock.closedUntil);
     }
-    for (Hold hold : window) {
+    for (HoldEntry hold : window) {
       long left = LockRecord.micros(sessions.left(hold.attempt.session(), now));
       at = Math.min(at, Math.min(hold.freeAt, now + left));
     }
@@ -241,11 +246,11 @@ public final class LockTable {
    * When a session ends that waits ahead. Whether it died is seen only then, and it may have been
    * handed the lock meanwhile. Those that have ended already are skipped, and cost nothing.
    */
-  private long mayBeSkipped(LockRecord lock, Waiter waiter, long now) {
+  private long mayBeSkipped(LockRecord lock, WaiterEntry waiterEntry, long now) {
     long at = LockRecord.NEVER;
     int looked = 0;
-    for (Waiter before : lock.waiters.values()) {
-      if (before.ticket() == waiter.ticket() || looked++ == LOOKED_AT) {
+    for (WaiterEntry before : lock.waiters.values()) {
+      if (before.ticket() == waiterEntry.ticket() || looked++ == LOOKED_AT) {
         break;
       }
       long left = LockRecord.micros(sessions.left(before.request().attempt().session(), now));
@@ -255,13 +260,13 @@ public final class LockTable {
   }
 
   /** One ms later for each place. */
-  private static Duration askAgain(long mayBeFree, long ahead, long now) {
+  private static Duration retryAfter(long mayBeFree, long ahead, long now) {
     long wait = Math.max(0, mayBeFree - now);
     return Duration.of(wait + 1000 * (1 + Math.min(ahead, 10_000)), ChronoUnit.MICROS);
   }
 
-  private Hold grant(LockRecord lock, Request.Acquire request, long now) {
-    Hold hold = new Hold(request.attempt(), request.mode(), request.terms().label(), now);
+  private HoldEntry grant(LockRecord lock, Request.Acquire request, long now) {
+    HoldEntry hold = new HoldEntry(request.attempt(), request.mode(), request.terms().label(), now);
     hold.restart(request.terms(), now);
     mint(lock, hold, request.tokens(), request.tokenFloor(), now);
     lock.used += hold.weight;
@@ -269,14 +274,14 @@ public final class LockTable {
     return hold;
   }
 
-  private void mint(LockRecord lock, Hold hold, int tokens, long floor, long now) {
+  private void mint(LockRecord lock, HoldEntry hold, int tokens, long floor, long now) {
     hold.token = rules.nextToken(lock.lastToken, now, floor);
     long room = now + TableRules.TOKEN_LEAD_MICROS - hold.token;
     hold.tokens = (int) Math.min(tokens, Math.max(1, room));
     lock.lastToken = hold.token + hold.tokens - 1;
   }
 
-  private static Reply.Granted granted(LockRecord lock, Hold hold, long now) {
+  private static Reply.Granted granted(LockRecord lock, HoldEntry hold, long now) {
     hold.told |= !lock.waiters.isEmpty();
     Duration left =
         hold.freeAt == LockRecord.NEVER ? null : Duration.of(hold.freeAt - now, ChronoUnit.MICROS);
@@ -286,25 +291,29 @@ public final class LockTable {
   private Reply.Ended abandon(LockName name, AttemptId attempt, long now) {
     LockRecord lock = find(name, now);
     if (lock == null) {
-      return new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false);
+      return new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false);
     }
-    End end = new End(attempt, Was.ABSENT, How.UNKNOWN);
-    Hold hold = heldBy(lock, attempt);
+    EndedAttempt endedAttempt = new EndedAttempt(attempt, AttemptState.ABSENT, EndReason.UNKNOWN);
+    HoldEntry hold = heldBy(lock, attempt);
     if (hold != null) {
-      How how = hold.evicted ? How.EVICTED : hold.isOver(now) ? How.EXPIRED : How.RELEASED;
-      end = end(lock, name, hold, how, now);
+      EndReason endReason =
+          hold.evicted
+              ? EndReason.EVICTED
+              : hold.isOver(now) ? EndReason.EXPIRED : EndReason.RELEASED;
+      endedAttempt = end(lock, name, hold, endReason, now);
     } else if (lock.waiters.remove(attempt) != null) {
-      end = remember(lock, new End(attempt, Was.WAITING, How.RELEASED));
+      endedAttempt =
+          remember(lock, new EndedAttempt(attempt, AttemptState.WAITING, EndReason.RELEASED));
     } else {
-      End before = remembered(lock, attempt);
-      end = before == null ? end : before;
+      EndedAttempt before = remembered(lock, attempt);
+      endedAttempt = before == null ? endedAttempt : before;
     }
     boolean more = serveQueue(lock, now);
-    return new Reply.Ended(attempt, end.was(), end.how(), more);
+    return new Reply.Ended(attempt, endedAttempt.was(), endedAttempt.how(), more);
   }
 
-  private @Nullable Hold heldBy(LockRecord lock, AttemptId attempt) {
-    for (Hold hold : lock.holders.values()) {
+  private @Nullable HoldEntry heldBy(LockRecord lock, AttemptId attempt) {
+    for (HoldEntry hold : lock.holders.values()) {
       if (rules.endsHold(hold.attempt, attempt)) {
         return hold;
       }
@@ -316,21 +325,27 @@ public final class LockTable {
     AttemptId attempt = request.attempt();
     if (rules.acquireNeedsLiveSession() && !sessions.isLive(attempt.session(), now)) {
       return new Reply.Refused(
-          attempt, Why.SESSION_GONE, "The session of this attempt is not alive in the store.");
+          attempt,
+          RefusalReason.SESSION_GONE,
+          "The session of this attempt is not alive in the store.");
     }
     LockRecord lock = find(request.name(), now);
-    Hold hold = lock == null ? null : lock.holders.get(attempt);
+    HoldEntry hold = lock == null ? null : lock.holders.get(attempt);
     if (lock == null || hold == null || hold.isOver(now) || hold.evicted) {
       return new Reply.Refused(
-          attempt, Why.NOT_HELD, "The attempt does not hold lock '" + request.name() + "'.");
+          attempt,
+          RefusalReason.NOT_HELD,
+          "The attempt does not hold lock '" + request.name() + "'.");
     }
     if (lock.capacity != request.mode().capacity()) {
       return new Reply.Refused(
-          attempt, Why.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
+          attempt, RefusalReason.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
     }
     if (request.mode().weight() > hold.weight) {
       return new Reply.Refused(
-          attempt, Why.UNSUPPORTED, "A hold on lock '" + request.name() + "' cannot be widened.");
+          attempt,
+          RefusalReason.UNSUPPORTED,
+          "A hold on lock '" + request.name() + "' cannot be widened.");
     }
     lock.used -= hold.weight - request.mode().weight();
     hold.weight = request.mode().weight();
@@ -348,34 +363,35 @@ public final class LockTable {
   }
 
   /** See {@link io.mortise.spi.LockStore#evict}. */
-  public Reply.Ended evict(LockName name, AttemptId attempt, Eviction how, long now) {
+  public Reply.Ended evict(LockName name, AttemptId attempt, Eviction endReason, long now) {
     LockRecord lock = find(name, now);
-    Hold hold = lock == null ? null : lock.holders.get(attempt);
-    if (lock != null && hold != null && how == Eviction.CLOSE) {
+    HoldEntry hold = lock == null ? null : lock.holders.get(attempt);
+    if (lock != null && hold != null && endReason == Eviction.CLOSE) {
       Duration left = sessions.left(attempt.session(), now);
       if (!left.isZero()) {
         // The owner is told, once, and gives the lock up; or its session is over by then; or it is
         // cut off so badly that its own deadline ended its belief.
         if (!hold.evicted) {
-          sessions.tell(new News.Gone(name, attempt, How.EVICTED), now);
+          sessions.tell(new SessionNotification.HoldEnded(name, attempt, EndReason.EVICTED), now);
         }
         hold.evicted = true;
         hold.freeAt = Math.min(hold.freeAt, now + LockRecord.micros(left));
         hold.shutUntil = 0;
-        return new Reply.Ended(attempt, Was.HELD, How.EVICTED, false);
+        return new Reply.Ended(attempt, AttemptState.HELD, EndReason.EVICTED, false);
       }
     }
     if (lock != null && hold != null) {
       hold.shutUntil = 0;
-      end(lock, name, hold, How.EVICTED, now);
-      return new Reply.Ended(attempt, Was.HELD, How.EVICTED, serveQueue(lock, now));
+      end(lock, name, hold, EndReason.EVICTED, now);
+      return new Reply.Ended(attempt, AttemptState.HELD, EndReason.EVICTED, serveQueue(lock, now));
     }
     if (lock != null && lock.waiters.remove(attempt) != null) {
-      remember(lock, new End(attempt, Was.WAITING, How.EVICTED));
-      sessions.tell(new News.Gone(name, attempt, How.EVICTED), now);
-      return new Reply.Ended(attempt, Was.WAITING, How.EVICTED, serveQueue(lock, now));
+      remember(lock, new EndedAttempt(attempt, AttemptState.WAITING, EndReason.EVICTED));
+      sessions.tell(new SessionNotification.HoldEnded(name, attempt, EndReason.EVICTED), now);
+      return new Reply.Ended(
+          attempt, AttemptState.WAITING, EndReason.EVICTED, serveQueue(lock, now));
     }
-    return new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false);
+    return new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false);
   }
 
   /** See {@link io.mortise.spi.LockStore#reopen}. */
@@ -394,42 +410,44 @@ public final class LockTable {
    */
   private void endHoldsThatAreOver(
       LockRecord lock, LockName name, @Nullable SessionId provenDead, long now) {
-    for (Hold hold : window(lock)) {
+    for (HoldEntry hold : window(lock)) {
       if (hold.attempt.session().equals(provenDead)) {
-        end(lock, name, hold, How.TAKEN, now);
+        end(lock, name, hold, EndReason.TAKEN, now);
       } else if (hold.isOver(now)) {
-        end(lock, name, hold, hold.evicted ? How.EVICTED : How.EXPIRED, now);
+        end(lock, name, hold, hold.evicted ? EndReason.EVICTED : EndReason.EXPIRED, now);
       }
     }
   }
 
-  private End end(LockRecord lock, LockName name, Hold hold, How how, long now) {
+  private EndedAttempt end(
+      LockRecord lock, LockName name, HoldEntry hold, EndReason endReason, long now) {
     lock.holders.remove(hold.attempt);
     lock.used -= hold.weight;
     lock.closedUntil = Math.max(lock.closedUntil, hold.shutUntil);
-    End end = remember(lock, new End(hold.attempt, Was.HELD, how));
+    EndedAttempt endedAttempt =
+        remember(lock, new EndedAttempt(hold.attempt, AttemptState.HELD, endReason));
     sessions.forget(hold.attempt);
-    if (how != How.RELEASED && !(how == How.EVICTED && hold.evicted)) {
-      sessions.tell(new News.Gone(name, hold.attempt, how), now);
+    if (endReason != EndReason.RELEASED && !(endReason == EndReason.EVICTED && hold.evicted)) {
+      sessions.tell(new SessionNotification.HoldEnded(name, hold.attempt, endReason), now);
     }
-    return end;
+    return endedAttempt;
   }
 
-  private End remember(LockRecord lock, End end) {
-    lock.lastEnd = end;
+  private EndedAttempt remember(LockRecord lock, EndedAttempt endedAttempt) {
+    lock.lastEnd = endedAttempt;
     if (!records) {
-      lock.ends.put(end.attempt(), end);
+      lock.endedAttempts.put(endedAttempt.attempt(), endedAttempt);
     }
-    return end;
+    return endedAttempt;
   }
 
-  private @Nullable End remembered(LockRecord lock, AttemptId attempt) {
-    End last = records ? lock.lastEnd : lock.ends.get(attempt);
+  private @Nullable EndedAttempt remembered(LockRecord lock, AttemptId attempt) {
+    EndedAttempt last = records ? lock.lastEnd : lock.endedAttempts.get(attempt);
     return rules.remembersEnd() && last != null && last.attempt().equals(attempt) ? last : null;
   }
 
   /** What is left of the queue after it was served. */
-  private enum Served {
+  private enum QueueProgress {
     /** Nobody, or only waiters that were passed over: a newcomer is next. */
     ALL,
     /** The lock is closed, or a waiter is not served yet: a newcomer stands behind it. */
@@ -439,7 +457,7 @@ public final class LockTable {
   }
 
   private boolean serveQueue(LockRecord lock, long now) {
-    return serveQueue(lock, null, now) == Served.MORE;
+    return serveQueue(lock, null, now) == QueueProgress.MORE;
   }
 
   /**
@@ -449,22 +467,22 @@ public final class LockTable {
    *
    * @param asking the attempt whose request this step answers; null if it does not wait
    */
-  private Served serveQueue(LockRecord lock, @Nullable AttemptId asking, long now) {
-    List<Waiter> served = new ArrayList<>();
-    Served left = Served.ALL;
+  private QueueProgress serveQueue(LockRecord lock, @Nullable AttemptId asking, long now) {
+    List<WaiterEntry> served = new ArrayList<>();
+    QueueProgress left = QueueProgress.ALL;
     boolean moved = false;
-    Iterator<Waiter> queue = lock.waiters.values().iterator();
+    Iterator<WaiterEntry> queue = lock.waiters.values().iterator();
     for (int step = 0; queue.hasNext(); step++) {
       if (lock.closedUntil > now) {
-        left = Served.BLOCKED;
+        left = QueueProgress.BLOCKED;
         break;
       }
       if (proofs && step == rules.steps()) {
         // To come back for those that were passed over alone would never end.
-        left = moved ? Served.MORE : Served.BLOCKED;
+        left = moved ? QueueProgress.MORE : QueueProgress.BLOCKED;
         break;
       }
-      Waiter next = queue.next();
+      WaiterEntry next = queue.next();
       AttemptId attempt = next.request().attempt();
       if (rules.skipsDeadWaiters() && !sessions.isLive(attempt.session(), now)) {
         queue.remove();
@@ -473,7 +491,7 @@ public final class LockTable {
           || attempt.equals(asking)
           || sessions.isConnected(attempt.session())) {
         if (!lock.fits(next.request().mode())) {
-          left = Served.BLOCKED;
+          left = QueueProgress.BLOCKED;
           break;
         }
         queue.remove();
@@ -487,19 +505,19 @@ public final class LockTable {
       }
     }
     // A store that serves by itself serves all at once: who is served does not see the others wait.
-    served.forEach(waiter -> tellServed(lock, waiter, now));
+    served.forEach(waiterEntry -> tellServed(lock, waiterEntry, now));
     return left;
   }
 
-  private void tellServed(LockRecord lock, Waiter waiter, long now) {
-    Request.Acquire request = waiter.request();
-    Hold hold = lock.holders.get(request.attempt());
+  private void tellServed(LockRecord lock, WaiterEntry waiterEntry, long now) {
+    Request.Acquire request = waiterEntry.request();
+    HoldEntry hold = lock.holders.get(request.attempt());
     if (hold == null) {
       return;
     }
     Reply.Granted granted = granted(lock, hold, now);
     sessions.tell(
-        new News.Granted(
+        new SessionNotification.Granted(
             request.name(),
             request.attempt(),
             granted.token(),
@@ -510,9 +528,9 @@ public final class LockTable {
   }
 
   /** The next holders to look at. */
-  private List<Hold> window(LockRecord lock) {
-    List<Hold> window = new ArrayList<>();
-    for (Hold hold : lock.holders.values()) {
+  private List<HoldEntry> window(LockRecord lock) {
+    List<HoldEntry> window = new ArrayList<>();
+    for (HoldEntry hold : lock.holders.values()) {
       if (window.size() == rules.steps()) {
         break;
       }
@@ -522,9 +540,9 @@ public final class LockTable {
   }
 
   /** Where there are more holders, those that were looked at move to the end. */
-  private static void lookFurther(LockRecord lock, List<Hold> window) {
+  private static void lookFurther(LockRecord lock, List<HoldEntry> window) {
     if (window.size() < lock.holders.size()) {
-      for (Hold hold : window) {
+      for (HoldEntry hold : window) {
         lock.holders.remove(hold.attempt);
         lock.holders.put(hold.attempt, hold);
       }
@@ -561,7 +579,7 @@ public final class LockTable {
   }
 
   /** See {@link io.mortise.spi.LockStore#inspect}. */
-  public LockPage inspect(LockQuery query, long now) {
+  public LockViewPage inspect(LockQuery query, long now) {
     settle(now);
     List<LockView> views = new ArrayList<>();
     LockName only = query.name();
@@ -572,19 +590,19 @@ public final class LockTable {
             : locks.subMap(only.value(), true, only.value(), true);
     for (Map.Entry<String, LockRecord> entry : range.entrySet()) {
       if (views.size() == query.limit()) {
-        return new LockPage(views, entry.getKey());
+        return new LockViewPage(views, entry.getKey());
       }
       if (query.idle() || !entry.getValue().isIdle(now)) {
         views.add(view(LockName.of(entry.getKey()), entry.getValue(), now));
       }
     }
-    return new LockPage(views, null);
+    return new LockViewPage(views, null);
   }
 
   private LockView view(LockName name, LockRecord lock, long now) {
-    List<LockView.Party> holders = new ArrayList<>();
+    List<LockView.Participant> holders = new ArrayList<>();
     lock.holders.values().stream()
-        .sorted(Comparator.comparingLong((Hold hold) -> hold.token))
+        .sorted(Comparator.comparingLong((HoldEntry hold) -> hold.token))
         .forEach(
             hold -> {
               Duration atMost = hold.freeAt == LockRecord.NEVER ? null : since(now, hold.freeAt);
@@ -592,12 +610,12 @@ public final class LockTable {
                   party(
                       hold.attempt, hold.label, hold.weight, hold.token, hold.since, atMost, now));
             });
-    List<LockView.Party> waiters = new ArrayList<>();
-    for (Waiter waiter : lock.waiters.values()) {
+    List<LockView.Participant> waiters = new ArrayList<>();
+    for (WaiterEntry waiterEntry : lock.waiters.values()) {
       if (waiters.size() == 1000) {
         break;
       }
-      Request.Acquire request = waiter.request();
+      Request.Acquire request = waiterEntry.request();
       Terms terms = request.terms();
       waiters.add(
           party(
@@ -605,7 +623,7 @@ public final class LockTable {
               terms.label(),
               request.mode().weight(),
               0,
-              waiter.since(),
+              waiterEntry.since(),
               null,
               now));
     }
@@ -613,7 +631,7 @@ public final class LockTable {
         name, lock.capacity, lock.lastToken, since(now, lock.closedUntil), holders, waiters);
   }
 
-  private LockView.Party party(
+  private LockView.Participant party(
       AttemptId attempt,
       String label,
       int weight,
@@ -622,7 +640,7 @@ public final class LockTable {
       @Nullable Duration atMost,
       long now) {
     SessionId session = attempt.session();
-    return new LockView.Party(
+    return new LockView.Participant(
         attempt,
         sessions.client(session, now),
         label,
@@ -657,10 +675,10 @@ public final class LockTable {
       if (lock == null) {
         continue;
       }
-      List<Hold> window = window(lock);
-      for (Hold hold : window) {
+      List<HoldEntry> window = window(lock);
+      for (HoldEntry hold : window) {
         if (!sessions.isLive(hold.attempt.session(), now)) {
-          end(lock, LockName.of(name), hold, How.TAKEN, now);
+          end(lock, LockName.of(name), hold, EndReason.TAKEN, now);
           lock.touched = now;
           removed++;
         }

@@ -5,20 +5,20 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Ticker;
-import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -41,9 +41,9 @@ import java.util.function.Function;
 public final class MemStore implements LockStore {
   private final ReentrantLock guard = new ReentrantLock();
   private final LockTable table;
-  private final Map<SessionId, Consumer<News>> listeners = new ConcurrentHashMap<>();
+  private final Map<SessionId, Consumer<SessionNotification>> listeners = new ConcurrentHashMap<>();
   private final StoreProfile profile;
-  private final Lacking lacking;
+  private final CapabilityMask capabilityMask;
   private final Ticker ticker;
   private final long offsetMicros;
 
@@ -79,7 +79,7 @@ public final class MemStore implements LockStore {
     this.profile =
         new StoreProfile(
             display, capabilities, Duration.ZERO, Duration.ofMillis(1), Duration.ofMillis(1));
-    this.lacking = new Lacking(profile);
+    this.capabilityMask = new CapabilityMask(profile);
     this.table = new LockTable(rules, capabilities);
     this.ticker = ticker;
     this.offsetMicros = startMicros - TimeUnit.NANOSECONDS.toMicros(ticker.nanos());
@@ -91,14 +91,14 @@ public final class MemStore implements LockStore {
   }
 
   @Override
-  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     listeners.put(spec.id(), hints);
     connected(spec.id(), true);
-    return new Session(spec);
+    return new MemSession(spec);
   }
 
   @Override
-  public CompletionStage<Verdict> judge(SessionId session) {
+  public CompletionStage<SessionVerdict> judge(SessionId session) {
     if (!profile.can(Capability.SESSION)) {
       return CompletableFuture.failedFuture(
           new UnsupportedByStoreException("Store '" + profile.display() + "' keeps no sessions."));
@@ -107,7 +107,7 @@ public final class MemStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return CompletableFuture.completedFuture(step(now -> table.inspect(query, now)));
   }
 
@@ -165,31 +165,32 @@ public final class MemStore implements LockStore {
   public void close() {}
 
   private <T> T step(Function<Long, T> step) {
-    record Push(SessionId session, News news) {}
-    List<Push> pushes = new ArrayList<>();
+    record PendingPush(SessionId session, SessionNotification notifications) {}
+    List<PendingPush> pushes = new ArrayList<>();
     T result;
     guard.lock();
     try {
       result = step.apply(offsetMicros + TimeUnit.NANOSECONDS.toMicros(ticker.nanos()));
-      table.drainHints((session, news) -> pushes.add(new Push(session, news)));
+      table.drainNotifications(
+          (session, notifications) -> pushes.add(new PendingPush(session, notifications)));
     } finally {
       guard.unlock();
     }
     if (profile.can(Capability.PUSH)) {
-      for (Push push : pushes) {
-        Consumer<News> listener = listeners.get(push.session());
-        if (listener != null && lacking.tells(push.news())) {
-          listener.accept(push.news());
+      for (PendingPush pendingPush : pushes) {
+        Consumer<SessionNotification> listener = listeners.get(pendingPush.session());
+        if (listener != null && capabilityMask.tells(pendingPush.notifications())) {
+          listener.accept(pendingPush.notifications());
         }
       }
     }
     return result;
   }
 
-  private final class Session implements StoreSession {
+  private final class MemSession implements StoreSession {
     private final SessionSpec spec;
 
-    Session(SessionSpec spec) {
+    MemSession(SessionSpec spec) {
       this.spec = spec;
     }
 
@@ -204,16 +205,18 @@ public final class MemStore implements LockStore {
       sink.accept(
           refusal != null
               ? refusal
-              : step(now -> lacking.reply(request, apply(lacking.request(request), now))));
+              : step(
+                  now ->
+                      capabilityMask.reply(request, apply(capabilityMask.request(request), now))));
     }
 
     /** Without sessions that others judge, a hold whose time is over is free for whoever comes. */
     private Reply apply(Request request, long now) {
       Reply reply = table.apply(request, now);
-      SessionId over = lacking.over(reply);
+      SessionId over = capabilityMask.over(reply);
       if (over != null && request instanceof Request.Acquire acquire) {
         table.judge(over, now);
-        return table.apply(lacking.proven(acquire, over), now);
+        return table.apply(capabilityMask.proven(acquire, over), now);
       }
       return reply;
     }
@@ -226,7 +229,7 @@ public final class MemStore implements LockStore {
     @Override
     public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
       return CompletableFuture.completedFuture(
-          step(now -> lacking.renewal(table.renew(spec, previous, next, seen, ttl, now))));
+          step(now -> capabilityMask.renewal(table.renew(spec, previous, next, seen, ttl, now))));
     }
 
     @Override

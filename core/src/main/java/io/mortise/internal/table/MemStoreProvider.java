@@ -1,6 +1,6 @@
 package io.mortise.internal.table;
 
-import io.mortise.internal.judge.ForwardingStore;
+import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
@@ -17,13 +17,13 @@ public final class MemStoreProvider implements LockStoreProvider {
   private static final ReentrantLock guard = new ReentrantLock();
 
   /** Static, since a provider is made for each look-up, and all clients of a name are to meet. */
-  private static final Map<String, Shared> open = new HashMap<>();
+  private static final Map<String, SharedMemStore> open = new HashMap<>();
 
-  private static final class Shared {
+  private static final class SharedMemStore {
     final MemStore store;
     int users;
 
-    Shared(String name) {
+    SharedMemStore(String name) {
       this.store = new MemStore(name);
     }
   }
@@ -39,21 +39,21 @@ public final class MemStoreProvider implements LockStoreProvider {
     String name = url.base();
     guard.lock();
     try {
-      Shared shared = open.computeIfAbsent(name, Shared::new);
+      SharedMemStore shared = open.computeIfAbsent(name, SharedMemStore::new);
       shared.users++;
-      return new Use(name, shared);
+      return new MemStoreHandle(name, shared);
     } finally {
       guard.unlock();
     }
   }
 
   /** One user's view of a store that others may have open, too. */
-  private static final class Use extends ForwardingStore {
+  private static final class MemStoreHandle extends ForwardingStore {
     private final String name;
-    private final Shared shared;
+    private final SharedMemStore shared;
     private boolean closed;
 
-    Use(String name, Shared shared) {
+    MemStoreHandle(String name, SharedMemStore shared) {
       super(shared.store);
       this.name = name;
       this.shared = shared;

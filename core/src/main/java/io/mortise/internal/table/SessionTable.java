@@ -2,11 +2,11 @@ package io.mortise.internal.table;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.Verdict;
+import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -20,23 +20,23 @@ import org.jspecify.annotations.Nullable;
 /** The sessions of a lock table, each with its news. Times are store microseconds. */
 final class SessionTable {
   private final TableRules rules;
-  private final Map<SessionId, Session> sessions = new HashMap<>();
-  private List<Hint> hints = new ArrayList<>();
+  private final Map<SessionId, SessionRecord> sessions = new HashMap<>();
+  private List<PushedNotification> pushedNotifications = new ArrayList<>();
 
   SessionTable(TableRules rules) {
     this.rules = rules;
   }
 
   /** News to be pushed, if the store pushes. */
-  record Hint(SessionId session, News news) {}
+  record PushedNotification(SessionId session, SessionNotification notifications) {}
 
-  private static final class Session {
+  private static final class SessionRecord {
     final ClientLabel client;
 
     /** What has ended is told before all else: the session must not be extended before that. */
-    final Map<Long, News> gone = new LinkedHashMap<>();
+    final Map<Long, SessionNotification> gone = new LinkedHashMap<>();
 
-    final Map<Long, News> news = new LinkedHashMap<>();
+    final Map<Long, SessionNotification> notifications = new LinkedHashMap<>();
 
     /** Ids of news about holds that stand. */
     final Map<AttemptId, List<Long>> about = new HashMap<>();
@@ -46,19 +46,19 @@ final class SessionTable {
     long nextNews = 1;
     boolean connected = true;
 
-    Session(ClientLabel client) {
+    SessionRecord(ClientLabel client) {
       this.client = client;
     }
   }
 
   Renewal renew(
       SessionSpec spec, long previous, long next, List<Long> seen, Duration ttl, long now) {
-    Session session = find(spec.id(), now);
+    SessionRecord session = find(spec.id(), now);
     if (session == null) {
       if (previous != 0) {
         return new Renewal.Lost("the session expired in the store");
       }
-      session = new Session(spec.client());
+      session = new SessionRecord(spec.client());
       sessions.put(spec.id(), session);
     } else if (!rules.acceptsBeat(session.beat, previous, next)) {
       return new Renewal.Lost("another process renews the same session");
@@ -66,25 +66,25 @@ final class SessionTable {
     session.beat = next;
     session.expiresAt = now + LockRecord.micros(ttl);
     session.gone.keySet().removeAll(seen);
-    session.news.keySet().removeAll(seen);
-    Stream<Map.Entry<Long, News>> told =
-        Stream.concat(session.gone.entrySet().stream(), session.news.entrySet().stream());
-    if (!rules.tellsGoneFirst()) {
+    session.notifications.keySet().removeAll(seen);
+    Stream<Map.Entry<Long, SessionNotification>> told =
+        Stream.concat(session.gone.entrySet().stream(), session.notifications.entrySet().stream());
+    if (!rules.deliversEndedHoldsFirst()) {
       told = told.sorted(Map.Entry.comparingByKey());
     }
-    List<Renewal.Item> news =
+    List<Renewal.NumberedNotification> notifications =
         told.limit(rules.steps())
-            .map(item -> new Renewal.Item(item.getKey(), item.getValue()))
+            .map(item -> new Renewal.NumberedNotification(item.getKey(), item.getValue()))
             .toList();
-    boolean more = session.gone.size() + session.news.size() > news.size();
-    return new Renewal.Renewed(now, news, more);
+    boolean more = session.gone.size() + session.notifications.size() > notifications.size();
+    return new Renewal.Renewed(now, notifications, more);
   }
 
-  Verdict judge(SessionId id, long now) {
-    Session session = find(id, now);
+  SessionVerdict judge(SessionId id, long now) {
+    SessionRecord session = find(id, now);
     return session == null
-        ? new Verdict.SessionEnded()
-        : new Verdict.Alive(session.beat, left(id, now));
+        ? new SessionVerdict.SessionEnded()
+        : new SessionVerdict.Alive(session.beat, left(id, now));
   }
 
   void close(SessionId id) {
@@ -96,7 +96,7 @@ final class SessionTable {
   }
 
   void connected(SessionId id, boolean connected) {
-    Session session = sessions.get(id);
+    SessionRecord session = sessions.get(id);
     if (session != null) {
       session.connected = connected;
     }
@@ -104,53 +104,56 @@ final class SessionTable {
 
   /** Whether the process behind a live session can be told of a grant at once. */
   boolean isConnected(SessionId id) {
-    Session session = sessions.get(id);
+    SessionRecord session = sessions.get(id);
     return session == null || session.connected;
   }
 
   Duration left(SessionId id, long now) {
-    Session session = find(id, now);
+    SessionRecord session = find(id, now);
     return session == null
         ? Duration.ZERO
         : Duration.of(session.expiresAt - now, ChronoUnit.MICROS);
   }
 
   @Nullable ClientLabel client(SessionId id, long now) {
-    Session session = find(id, now);
+    SessionRecord session = find(id, now);
     return session == null ? null : session.client;
   }
 
   /** Keeps the news for a live session, and pushes it. */
-  void tell(News news, long now) {
-    SessionId id = news.attempt().session();
-    Session session = find(id, now);
+  void tell(SessionNotification notifications, long now) {
+    SessionId id = notifications.attempt().session();
+    SessionRecord session = find(id, now);
     if (session != null) {
       long number = session.nextNews++;
-      if (news instanceof News.Gone) {
-        session.gone.put(number, news);
+      if (notifications instanceof SessionNotification.HoldEnded) {
+        session.gone.put(number, notifications);
       } else {
-        session.news.put(number, news);
-        session.about.computeIfAbsent(news.attempt(), unused -> new ArrayList<>(1)).add(number);
+        session.notifications.put(number, notifications);
+        session
+            .about
+            .computeIfAbsent(notifications.attempt(), unused -> new ArrayList<>(1))
+            .add(number);
       }
-      hints.add(new Hint(id, news));
+      pushedNotifications.add(new PushedNotification(id, notifications));
     }
   }
 
   /** A hold has ended: that it was granted, or wanted, is no news any more. */
   void forget(AttemptId ended) {
-    Session session = sessions.get(ended.session());
+    SessionRecord session = sessions.get(ended.session());
     List<Long> told = session == null ? null : session.about.remove(ended);
     if (session != null && told != null && rules.forgetsNewsOfEnded()) {
-      session.news.keySet().removeAll(told);
+      session.notifications.keySet().removeAll(told);
     }
   }
 
-  List<Hint> drainHints() {
-    if (hints.isEmpty()) {
+  List<PushedNotification> drainNotifications() {
+    if (pushedNotifications.isEmpty()) {
       return List.of();
     }
-    List<Hint> drained = hints;
-    hints = new ArrayList<>();
+    List<PushedNotification> drained = pushedNotifications;
+    pushedNotifications = new ArrayList<>();
     return drained;
   }
 
@@ -166,8 +169,8 @@ final class SessionTable {
     return dead.size();
   }
 
-  private @Nullable Session find(SessionId id, long now) {
-    Session session = sessions.get(id);
+  private @Nullable SessionRecord find(SessionId id, long now) {
+    SessionRecord session = sessions.get(id);
     if (session != null && rules.isExpired(session.expiresAt, now)) {
       sessions.remove(id);
       return null;

@@ -69,7 +69,7 @@ public class TableRules {
   }
 
   /** What has ended is told before all else (A8). */
-  protected boolean tellsGoneFirst() {
+  protected boolean deliversEndedHoldsFirst() {
     return true;
   }
 

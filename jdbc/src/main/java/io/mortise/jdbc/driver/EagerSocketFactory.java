@@ -25,7 +25,7 @@ public final class EagerSocketFactory extends SocketFactory {
 
   @Override
   public Socket createSocket() {
-    return new EagerSocket();
+    return new NonWaitingSocket();
   }
 
   @Override
@@ -52,7 +52,7 @@ public final class EagerSocketFactory extends SocketFactory {
 
   private static Socket connected(InetSocketAddress address, @Nullable InetSocketAddress local)
       throws IOException {
-    Socket socket = new EagerSocket();
+    Socket socket = new NonWaitingSocket();
     try {
       socket.bind(local);
       socket.connect(address);
@@ -63,7 +63,7 @@ public final class EagerSocketFactory extends SocketFactory {
     }
   }
 
-  private static final class EagerSocket extends Socket {
+  private static final class NonWaitingSocket extends Socket {
     private volatile int timeout;
 
     @Override

@@ -123,7 +123,7 @@ public final class FencedUpdate {
     parts.put("holder", holderColumn);
     try (PreparedStatement update =
         connection.prepareStatement(files.statement("fenced_update", parts))) {
-      new Binder(update)
+      new PositionalBinder(update)
           .addAll(row.set.values())
           .add(token.value())
           .add(token.holder())
@@ -142,7 +142,7 @@ public final class FencedUpdate {
       throws SQLException {
     try (PreparedStatement read =
         connection.prepareStatement(files.statement("fenced_read", parts))) {
-      new Binder(read).addAll(row.where.values());
+      new PositionalBinder(read).addAll(row.where.values());
       try (ResultSet found = read.executeQuery()) {
         if (!found.next()) {
           return false;

@@ -82,7 +82,7 @@ public final class InsertOnce {
                 "values",
                 String.join(", ", Collections.nCopies(values.size(), "?"))));
     try (PreparedStatement insert = connection.prepareStatement(sql)) {
-      new Binder(insert).addAll(values.values());
+      new PositionalBinder(insert).addAll(values.values());
       return insert.executeUpdate() == 1;
     } catch (SQLException e) {
       if (files.dialect().isDuplicate(e)) {

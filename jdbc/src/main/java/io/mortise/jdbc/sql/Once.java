@@ -45,13 +45,13 @@ public final class Once {
   private static final int TRIES = 50;
 
   private final SqlFiles files;
-  private final HelperRows rows;
-  private final OwnConnection own;
+  private final HelperRowCreator rows;
+  private final DedicatedConnection own;
 
   /** Microseconds; 0 for ever. */
   private final long counts;
 
-  Once(SqlFiles files, HelperRows rows, OwnConnection own, long counts) {
+  Once(SqlFiles files, HelperRowCreator rows, DedicatedConnection own, long counts) {
     this.files = files;
     this.rows = rows;
     this.own = own;
@@ -94,7 +94,7 @@ public final class Once {
   }
 
   /** What the row says. */
-  private record Known(boolean done, Outcome kept, long token, String holder) {
+  private record StoredOutcome(boolean done, Outcome kept, long token, String holder) {
     Optional<Outcome> outcome() {
       return done ? Optional.of(kept) : Optional.empty();
     }
@@ -132,19 +132,23 @@ public final class Once {
   public <E extends Exception> Outcome run(Connection connection, String key, Task<E> task)
       throws SQLException, E {
     LockName.of(key);
-    HelperRows.requireTransaction(connection, "Doing something once");
+    HelperRowCreator.requireTransaction(connection, "Doing something once");
     rows.ensure(TABLE, connection, key);
-    Known known = read(connection, "once_lock", key);
-    if (known == null) {
+    StoredOutcome storedOutcome = read(connection, "once_lock", key);
+    if (storedOutcome == null) {
       throw rows.gone(TABLE, key);
     }
-    Optional<Outcome> before = known.outcome();
+    Optional<Outcome> before = storedOutcome.outcome();
     if (before.isPresent()) {
       return before.get();
     }
     byte[] result = checked(key, task.run());
     try (PreparedStatement done = connection.prepareStatement(files.statement("once_done"))) {
-      new Binder(done).add(result).add(counts).add(counts).add(HelperRows.bytes(key));
+      new PositionalBinder(done)
+          .add(result)
+          .add(counts)
+          .add(counts)
+          .add(HelperRowCreator.bytes(key));
       done.executeUpdate();
     }
     return new Outcome(result, true);
@@ -208,7 +212,7 @@ public final class Once {
    * Again, if another transaction has the row: one that forgets the key, say. In between the own
    * connection is there for others.
    */
-  private <T> T patiently(OwnConnection.Work<T> work) throws SQLException {
+  private <T> T patiently(DedicatedConnection.ConnectionFunction<T> work) throws SQLException {
     for (int tries = 1; ; tries++) {
       try {
         return own.call(work);
@@ -233,48 +237,48 @@ public final class Once {
       throws SQLException {
     rows.ensure(TABLE, connection, key);
     try (PreparedStatement begin = connection.prepareStatement(files.statement("once_begin"))) {
-      new Binder(begin)
+      new PositionalBinder(begin)
           .add(token.value())
           .add(token.holder())
-          .add(HelperRows.bytes(key))
+          .add(HelperRowCreator.bytes(key))
           .add(token.value())
           .add(token.value())
           .add(token.holder());
       begin.executeUpdate();
     }
     // The row tells, not the count: the reply may have been lost, and this be the second time.
-    Known known = known(connection, key);
-    if (!known.done() && !isOf(known, token)) {
-      throw stale(token, known);
+    StoredOutcome storedOutcome = known(connection, key);
+    if (!storedOutcome.done() && !isOf(storedOutcome, token)) {
+      throw stale(token, storedOutcome);
     }
-    return known.outcome();
+    return storedOutcome.outcome();
   }
 
   private void done(Connection connection, String key, FencingToken token, byte[] result)
       throws SQLException {
     try (PreparedStatement done = connection.prepareStatement(files.statement("once_done_by"))) {
-      new Binder(done)
+      new PositionalBinder(done)
           .add(result)
           .add(counts)
           .add(counts)
-          .add(HelperRows.bytes(key))
+          .add(HelperRowCreator.bytes(key))
           .add(token.value())
           .add(token.holder());
       done.executeUpdate();
     }
-    Known known = known(connection, key);
-    if (!isOf(known, token)) {
-      throw stale(token, known);
+    StoredOutcome storedOutcome = known(connection, key);
+    if (!isOf(storedOutcome, token)) {
+      throw stale(token, storedOutcome);
     }
   }
 
-  private static boolean isOf(Known known, FencingToken token) {
-    return known.token() == token.value() && known.holder().equals(token.holder());
+  private static boolean isOf(StoredOutcome storedOutcome, FencingToken token) {
+    return storedOutcome.token() == token.value() && storedOutcome.holder().equals(token.holder());
   }
 
-  private StaleTokenException stale(FencingToken token, Known known) {
+  private StaleTokenException stale(FencingToken token, StoredOutcome storedOutcome) {
     return new StaleTokenException(
-        "'" + files.prefix() + TABLE + "'", token, known.token(), known.holder());
+        "'" + files.prefix() + TABLE + "'", token, storedOutcome.token(), storedOutcome.holder());
   }
 
   /**
@@ -286,7 +290,8 @@ public final class Once {
   public Optional<Outcome> find(String key) throws SQLException {
     return own.call(
         connection ->
-            Optional.ofNullable(read(connection, "once_read", key)).flatMap(Known::outcome));
+            Optional.ofNullable(read(connection, "once_read", key))
+                .flatMap(StoredOutcome::outcome));
   }
 
   /**
@@ -302,26 +307,26 @@ public final class Once {
       return false;
     }
     try (PreparedStatement forget = connection.prepareStatement(files.statement("once_forget"))) {
-      forget.setBytes(1, HelperRows.bytes(key));
+      forget.setBytes(1, HelperRowCreator.bytes(key));
       return forget.executeUpdate() == 1;
     }
   }
 
-  private Known known(Connection connection, String key) throws SQLException {
-    Known known = read(connection, "once_read", key);
-    if (known == null) {
+  private StoredOutcome known(Connection connection, String key) throws SQLException {
+    StoredOutcome storedOutcome = read(connection, "once_read", key);
+    if (storedOutcome == null) {
       throw rows.gone(TABLE, key);
     }
-    return known;
+    return storedOutcome;
   }
 
-  private @Nullable Known read(Connection connection, String statement, String key)
+  private @Nullable StoredOutcome read(Connection connection, String statement, String key)
       throws SQLException {
     try (PreparedStatement read = connection.prepareStatement(files.statement(statement))) {
-      read.setBytes(1, HelperRows.bytes(key));
+      read.setBytes(1, HelperRowCreator.bytes(key));
       try (ResultSet row = read.executeQuery()) {
         return row.next()
-            ? new Known(
+            ? new StoredOutcome(
                 row.getInt(1) == 1,
                 new Outcome(
                     Objects.requireNonNullElseGet(row.getBytes(2), () -> new byte[0]), false),

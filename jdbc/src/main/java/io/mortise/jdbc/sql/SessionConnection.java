@@ -60,7 +60,7 @@ final class SessionConnection {
   boolean acquire(Duration wait) throws SQLException {
     if (wait.isZero()) {
       return ask("session_try", key);
-    } else if (files.dialect() == Dialect.POSTGRESQL) {
+    } else if (files.dialect() == HelperDialect.POSTGRESQL) {
       return acquireOnPostgres(wait);
     }
     return ask("session_lock", key, (wait.toMillis() + 999) / 1000);
@@ -125,7 +125,7 @@ final class SessionConnection {
   /** True, 1, or anything that is no truth value at all. */
   private boolean ask(String statement, Object... values) throws SQLException {
     try (PreparedStatement question = connection.prepareStatement(files.statement(statement))) {
-      Binder binder = new Binder(question);
+      PositionalBinder binder = new PositionalBinder(question);
       for (Object value : values) {
         binder.add(value);
       }

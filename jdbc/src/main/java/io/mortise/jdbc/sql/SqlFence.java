@@ -37,9 +37,9 @@ public final class SqlFence {
   private static final String TABLE = "fence";
 
   private final SqlFiles files;
-  private final HelperRows rows;
+  private final HelperRowCreator rows;
 
-  SqlFence(SqlFiles files, HelperRows rows) {
+  SqlFence(SqlFiles files, HelperRowCreator rows) {
     this.files = files;
     this.rows = rows;
   }
@@ -74,16 +74,16 @@ public final class SqlFence {
    *     wait, a conflict that its isolation level does not allow; roll back
    */
   public void enter(Connection connection, FencingToken token) throws SQLException {
-    HelperRows.requireTransaction(connection, "A fence");
+    HelperRowCreator.requireTransaction(connection, "A fence");
     files
         .dialect()
         .refuseOldSnapshot(connection, "A fence", Connection.TRANSACTION_REPEATABLE_READ);
     rows.ensure(TABLE, connection, token.lock());
     try (PreparedStatement write = connection.prepareStatement(files.statement("fence_write"))) {
-      new Binder(write)
+      new PositionalBinder(write)
           .add(token.value())
           .add(token.holder())
-          .add(HelperRows.bytes(token.lock()))
+          .add(HelperRowCreator.bytes(token.lock()))
           .add(token.value())
           .add(token.value())
           .add(token.holder());
@@ -96,7 +96,7 @@ public final class SqlFence {
 
   private void refuseUnlessThere(Connection connection, FencingToken token) throws SQLException {
     try (PreparedStatement lock = connection.prepareStatement(files.statement("fence_lock"))) {
-      lock.setBytes(1, HelperRows.bytes(token.lock()));
+      lock.setBytes(1, HelperRowCreator.bytes(token.lock()));
       try (ResultSet row = lock.executeQuery()) {
         if (!row.next()) {
           throw rows.gone(TABLE, token.lock());
@@ -125,7 +125,7 @@ public final class SqlFence {
       return OptionalLong.empty();
     }
     try (PreparedStatement read = connection.prepareStatement(files.statement("fence_read"))) {
-      read.setBytes(1, HelperRows.bytes(lock));
+      read.setBytes(1, HelperRowCreator.bytes(lock));
       try (ResultSet row = read.executeQuery()) {
         return row.next() && row.getLong(1) > 0
             ? OptionalLong.of(row.getLong(1))

@@ -31,19 +31,20 @@ final class SqlFiles {
   private static final Pattern COMMENT = Pattern.compile("(?m)^\\s*--.*$");
 
   /** For statements on the user's tables: no prefix in them. */
-  private static final Map<Dialect, SqlFiles> WITHOUT_TABLES = new EnumMap<>(Dialect.class);
+  private static final Map<HelperDialect, SqlFiles> WITHOUT_TABLES =
+      new EnumMap<>(HelperDialect.class);
 
   static {
-    for (Dialect dialect : Dialect.values()) {
+    for (HelperDialect dialect : HelperDialect.values()) {
       WITHOUT_TABLES.put(dialect, new SqlFiles(dialect, DEFAULT_PREFIX));
     }
   }
 
-  private final Dialect dialect;
+  private final HelperDialect dialect;
   private final String prefix;
   private final Map<String, String> statements = new ConcurrentHashMap<>();
 
-  SqlFiles(Dialect dialect, String prefix) {
+  SqlFiles(HelperDialect dialect, String prefix) {
     if (!prefix.matches("[A-Za-z][A-Za-z0-9_]{0,29}")) {
       throw new IllegalArgumentException(
           "Table prefix '"
@@ -56,10 +57,10 @@ final class SqlFiles {
 
   /** The statements on users' tables, for the database of a connection. */
   static SqlFiles of(Connection connection) throws SQLException {
-    return Objects.requireNonNull(WITHOUT_TABLES.get(Dialect.of(connection)));
+    return Objects.requireNonNull(WITHOUT_TABLES.get(HelperDialect.of(connection)));
   }
 
-  Dialect dialect() {
+  HelperDialect dialect() {
     return dialect;
   }
 

@@ -24,15 +24,15 @@ import org.jspecify.annotations.Nullable;
  * SQLite 3.24, and later.
  */
 public final class SqlHelpers implements AutoCloseable {
-  private final OwnConnection own;
+  private final DedicatedConnection own;
   private final SqlFence fence;
   private final SqlFiles files;
-  private final HelperRows rows;
+  private final HelperRowCreator rows;
 
-  private SqlHelpers(SqlFiles files, OwnConnection own) {
+  private SqlHelpers(SqlFiles files, DedicatedConnection own) {
     this.files = files;
     this.own = own;
-    this.rows = new HelperRows(files, own);
+    this.rows = new HelperRowCreator(files, own);
     this.fence = new SqlFence(files, rows);
   }
 
@@ -71,9 +71,9 @@ public final class SqlHelpers implements AutoCloseable {
    * @throws UnsupportedByStoreException if the helpers do not know the database
    */
   public static SqlHelpers open(DataSource dataSource, Options options) {
-    OwnConnection own = new OwnConnection(dataSource);
+    DedicatedConnection own = new DedicatedConnection(dataSource);
     try {
-      SqlFiles files = new SqlFiles(own.call(Dialect::of), options.prefix());
+      SqlFiles files = new SqlFiles(own.call(HelperDialect::of), options.prefix());
       own.run(connection -> prepare(connection, files, options.createTables()));
       return new SqlHelpers(files, own);
     } catch (SQLException e) {

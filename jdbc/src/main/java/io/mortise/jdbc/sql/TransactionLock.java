@@ -42,14 +42,14 @@ public final class TransactionLock {
   public long token() throws SQLException {
     if (token == 0) {
       try (PreparedStatement mint = connection.prepareStatement(files.statement("txlock_mint"))) {
-        mint.setBytes(1, HelperRows.bytes(name));
+        mint.setBytes(1, HelperRowCreator.bytes(name));
         if (mint.executeUpdate() != 1) {
           throw new IllegalStateException(
               "The transaction that had lock '" + name + "' is over, and its row was deleted.");
         }
       }
       try (PreparedStatement read = connection.prepareStatement(files.statement("txlock_token"))) {
-        read.setBytes(1, HelperRows.bytes(name));
+        read.setBytes(1, HelperRowCreator.bytes(name));
         try (ResultSet row = read.executeQuery()) {
           row.next();
           token = row.getLong(1);

@@ -45,10 +45,10 @@ public final class TransactionLocks {
   private static final String TABLE = "txlock";
 
   private final SqlFiles files;
-  private final HelperRows rows;
+  private final HelperRowCreator rows;
 
-  TransactionLocks(SqlFiles files, HelperRows rows) {
-    if (files.dialect() == Dialect.SQLITE) {
+  TransactionLocks(SqlFiles files, HelperRowCreator rows) {
+    if (files.dialect() == HelperDialect.SQLITE) {
       throw new UnsupportedByStoreException(
           "SQLite has no row locks: a transaction that writes locks the whole file. Begin it with BEGIN IMMEDIATE"
               + " (transaction_mode=IMMEDIATE in the URL), which is that one lock, or use a LockClient on jdbc:sqlite:.");
@@ -144,14 +144,14 @@ public final class TransactionLocks {
 
   private void prepare(Connection connection, String name) throws SQLException {
     LockName.of(name);
-    HelperRows.requireTransaction(connection, "A transaction lock");
+    HelperRowCreator.requireTransaction(connection, "A transaction lock");
     rows.ensure(TABLE, connection, name);
   }
 
   private static boolean select(Connection connection, String name, String sql)
       throws SQLException {
     try (PreparedStatement lock = connection.prepareStatement(sql)) {
-      lock.setBytes(1, HelperRows.bytes(name));
+      lock.setBytes(1, HelperRowCreator.bytes(name));
       try (ResultSet row = lock.executeQuery()) {
         return row.next();
       }
@@ -175,7 +175,7 @@ public final class TransactionLocks {
 
   /** H2 knows time limits for SELECT only: the row is locked, and is written in a second step. */
   private boolean writeOnH2(Connection connection, String name) throws SQLException {
-    return files.dialect() != Dialect.H2
+    return files.dialect() != HelperDialect.H2
         || select(connection, name, files.statement("txlock_lock"));
   }
 

@@ -108,7 +108,10 @@ public final class VersionedUpdate {
     parts.put("version", versionColumn);
     try (PreparedStatement update =
         connection.prepareStatement(files.statement("versioned_update", parts))) {
-      new Binder(update).addAll(row.set.values()).addAll(row.where.values()).add(expectedVersion);
+      new PositionalBinder(update)
+          .addAll(row.set.values())
+          .addAll(row.where.values())
+          .add(expectedVersion);
       int rows = update.executeUpdate();
       row.checkOne(rows);
       if (rows == 1) {
@@ -117,7 +120,7 @@ public final class VersionedUpdate {
     }
     try (PreparedStatement read =
         connection.prepareStatement(files.statement("versioned_read", parts))) {
-      new Binder(read).addAll(row.where.values());
+      new PositionalBinder(read).addAll(row.where.values());
       try (ResultSet found = read.executeQuery()) {
         return found.next() ? new Stale(found.getLong(1)) : new Missing();
       }

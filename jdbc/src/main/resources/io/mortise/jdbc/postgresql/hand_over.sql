@@ -1,5 +1,5 @@
 -- Releases a whole lock that others are known to want, and grants it to the head of its queue, if that lives, wants the whole lock
--- and would hear of it, or to nobody if the queue is empty: the two steps of LockSteps in one flush. First the row is locked; so what the second statement sees is fresh, and nobody
+-- and would hear of it, or to nobody if the queue is empty: the two steps of SqlLockTable in one flush. First the row is locked; so what the second statement sees is fresh, and nobody
 -- else decides meanwhile. The hint follows the COMMIT, hence in a transaction of its own; it says what is true by then.
 -- It waits for others that notify for as long as they take, see notify.sql.
 -- :namespace :name = the lock; :attempt :session = who releases; :channels :connections = what the name of a channel, and of a

@@ -40,7 +40,7 @@ class HelperStatementsTest extends HelperTest {
   void makeTables() throws SQLException {
     SqlHelpers.open(database.dataSource()).close();
     connection = begin();
-    files = new SqlFiles(Dialect.of(connection), SqlFiles.DEFAULT_PREFIX);
+    files = new SqlFiles(HelperDialect.of(connection), SqlFiles.DEFAULT_PREFIX);
   }
 
   private static byte[] bytes(String text) {

@@ -35,7 +35,7 @@ class IsolationTest extends HelperTest {
 
   /** Lets a transaction in, or keeps it waiting until it is. */
   @FunctionalInterface
-  private interface Entrance {
+  private interface AdmissionMethod {
     void enter(Connection connection) throws Exception;
   }
 
@@ -75,8 +75,8 @@ class IsolationTest extends HelperTest {
   /**
    * Each begins with a transaction that leaves the row as it is, so that nothing but a write helps.
    */
-  private Map<String, Entrance> entrances() {
-    Map<String, Entrance> all = new LinkedHashMap<>();
+  private Map<String, AdmissionMethod> entrances() {
+    Map<String, AdmissionMethod> all = new LinkedHashMap<>();
     if (kind != TestDatabase.Kind.SQLITE) {
       TransactionLocks locks = helpers.transactionLocks();
       all.put("lock", connection -> locks.lock(connection, "x"));
@@ -98,7 +98,7 @@ class IsolationTest extends HelperTest {
   @Test
   void givenTransactionThatWaited_whenItIsLetIn_thenItReadsWhatTheOneBeforeWrote_orIsRefused()
       throws Exception {
-    for (Map.Entry<String, Entrance> each : entrances().entrySet()) {
+    for (Map.Entry<String, AdmissionMethod> each : entrances().entrySet()) {
       for (int before : levels()) {
         for (int level : levels()) {
           if (isRefused(each.getKey(), before) || isRefused(each.getKey(), level)) {
@@ -112,27 +112,27 @@ class IsolationTest extends HelperTest {
   }
 
   /** H2 refuses what nothing would tell that it reads old data: see below. */
-  private boolean isRefused(String entrance, int level) {
+  private boolean isRefused(String admissionMethod, int level) {
     return kind == TestDatabase.Kind.H2
-        && entrance.startsWith("fence")
+        && admissionMethod.startsWith("fence")
         && level
-            > (entrance.equals("fence")
+            > (admissionMethod.equals("fence")
                 ? Connection.TRANSACTION_REPEATABLE_READ
                 : Connection.TRANSACTION_READ_COMMITTED);
   }
 
-  private void assertNothingIsMissed(String which, Entrance entrance, int before, int level)
-      throws Exception {
+  private void assertNothingIsMissed(
+      String which, AdmissionMethod admissionMethod, int before, int level) throws Exception {
     Connection one = begin(before);
-    entrance.enter(one);
+    admissionMethod.enter(one);
     one.commit();
-    entrance.enter(one);
+    admissionMethod.enter(one);
     execute(one, "INSERT INTO account (id, balance) VALUES (43, 1)");
     Connection two = begin(level);
     Future<Long> read =
         start(
             () -> {
-              entrance.enter(two);
+              admissionMethod.enter(two);
               return number(two, "SELECT COUNT(*) FROM account");
             });
     assertThat(waits(read, Duration.ofMillis(100))).as(which).isTrue();
@@ -143,7 +143,7 @@ class IsolationTest extends HelperTest {
     } catch (SQLException e) {
       assertThat(e.getSQLState()).as(which + ": " + e).isEqualTo("40001");
       two.rollback();
-      entrance.enter(two);
+      admissionMethod.enter(two);
       seen = number(two, "SELECT COUNT(*) FROM account");
     }
     assertThat(seen).as(which).isEqualTo(2);
@@ -154,8 +154,9 @@ class IsolationTest extends HelperTest {
     two.close();
   }
 
-  private void assertConflict(String which, Entrance entrance, Connection connection) {
-    assertThatThrownBy(() -> entrance.enter(connection))
+  private void assertConflict(
+      String which, AdmissionMethod admissionMethod, Connection connection) {
+    assertThatThrownBy(() -> admissionMethod.enter(connection))
         .as(which)
         .isInstanceOfSatisfying(
             SQLException.class, e -> assertThat(e.getSQLState()).as(which).isEqualTo("40001"));
@@ -176,10 +177,10 @@ class IsolationTest extends HelperTest {
       return;
     }
     TransactionLocks locks = helpers.transactionLocks();
-    Map<String, Entrance> all = entrances();
+    Map<String, AdmissionMethod> all = entrances();
     all.keySet().removeIf(name -> name.startsWith("fence"));
     all.put("tried lock", connection -> assertThat(locks.tryLock(connection, "x")).isPresent());
-    for (Map.Entry<String, Entrance> each : all.entrySet()) {
+    for (Map.Entry<String, AdmissionMethod> each : all.entrySet()) {
       for (int level : levels()) {
         String which = each.getKey() + ", level " + level;
         Connection one = begin();
@@ -235,12 +236,12 @@ class IsolationTest extends HelperTest {
     if (kind != TestDatabase.Kind.H2) {
       return;
     }
-    Map<String, Entrance> entrances = entrances();
+    Map<String, AdmissionMethod> admissionMethods = entrances();
     for (String name : List.of("fence", "fenced update that sets nothing")) {
       for (int level : levels()) {
         if (isRefused(name, level)) {
           Connection connection = begin(level);
-          assertThatThrownBy(() -> entrances.get(name).enter(connection))
+          assertThatThrownBy(() -> admissionMethods.get(name).enter(connection))
               .as("%s, level %d", name, level)
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("isolation level")
@@ -304,12 +305,12 @@ class IsolationTest extends HelperTest {
 
   /** Does something that must be done by one transaction only; whether it was this one. */
   @FunctionalInterface
-  private interface Work {
+  private interface ExclusiveAction {
     boolean isDoneBy(Connection connection) throws Exception;
   }
 
-  private Map<String, Work> works() {
-    Map<String, Work> all = new LinkedHashMap<>();
+  private Map<String, ExclusiveAction> works() {
+    Map<String, ExclusiveAction> all = new LinkedHashMap<>();
     all.put("once", c -> helpers.once().run(c, "pay", () -> new byte[0]).ran());
     all.put(
         "insert once",
@@ -325,7 +326,7 @@ class IsolationTest extends HelperTest {
   @Test
   void givenTransactionThatWaited_whenTheOneBeforeDidTheWork_thenItIsNotDoneTwice_atAnyLevel()
       throws Exception {
-    for (Map.Entry<String, Work> each : works().entrySet()) {
+    for (Map.Entry<String, ExclusiveAction> each : works().entrySet()) {
       for (int level : levels()) {
         String which = each.getKey() + ", level " + level;
         Connection one = begin(level);

@@ -8,7 +8,7 @@ import io.mortise.DistributedLock;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.admin.Eviction;
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -156,7 +156,7 @@ class OnceTest extends HelperTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenExpiry_thenItIsDoneAgainAfterwards() throws Exception {
     Once brief = once.expiringAfter(Duration.ofSeconds(4));
     Connection connection = begin();

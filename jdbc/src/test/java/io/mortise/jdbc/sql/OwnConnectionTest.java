@@ -29,7 +29,7 @@ class OwnConnectionTest extends HelperTest {
     String sleep =
         kind == TestDatabase.Kind.POSTGRESQL ? "SELECT 1 FROM pg_sleep(60)" : "SELECT SLEEP(60)";
     AtomicInteger tries = new AtomicInteger();
-    try (OwnConnection own = new OwnConnection(database.dataSource(), 2_000)) {
+    try (DedicatedConnection own = new DedicatedConnection(database.dataSource(), 2_000)) {
       own.run(HelperTest::balance);
       assertThatThrownBy(
               () ->
@@ -59,7 +59,7 @@ class OwnConnectionTest extends HelperTest {
       int timeout = timeoutOf(connection);
       long seconds = lockSecondsOf(connection);
       connection.setAutoCommit(false);
-      OwnConnection own = new OwnConnection(pooled(connection));
+      DedicatedConnection own = new DedicatedConnection(pooled(connection));
       own.run(HelperTest::balance);
       assertThat(connection.getAutoCommit()).isTrue();
       own.close();
@@ -84,11 +84,11 @@ class OwnConnectionTest extends HelperTest {
   }
 
   private int timeoutOf(Connection connection) throws SQLException {
-    return Dialect.of(connection).isServer() ? connection.getNetworkTimeout() : 0;
+    return HelperDialect.of(connection).isServer() ? connection.getNetworkTimeout() : 0;
   }
 
   private long lockSecondsOf(Connection connection) throws SQLException {
-    return Dialect.of(connection).isMySqlLike()
+    return HelperDialect.of(connection).isMySqlLike()
         ? number(connection, "SELECT @@innodb_lock_wait_timeout")
         : 0;
   }

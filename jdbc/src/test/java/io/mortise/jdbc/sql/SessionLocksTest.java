@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.LeaseLostException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -129,7 +129,7 @@ class SessionLocksTest extends HelperTest {
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenIdleLease_thenChecksFindItHeld() throws Exception {
     SessionLease lease = locks.tryAcquire("nightly").orElseThrow();
     CompletableFuture<LeaseLostException> loss = new CompletableFuture<>();

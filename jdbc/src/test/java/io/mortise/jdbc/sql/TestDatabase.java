@@ -101,7 +101,7 @@ final class TestDatabase implements AutoCloseable {
   }
 
   DataSource dataSource() {
-    return new Plain();
+    return new PlainDataSource();
   }
 
   /** What data sources have handed out, in order. */
@@ -115,7 +115,7 @@ final class TestDatabase implements AutoCloseable {
   }
 
   /** A new connection each time. */
-  private final class Plain implements DataSource {
+  private final class PlainDataSource implements DataSource {
     @Override
     public Connection getConnection() throws SQLException {
       Connection connection = connect();

@@ -1,6 +1,6 @@
 package io.mortise.jdbc.sql;
 
-import io.mortise.testkit.Machine;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.MariaDbServer;
 import io.mortise.testkit.server.MySqlServer;
 import io.mortise.testkit.server.PostgresServer;
@@ -51,6 +51,6 @@ public enum TestServers {
 
   private static String start(
       TestServers server, Optional<Path> program, Function<Path, String> starter) {
-    return starter.apply(Machine.required(program, "A server for " + server));
+    return starter.apply(TestPrerequisites.required(program, "A server for " + server));
   }
 }

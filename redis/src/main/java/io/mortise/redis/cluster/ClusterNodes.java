@@ -1,10 +1,10 @@
 package io.mortise.redis.cluster;
 
-import io.mortise.redis.wire.Destination;
-import io.mortise.redis.wire.DirectWire;
-import io.mortise.redis.wire.Endpoint;
-import io.mortise.redis.wire.ErrorReplyException;
-import io.mortise.redis.wire.Question;
+import io.mortise.redis.transport.BlockingConnection;
+import io.mortise.redis.transport.DirectTransport;
+import io.mortise.redis.transport.Endpoint;
+import io.mortise.redis.transport.EndpointResolver;
+import io.mortise.redis.transport.ErrorReplyException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,8 +46,8 @@ public final class ClusterNodes implements AutoCloseable {
   private final ScheduledExecutorService timer;
   private final Duration stuck;
   private final Runnable reconnected;
-  private final Map<String, Pair> pairs = new ConcurrentHashMap<>();
-  private final List<SlotWire> followers = new CopyOnWriteArrayList<>();
+  private final Map<String, NodeConnections> nodeConnectionses = new ConcurrentHashMap<>();
+  private final List<SlotTransport> followers = new CopyOnWriteArrayList<>();
   private final Semaphore asked = new Semaphore(0);
   private final Thread looking;
   private volatile SlotMap map = SlotMap.EMPTY;
@@ -58,7 +58,7 @@ public final class ClusterNodes implements AutoCloseable {
   private volatile boolean closed;
 
   /** The connections to a node: for operations, and for renewals and all else. */
-  private record Pair(DirectWire operations, DirectWire renewals) {
+  private record NodeConnections(DirectTransport operations, DirectTransport renewals) {
     void close() {
       operations.close();
       renewals.close();
@@ -66,7 +66,7 @@ public final class ClusterNodes implements AutoCloseable {
   }
 
   /** Which of the two connections. */
-  public enum Lane {
+  public enum ConnectionRole {
     /** For operations on locks. */
     OPERATIONS,
     /** For renewals and everything that looks around. */
@@ -96,10 +96,10 @@ public final class ClusterNodes implements AutoCloseable {
   }
 
   /** A wire that leads to whoever serves the slot. */
-  public SlotWire wire(int slot, Lane lane) {
-    SlotWire wire = new SlotWire(this, slot, lane);
-    followers.add(wire);
-    return wire;
+  public SlotTransport transport(int slot, ConnectionRole connectionRole) {
+    SlotTransport transport = new SlotTransport(this, slot, connectionRole);
+    followers.add(transport);
+    return transport;
   }
 
   /** Which node serves a slot; null if none is known. */
@@ -108,21 +108,24 @@ public final class ClusterNodes implements AutoCloseable {
   }
 
   /** The connection to whoever serves the slot; null if nobody is known to. */
-  @Nullable DirectWire connection(int slot, Lane lane) {
+  @Nullable DirectTransport connection(int slot, ConnectionRole connectionRole) {
     Endpoint owner = map.owner(slot);
     if (owner == null || closed) {
       return null;
     }
-    Pair pair = pairs.computeIfAbsent(owner.toString(), unused -> connect(owner));
-    return lane == Lane.OPERATIONS ? pair.operations() : pair.renewals();
+    NodeConnections nodeConnections =
+        nodeConnectionses.computeIfAbsent(owner.toString(), unused -> connect(owner));
+    return connectionRole == ConnectionRole.OPERATIONS
+        ? nodeConnections.operations()
+        : nodeConnections.renewals();
   }
 
-  private Pair connect(Endpoint node) {
-    Destination there = Destination.fixed(node);
-    return new Pair(
-        DirectWire.connecting(
+  private NodeConnections connect(Endpoint node) {
+    EndpointResolver there = EndpointResolver.fixed(node);
+    return new NodeConnections(
+        DirectTransport.connecting(
             there, "mortise-redis-operations-" + node.port(), timer, stuck, this::reconnected),
-        DirectWire.connecting(
+        DirectTransport.connecting(
             there, "mortise-redis-renewals-" + node.port(), timer, stuck, this::reconnected));
   }
 
@@ -135,8 +138,8 @@ public final class ClusterNodes implements AutoCloseable {
     return timer;
   }
 
-  void forget(SlotWire wire) {
-    followers.remove(wire);
+  void forget(SlotTransport transport) {
+    followers.remove(transport);
   }
 
   /** A node said that another serves the slot. */
@@ -204,23 +207,23 @@ public final class ClusterNodes implements AutoCloseable {
 
   private synchronized void take(SlotMap next) {
     map = next;
-    followers.forEach(SlotWire::follow);
+    followers.forEach(SlotTransport::follow);
   }
 
   /** Nodes that serve nothing are left in peace. */
   private void retire() {
-    for (Map.Entry<String, Pair> entry : Map.copyOf(pairs).entrySet()) {
+    for (Map.Entry<String, NodeConnections> entry : Map.copyOf(nodeConnectionses).entrySet()) {
       if (!map.masters().containsKey(entry.getKey())) {
         log.debug("Node {} serves no slot any more.", entry.getKey());
-        pairs.remove(entry.getKey(), entry.getValue());
+        nodeConnectionses.remove(entry.getKey(), entry.getValue());
         entry.getValue().close();
       }
     }
   }
 
   /** What a node says, and how much it knows. */
-  private record Opinion(SlotMap map, boolean whole, long epoch) {
-    boolean isBetterThan(@Nullable Opinion other) {
+  private record NodeTopology(SlotMap map, boolean whole, long epoch) {
+    boolean isBetterThan(@Nullable NodeTopology other) {
       return other == null || (whole != other.whole ? whole : epoch > other.epoch);
     }
   }
@@ -228,18 +231,18 @@ public final class ClusterNodes implements AutoCloseable {
   private SlotMap ask() throws IOException {
     Map<String, Endpoint> nodes = new LinkedHashMap<>(map.masters());
     seeds.forEach(seed -> nodes.putIfAbsent(seed.toString(), seed));
-    Opinion best = null;
+    NodeTopology best = null;
     List<Throwable> failures = new ArrayList<>();
     for (Endpoint node : nodes.values()) {
-      try (Question question = Question.to(node.within(PATIENCE))) {
-        String info = String.valueOf(question.ask("CLUSTER", "INFO"));
-        Object slots = question.ask("CLUSTER", "SLOTS");
-        Opinion opinion =
-            new Opinion(
+      try (BlockingConnection blockingConnection = BlockingConnection.to(node.within(PATIENCE))) {
+        String info = String.valueOf(blockingConnection.ask("CLUSTER", "INFO"));
+        Object slots = blockingConnection.ask("CLUSTER", "SLOTS");
+        NodeTopology nodeTopology =
+            new NodeTopology(
                 SlotMap.parse(slots instanceof List<?> list ? list : List.of(), node),
                 info.contains("cluster_state:ok"),
                 epoch(info));
-        best = opinion.isBetterThan(best) ? opinion : best;
+        best = nodeTopology.isBetterThan(best) ? nodeTopology : best;
       } catch (IOException | RuntimeException e) {
         failures.add(e);
       }
@@ -269,7 +272,7 @@ public final class ClusterNodes implements AutoCloseable {
   public void close() {
     closed = true;
     looking.interrupt();
-    pairs.values().forEach(Pair::close);
-    pairs.clear();
+    nodeConnectionses.values().forEach(NodeConnections::close);
+    nodeConnectionses.clear();
   }
 }

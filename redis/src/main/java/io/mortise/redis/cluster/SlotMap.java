@@ -1,6 +1,6 @@
 package io.mortise.redis.cluster;
 
-import io.mortise.redis.wire.Endpoint;
+import io.mortise.redis.transport.Endpoint;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -28,7 +28,7 @@ final class SlotMap {
    * @throws RuntimeException if the answer has another form
    */
   static SlotMap parse(List<?> ranges, Endpoint asked) {
-    @Nullable Endpoint[] owners = new @Nullable Endpoint[Slots.COUNT];
+    @Nullable Endpoint[] owners = new @Nullable Endpoint[HashSlots.COUNT];
     Map<String, Endpoint> masters = new LinkedHashMap<>();
     for (Object one : ranges) {
       List<?> range = (List<?>) one;
@@ -67,7 +67,7 @@ final class SlotMap {
   /** The same, with one slot served by another node. */
   SlotMap with(int slot, Endpoint owner) {
     @Nullable Endpoint[] changed =
-        owners.length == 0 ? new @Nullable Endpoint[Slots.COUNT] : owners.clone();
+        owners.length == 0 ? new @Nullable Endpoint[HashSlots.COUNT] : owners.clone();
     changed[slot] = owner;
     Map<String, Endpoint> more = new HashMap<>(masters);
     more.put(owner.toString(), owner);

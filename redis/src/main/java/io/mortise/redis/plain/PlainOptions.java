@@ -9,4 +9,4 @@ import java.time.Duration;
  * @param prefix stands before the lock's name in its key; may be empty
  * @param timeout how long an answer may take
  */
-public record PlainOptions(Layout layout, String prefix, Duration timeout) {}
+public record PlainOptions(KeyLayout layout, String prefix, Duration timeout) {}

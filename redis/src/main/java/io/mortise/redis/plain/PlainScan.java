@@ -1,9 +1,9 @@
 package io.mortise.redis.plain;
 
 import io.mortise.LockName;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,10 +23,10 @@ final class PlainScan {
     this.store = store;
   }
 
-  CompletionStage<LockPage> inspect(LockQuery query) {
+  CompletionStage<LockViewPage> inspect(LockQuery query) {
     LockName name = query.name();
     if (name != null) {
-      return plain(view(name).thenApply(view -> new LockPage(view.stream().toList(), null)));
+      return plain(view(name).thenApply(view -> new LockViewPage(view.stream().toList(), null)));
     }
     String cursor = query.cursor() == null ? "0/0" : query.cursor();
     if (!cursor.matches("\\d{1,20}/\\d{1,9}")) {
@@ -47,8 +47,10 @@ final class PlainScan {
   private static <T> CompletionStage<T> plain(CompletableFuture<T> stage) {
     return stage.exceptionallyCompose(
         failure -> {
-          Caller.Trouble trouble = Caller.Trouble.of(failure);
-          return CompletableFuture.failedFuture(trouble == null ? failure : trouble.failure);
+          CommandExecutor.CommandFailure commandFailure =
+              CommandExecutor.CommandFailure.of(failure);
+          return CompletableFuture.failedFuture(
+              commandFailure == null ? failure : commandFailure.failure);
         });
   }
 
@@ -59,12 +61,12 @@ final class PlainScan {
   }
 
   /** A cursor of ours is that of a SCAN, and how many of its keys were shown already. */
-  private CompletableFuture<LockPage> page(
+  private CompletableFuture<LockViewPage> page(
       int limit, String cursor, int shown, List<LockView> views, int round) {
     return store
         .renewals()
         .call(
-            Command.of(
+            RedisCommand.of(
                 "SCAN",
                 cursor,
                 "MATCH",
@@ -89,7 +91,7 @@ final class PlainScan {
                         boolean end = next.equals("0/0");
                         if (end || views.size() == limit || round == ROUNDS) {
                           return CompletableFuture.completedFuture(
-                              new LockPage(views, end ? null : next));
+                              new LockViewPage(views, end ? null : next));
                         }
                         int slash = next.indexOf('/');
                         return page(

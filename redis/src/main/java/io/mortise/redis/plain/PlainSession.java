@@ -2,13 +2,13 @@ package io.mortise.redis.plain;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
-import io.mortise.redis.plain.Caller.Trouble;
+import io.mortise.redis.plain.CommandExecutor.CommandFailure;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import java.time.Duration;
@@ -50,9 +50,9 @@ final class PlainSession implements StoreSession {
   private final PlainStore store;
   private final SessionSpec spec;
   private final String ttlMillis;
-  private final Waiting waiting;
+  private final KeyWaiters waiting;
   private final Map<AttemptId, Hold> holds = new ConcurrentHashMap<>();
-  private final Map<Long, News.Gone> gone = new ConcurrentSkipListMap<>();
+  private final Map<Long, SessionNotification.HoldEnded> holdEnded = new ConcurrentSkipListMap<>();
   private final AtomicLong goneIds = new AtomicLong();
 
   private volatile boolean closed;
@@ -76,11 +76,11 @@ final class PlainSession implements StoreSession {
     }
   }
 
-  PlainSession(PlainStore store, SessionSpec spec, Consumer<News> hints) {
+  PlainSession(PlainStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;
     this.spec = spec;
     this.ttlMillis = Long.toString(spec.ttl().toMillis());
-    this.waiting = new Waiting(store.watch(), hints);
+    this.waiting = new KeyWaiters(store.watch(), hints);
   }
 
   @Override
@@ -116,7 +116,7 @@ final class PlainSession implements StoreSession {
     }
     return new Reply.Refused(
         request.attempt(),
-        Reply.Why.SESSION_GONE,
+        Reply.RefusalReason.SESSION_GONE,
         "Session '" + spec.id() + "' is not open (store=" + store + ").");
   }
 
@@ -201,7 +201,7 @@ final class PlainSession implements StoreSession {
     return new Reply.Granted(attempt, 0, 1, true, null);
   }
 
-  private Reply busy(Request.Acquire request, @Nullable Holder holder) {
+  private Reply busy(Request.Acquire request, @Nullable KeyHolder holder) {
     Hold hold = holds.get(request.attempt());
     if (hold != null && !hold.granted) {
       holds.remove(request.attempt());
@@ -217,31 +217,31 @@ final class PlainSession implements StoreSession {
   }
 
   private Reply failed(Request request, Throwable failure) {
-    Trouble trouble = Trouble.of(failure);
-    if (trouble == null) {
+    CommandFailure commandFailure = CommandFailure.of(failure);
+    if (commandFailure == null) {
       return new Reply.Failed(request.attempt(), true, failure);
     }
-    if (!trouble.mayHaveRun() && request instanceof Request.Acquire) {
+    if (!commandFailure.mayHaveRun() && request instanceof Request.Acquire) {
       Hold hold = holds.get(request.attempt());
       if (hold != null && !hold.granted) {
         // An earlier try of it may have been executed all the same, but then it is asked about.
         holds.remove(request.attempt());
       }
     }
-    if (trouble.is("OOM")) {
+    if (commandFailure.is("OOM")) {
       return new Reply.Refused(
           request.attempt(),
-          Reply.Why.STORE_FULL,
+          Reply.RefusalReason.STORE_FULL,
           "Redis has no memory left for lock '%s' (store=%s): free some, or raise maxmemory."
               .formatted(request.name(), store));
     }
-    return new Reply.Failed(request.attempt(), trouble.mayHaveRun(), trouble.failure);
+    return new Reply.Failed(request.attempt(), commandFailure.mayHaveRun(), commandFailure.failure);
   }
 
   private void abandon(Request.Abandon request, Consumer<Reply> sink) {
     AttemptId attempt = request.attempt();
     holds.remove(attempt);
-    gone.values().removeIf(news -> news.attempt().equals(attempt));
+    holdEnded.values().removeIf(notifications -> notifications.attempt().equals(attempt));
     waiting.over(attempt);
     var unused =
         store
@@ -249,13 +249,16 @@ final class PlainSession implements StoreSession {
             .call(store.release(store.key(request.name()), attempt.encoded()))
             .whenComplete(
                 (answer, failure) -> {
-                  Trouble trouble = Trouble.of(failure);
+                  CommandFailure commandFailure = CommandFailure.of(failure);
                   if (failure == null && isOne(answer)) {
                     sink.accept(
-                        new Reply.Ended(attempt, Reply.Was.HELD, Reply.How.RELEASED, false));
-                  } else if (failure == null || (trouble != null && trouble.is("WRONGTYPE"))) {
+                        new Reply.Ended(
+                            attempt, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
+                  } else if (failure == null
+                      || (commandFailure != null && commandFailure.is("WRONGTYPE"))) {
                     sink.accept(
-                        new Reply.Ended(attempt, Reply.Was.ABSENT, Reply.How.UNKNOWN, false));
+                        new Reply.Ended(
+                            attempt, Reply.AttemptState.ABSENT, Reply.EndReason.UNKNOWN, false));
                   } else {
                     sink.accept(failed(request, failure));
                   }
@@ -276,7 +279,7 @@ final class PlainSession implements StoreSession {
                     sink.accept(
                         new Reply.Refused(
                             request.attempt(),
-                            Reply.Why.NOT_HELD,
+                            Reply.RefusalReason.NOT_HELD,
                             "Lock '" + request.name() + "' is not held by this attempt."));
                   }
                 });
@@ -289,7 +292,7 @@ final class PlainSession implements StoreSession {
     if (lost != null) {
       return CompletableFuture.completedFuture(new Renewal.Lost(lost));
     }
-    seen.forEach(gone::remove);
+    seen.forEach(holdEnded::remove);
     waiting.sweep(spec.ttl());
     List<Map.Entry<AttemptId, Hold>> listed = List.copyOf(holds.entrySet());
     Set<AttemptId> granted =
@@ -297,7 +300,7 @@ final class PlainSession implements StoreSession {
             .filter(entry -> entry.getValue().granted)
             .map(Map.Entry::getKey)
             .collect(Collectors.toSet());
-    CompletableFuture<@Nullable Object> time = store.renewals().call(Command.of("TIME"));
+    CompletableFuture<@Nullable Object> time = store.renewals().call(RedisCommand.of("TIME"));
     CompletableFuture<List<AttemptId>> missing = CompletableFuture.completedFuture(List.of());
     for (int from = 0; from < listed.size(); from += CHUNK) {
       missing =
@@ -313,15 +316,16 @@ final class PlainSession implements StoreSession {
               return (Renewal)
                   new Renewal.Renewed(
                       micros(now),
-                      gone.entrySet().stream()
-                          .map(one -> new Renewal.Item(one.getKey(), one.getValue()))
+                      holdEnded.entrySet().stream()
+                          .map(
+                              one -> new Renewal.NumberedNotification(one.getKey(), one.getValue()))
                           .toList(),
                       false);
             })
         .exceptionally(
             failure -> {
-              Trouble trouble = Trouble.of(failure);
-              return new Renewal.Unknown(trouble == null ? failure : trouble.failure);
+              CommandFailure commandFailure = CommandFailure.of(failure);
+              return new Renewal.Unknown(commandFailure == null ? failure : commandFailure.failure);
             });
   }
 
@@ -386,7 +390,9 @@ final class PlainSession implements StoreSession {
   private void lose(AttemptId attempt) {
     Hold hold = holds.remove(attempt);
     if (hold != null) {
-      gone.put(goneIds.incrementAndGet(), new News.Gone(hold.name, attempt, Reply.How.UNKNOWN));
+      holdEnded.put(
+          goneIds.incrementAndGet(),
+          new SessionNotification.HoldEnded(hold.name, attempt, Reply.EndReason.UNKNOWN));
     }
   }
 

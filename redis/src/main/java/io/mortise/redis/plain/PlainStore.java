@@ -4,22 +4,22 @@ import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
-import io.mortise.redis.plain.Layout.CompareAndDelete;
-import io.mortise.redis.wire.ErrorReplyException;
-import io.mortise.redis.wire.LuaScript;
-import io.mortise.redis.wire.RedisWire;
+import io.mortise.redis.plain.KeyLayout.CompareAndDelete;
+import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.LuaScript;
+import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -42,14 +42,14 @@ public final class PlainStore implements LockStore {
   /** A key whose time has come is gone from the next millisecond on. */
   private static final Duration EXPIRY_LAG = Duration.ofMillis(2);
 
-  private final RedisWire ops;
-  private final RedisWire control;
+  private final RedisTransport ops;
+  private final RedisTransport control;
   private final Runnable closing;
   private final PlainOptions options;
   private final StoreProfile profile;
-  private final Caller requests;
-  private final Caller renewals;
-  private final KeyWatch watch;
+  private final CommandExecutor requests;
+  private final CommandExecutor renewals;
+  private final KeyspaceListener watch;
   private final CompareAndDelete compareAndDelete;
 
   /**
@@ -62,8 +62,8 @@ public final class PlainStore implements LockStore {
    * @throws io.mortise.LockException if the server does not answer, or refuses
    */
   public PlainStore(
-      RedisWire ops,
-      RedisWire control,
+      RedisTransport ops,
+      RedisTransport control,
       Runnable closing,
       PlainOptions options,
       int database,
@@ -73,27 +73,28 @@ public final class PlainStore implements LockStore {
     this.closing = closing;
     this.options = options;
     this.profile = new StoreProfile(display, Set.of(), options.timeout(), MIN_TTL, EXPIRY_LAG);
-    this.requests = new Caller(ops, options.timeout(), display);
-    this.renewals = new Caller(control, options.timeout(), display);
+    this.requests = new CommandExecutor(ops, options.timeout(), display);
+    this.renewals = new CommandExecutor(control, options.timeout(), display);
     for (LuaScript script : options.layout().scripts()) {
-      must(Command.of("SCRIPT", "LOAD", script.text()));
+      must(RedisCommand.of("SCRIPT", "LOAD", script.text()));
     }
-    this.compareAndDelete = options.layout() == Layout.STRING ? probe() : CompareAndDelete.SCRIPT;
-    this.watch = new KeyWatch(ops, options.layout(), publishesKeys() ? database : -1);
+    this.compareAndDelete =
+        options.layout() == KeyLayout.STRING ? probe() : CompareAndDelete.SCRIPT;
+    this.watch = new KeyspaceListener(ops, options.layout(), publishesKeys() ? database : -1);
   }
 
-  private void must(Command command) {
+  private void must(RedisCommand command) {
     try {
       renewals.call(command).join();
     } catch (RuntimeException e) {
-      Caller.Trouble trouble = Caller.Trouble.of(e);
-      if (trouble == null || !(trouble.getCause() instanceof ErrorReplyException)) {
-        throw trouble == null ? e : trouble.failure;
+      CommandExecutor.CommandFailure commandFailure = CommandExecutor.CommandFailure.of(e);
+      if (commandFailure == null || !(commandFailure.getCause() instanceof ErrorReplyException)) {
+        throw commandFailure == null ? e : commandFailure.failure;
       }
       throw new StoreUnfitException(
           "The server refused %s (store=%s): %s. Allow it to this user, or use another server."
-              .formatted(command.words().get(0), this, trouble.getMessage()),
-          trouble);
+              .formatted(command.words().get(0), this, commandFailure.getMessage()),
+          commandFailure);
     }
   }
 
@@ -101,14 +102,14 @@ public final class PlainStore implements LockStore {
   private CompareAndDelete probe() {
     String nobody = options.prefix() + "mortise:probe:" + System.nanoTime();
     for (CompareAndDelete way : List.of(CompareAndDelete.DELEX, CompareAndDelete.DELIFEQ)) {
-      if (answers(Layout.STRING.release(nobody, "x", way))) {
+      if (answers(KeyLayout.STRING.release(nobody, "x", way))) {
         return way;
       }
     }
     return CompareAndDelete.SCRIPT;
   }
 
-  private boolean answers(Command command) {
+  private boolean answers(RedisCommand command) {
     try {
       return renewals.call(command).join() != null;
     } catch (RuntimeException e) {
@@ -119,8 +120,9 @@ public final class PlainStore implements LockStore {
   /** Whether the server publishes what becomes of each key. */
   private boolean publishesKeys() {
     try {
-      Object answer = renewals.call(Command.of("CONFIG", "GET", "notify-keyspace-events")).join();
-      return KeyWatch.isEnough(String.valueOf(answer));
+      Object answer =
+          renewals.call(RedisCommand.of("CONFIG", "GET", "notify-keyspace-events")).join();
+      return KeyspaceListener.isEnough(String.valueOf(answer));
     } catch (RuntimeException e) {
       // Not everybody may ask; then there are no hints.
       return false;
@@ -132,19 +134,19 @@ public final class PlainStore implements LockStore {
     return profile;
   }
 
-  Caller requests() {
+  CommandExecutor requests() {
     return requests;
   }
 
-  Caller renewals() {
+  CommandExecutor renewals() {
     return renewals;
   }
 
-  KeyWatch watch() {
+  KeyspaceListener watch() {
     return watch;
   }
 
-  Layout layout() {
+  KeyLayout layout() {
     return options.layout();
   }
 
@@ -156,48 +158,52 @@ public final class PlainStore implements LockStore {
     return options.prefix() + name.value();
   }
 
-  Command release(String key, String value) {
+  RedisCommand release(String key, String value) {
     return options.layout().release(key, value, compareAndDelete);
   }
 
   @Override
-  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     return new PlainSession(this, spec, hints);
   }
 
   /** Who has a lock; empty if nobody has it. Two commands that travel together. */
-  CompletableFuture<Optional<Holder>> who(Caller caller, String key) {
+  CompletableFuture<Optional<KeyHolder>> who(CommandExecutor commandExecutor, String key) {
     CompletableFuture<@Nullable Object> holder =
-        caller
+        commandExecutor
             .call(options.layout().who(key))
             .exceptionally(
                 failure -> {
-                  Caller.Trouble trouble = Caller.Trouble.of(failure);
-                  if (trouble != null && trouble.is("WRONGTYPE")) {
+                  CommandExecutor.CommandFailure commandFailure =
+                      CommandExecutor.CommandFailure.of(failure);
+                  if (commandFailure != null && commandFailure.is("WRONGTYPE")) {
                     return otherType();
                   }
-                  throw trouble == null ? new IllegalStateException(failure) : trouble;
+                  throw commandFailure == null
+                      ? new IllegalStateException(failure)
+                      : commandFailure;
                 });
-    CompletableFuture<@Nullable Object> left = caller.call(Command.of("PTTL", key));
+    CompletableFuture<@Nullable Object> left = commandExecutor.call(RedisCommand.of("PTTL", key));
     return holder.thenCombine(
         left,
         (who, millis) -> {
-          String value = who instanceof OtherType ? Holder.UNKNOWN : options.layout().holder(who);
+          String value =
+              who instanceof WrongTypeReply ? KeyHolder.UNKNOWN : options.layout().holder(who);
           // -2: gone between the two.
           return value == null || !(millis instanceof Long pttl) || pttl == -2
               ? Optional.empty()
-              : Optional.of(Holder.of(value, pttl));
+              : Optional.of(KeyHolder.of(value, pttl));
         });
   }
 
-  private static final class OtherType {}
+  private static final class WrongTypeReply {}
 
   private static Object otherType() {
-    return new OtherType();
+    return new WrongTypeReply();
   }
 
   @Override
-  public CompletionStage<Verdict> judge(SessionId session) {
+  public CompletionStage<SessionVerdict> judge(SessionId session) {
     return refused("keeps no sessions that could be judged: each hold ends by itself");
   }
 
@@ -215,7 +221,7 @@ public final class PlainStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
     if (query.name() == null && options.prefix().isEmpty()) {
       return refused(
           "cannot tell locks from other keys: look at one by its name, or give its keys a prefix");

@@ -1,6 +1,6 @@
 package io.mortise.redis.sharded;
 
-import io.mortise.redis.wire.RedisWire;
+import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.LockStore;
 
 /**
@@ -20,7 +20,7 @@ public record Shard(String id, String display, Connector connector) {
      * @throws io.mortise.StoreUnavailableException if the server cannot be reached
      * @throws io.mortise.StoreUnfitException if it can, but must not be used
      */
-    Server connect();
+    ConnectedShard connect();
   }
 
   /**
@@ -29,5 +29,5 @@ public record Shard(String id, String display, Connector connector) {
    * @param store what keeps the locks; closed by its user
    * @param control a connection of it that may be used besides
    */
-  public record Server(LockStore store, RedisWire control) {}
+  public record ConnectedShard(LockStore store, RedisTransport control) {}
 }

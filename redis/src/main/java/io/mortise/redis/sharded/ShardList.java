@@ -3,8 +3,8 @@ package io.mortise.redis.sharded;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.redis.wire.LuaScript;
-import io.mortise.redis.wire.RedisWire;
+import io.mortise.redis.transport.LuaScript;
+import io.mortise.redis.transport.RedisTransport;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -33,22 +33,22 @@ public record ShardList(
   }
 
   /** Names that are on their way from where another list had them. */
-  static final class Moving {
-    static final Moving NOTHING = new Moving(List.of(), 0);
+  static final class ShardMigration {
+    static final ShardMigration NOTHING = new ShardMigration(List.of(), 0);
 
     private final List<String> formerIds;
-    private final @Nullable Rendezvous former;
+    private final @Nullable RendezvousHash former;
     private final long until;
 
-    Moving(List<String> formerIds, long until) {
+    ShardMigration(List<String> formerIds, long until) {
       this.formerIds = formerIds;
-      this.former = formerIds.isEmpty() ? null : new Rendezvous(formerIds);
+      this.former = formerIds.isEmpty() ? null : new RendezvousHash(formerIds);
       this.until = until;
     }
 
     /** How long the name is shut yet on the server of this id; zero if it is not. */
     Duration left(LockName name, String id) {
-      Rendezvous before = former;
+      RendezvousHash before = former;
       if (before == null) {
         return Duration.ZERO;
       }
@@ -65,7 +65,7 @@ public record ShardList(
    * @throws StoreUnavailableException if the server does not answer
    * @throws StoreUnfitException if it has another list, and that may not be replaced
    */
-  Moving check(RedisWire control, String display) {
+  ShardMigration check(RedisTransport control, String display) {
     Object answer;
     try {
       answer =
@@ -99,8 +99,8 @@ public record ShardList(
     }
     long left = parts.get(2) instanceof Long millis ? millis : 0;
     return left <= 0
-        ? Moving.NOTHING
-        : new Moving(
+        ? ShardMigration.NOTHING
+        : new ShardMigration(
             Arrays.asList(former.split(",")),
             System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(left));
   }

@@ -16,8 +16,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * Locks spread over independent servers by {@link Rendezvous}: each name lives on one server, which
- * knows nothing of the others.
+ * Locks spread over independent servers by {@link RendezvousHash}: each name lives on one server,
+ * which knows nothing of the others.
  *
  * <p><b>A server that dies takes its names with it.</b> They cannot be locked until it is back; the
  * others go on. To let another server have them at once would give a lock to a second holder while
@@ -26,8 +26,8 @@ import java.util.concurrent.ScheduledExecutorService;
  * changed by saying so ({@code move}), whereupon the names that move are shut for that long.
  */
 public final class ShardedStore implements PartitionedStore {
-  private final Rendezvous rendezvous;
-  private final List<Part> parts;
+  private final RendezvousHash rendezvousHash;
+  private final List<ShardStore> shardStores;
   private final StoreProfile profile;
   private final ScheduledExecutorService reconnecting;
 
@@ -41,7 +41,7 @@ public final class ShardedStore implements PartitionedStore {
    */
   public ShardedStore(List<Shard> shards, ShardList list, StoreProfile profile) {
     this.profile = profile;
-    this.rendezvous = new Rendezvous(shards.stream().map(Shard::id).toList());
+    this.rendezvousHash = new RendezvousHash(shards.stream().map(Shard::id).toList());
     this.reconnecting =
         Executors.newSingleThreadScheduledExecutor(
             task -> {
@@ -49,8 +49,8 @@ public final class ShardedStore implements PartitionedStore {
               thread.setDaemon(true);
               return thread;
             });
-    this.parts =
-        shards.stream().map(shard -> new Part(shard, list, profile, reconnecting)).toList();
+    this.shardStores =
+        shards.stream().map(shard -> new ShardStore(shard, list, profile, reconnecting)).toList();
     try {
       connectAll();
     } catch (RuntimeException e) {
@@ -61,7 +61,7 @@ public final class ShardedStore implements PartitionedStore {
 
   private void connectAll() {
     List<CompletableFuture<Void>> connecting = new ArrayList<>();
-    for (Part part : parts) {
+    for (ShardStore part : shardStores) {
       CompletableFuture<Void> connected = new CompletableFuture<>();
       connecting.add(connected);
       Thread thread =
@@ -80,7 +80,7 @@ public final class ShardedStore implements PartitionedStore {
     }
     StoreUnavailableException unreachable = null;
     int reached = 0;
-    for (int i = 0; i < parts.size(); i++) {
+    for (int i = 0; i < shardStores.size(); i++) {
       try {
         connecting.get(i).join();
         reached++;
@@ -94,7 +94,7 @@ public final class ShardedStore implements PartitionedStore {
     if (reached == 0 && unreachable != null) {
       throw unreachable;
     }
-    parts.forEach(Part::keepConnecting);
+    shardStores.forEach(ShardStore::keepConnecting);
   }
 
   @Override
@@ -104,23 +104,23 @@ public final class ShardedStore implements PartitionedStore {
 
   @Override
   public int partitions() {
-    return parts.size();
+    return shardStores.size();
   }
 
   @Override
   public int partitionOf(LockName name) {
-    return rendezvous.of(name);
+    return rendezvousHash.of(name);
   }
 
   @Override
   public LockStore partition(int number) {
-    return parts.get(number);
+    return shardStores.get(number);
   }
 
   /** What the first server says of itself; the others should be set alike. */
   @Override
   public CompletionStage<StoreReport> examine() {
-    return parts
+    return shardStores
         .get(0)
         .examine()
         .thenApply(
@@ -139,7 +139,7 @@ public final class ShardedStore implements PartitionedStore {
   @Override
   public void close() {
     reconnecting.shutdownNow();
-    parts.forEach(Part::close);
+    shardStores.forEach(ShardStore::close);
   }
 
   @Override

@@ -3,8 +3,8 @@ package io.mortise.redis.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.mortise.redis.wire.Endpoint;
-import io.mortise.redis.wire.FakeServer;
+import io.mortise.redis.transport.Endpoint;
+import io.mortise.redis.transport.FakeServer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** How often a cluster's nodes are asked who serves what. */
 class ClusterNodesTest {
   private static final Duration LONG = Duration.ofSeconds(60);
-  private static final int LAST = Slots.COUNT - 1;
+  private static final int LAST = HashSlots.COUNT - 1;
 
   /** In so many looks the pause has grown, or become short again. */
   private static final int GROWING = 5;
@@ -27,7 +27,7 @@ class ClusterNodesTest {
   /** When the node was asked, in nanoseconds. */
   private final List<Long> looks = new CopyOnWriteArrayList<>();
 
-  private final AtomicReference<@Nullable SlotWire> unserved = new AtomicReference<>();
+  private final AtomicReference<@Nullable SlotTransport> unserved = new AtomicReference<>();
   private volatile boolean changing;
 
   /** Serves all slots but the last, or one less. Whoever looks meets the next failure meanwhile. */
@@ -43,9 +43,9 @@ class ClusterNodesTest {
           "*1\r\n*3\r\n:0\r\n:%d\r\n*2\r\n+127.0.0.1\r\n:%d\r\n"
               .formatted(end, peer.socket().getLocalPort()));
     }
-    SlotWire wire = unserved.get();
-    if (wire != null) {
-      wire.call("PING");
+    SlotTransport transport = unserved.get();
+    if (transport != null) {
+      transport.call("PING");
     }
   }
 
@@ -63,7 +63,7 @@ class ClusterNodesTest {
     try (FakeServer server = FakeServer.start(this::answer);
         ClusterNodes nodes =
             new ClusterNodes(List.of(endpoint(server)), timer, Duration.ofSeconds(3), () -> {})) {
-      unserved.set(nodes.wire(LAST, ClusterNodes.Lane.OPERATIONS));
+      unserved.set(nodes.transport(LAST, ClusterNodes.ConnectionRole.OPERATIONS));
       nodes.lookSoon();
       Duration nothingNew = timeOfLooks();
       changing = true;

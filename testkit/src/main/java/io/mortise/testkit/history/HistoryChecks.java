@@ -21,7 +21,7 @@ public final class HistoryChecks {
   private HistoryChecks() {}
 
   /** Exclusion, token order and, for histories of fair locks, first come first served. */
-  public static List<Violation> all(List<Event> events, boolean fair) {
+  public static List<Violation> all(List<AttemptEvent> events, boolean fair) {
     List<Violation> found = new ArrayList<>(exclusion(events));
     found.addAll(tokenOrder(events));
     if (fair) {
@@ -35,27 +35,28 @@ public final class HistoryChecks {
    * believe add up to more than the capacity. A belief runs from the return of the acquire until
    * the release is called, the loss is told, the process dies, or the lease's validity ends.
    */
-  public static List<Violation> exclusion(List<Event> events) {
+  public static List<Violation> exclusion(List<AttemptEvent> events) {
     List<Violation> found = new ArrayList<>();
-    byLock(events).forEach((lock, attempts) -> exclusion(lock, attempts, found));
+    byLock(events).forEach((lock, attemptHistories) -> exclusion(lock, attemptHistories, found));
     return found;
   }
 
-  private static void exclusion(String lock, Collection<Attempt> attempts, List<Violation> found) {
-    record Edge(long nanos, boolean begins, Attempt.Span span) {}
+  private static void exclusion(
+      String lock, Collection<AttemptHistory> attemptHistories, List<Violation> found) {
+    record Edge(long nanos, boolean begins, AttemptHistory.Span span) {}
     List<Edge> edges = new ArrayList<>();
-    for (Attempt attempt : attempts) {
-      for (Attempt.Span span : attempt.belief) {
+    for (AttemptHistory attemptHistory : attemptHistories) {
+      for (AttemptHistory.Span span : attemptHistory.belief) {
         edges.add(new Edge(span.from(), true, span));
         edges.add(new Edge(span.to(), false, span));
       }
     }
     // An end comes before a beginning of the same instant: beliefs are half-open.
     edges.sort(Comparator.comparingLong(Edge::nanos).thenComparing(Edge::begins));
-    Map<String, Attempt.Span> believers = new LinkedHashMap<>();
+    Map<String, AttemptHistory.Span> believers = new LinkedHashMap<>();
     long weight = 0;
     for (Edge edge : edges) {
-      Attempt.Span span = edge.span();
+      AttemptHistory.Span span = edge.span();
       if (!edge.begins()) {
         believers.remove(span.attempt().id);
         weight -= span.weight();
@@ -92,45 +93,48 @@ public final class HistoryChecks {
    * process may share a grant: their tokens are compared with those of exclusive holds only. Holds
    * with token 0 are left out.
    */
-  public static List<Violation> tokenOrder(List<Event> events) {
+  public static List<Violation> tokenOrder(List<AttemptEvent> events) {
     List<Violation> found = new ArrayList<>();
-    byLock(events).forEach((lock, attempts) -> tokenOrder(lock, attempts, found));
+    byLock(events).forEach((lock, attemptHistories) -> tokenOrder(lock, attemptHistories, found));
     return found;
   }
 
-  private static void tokenOrder(String lock, Collection<Attempt> attempts, List<Violation> found) {
-    List<Attempt> byAsked =
-        attempts.stream()
-            .filter(attempt -> attempt.wasGranted() && attempt.token != 0)
-            .sorted(Comparator.comparingLong(attempt -> attempt.asked))
+  private static void tokenOrder(
+      String lock, Collection<AttemptHistory> attemptHistories, List<Violation> found) {
+    List<AttemptHistory> byAsked =
+        attemptHistories.stream()
+            .filter(attemptHistory -> attemptHistory.wasGranted() && attemptHistory.token != 0)
+            .sorted(Comparator.comparingLong(attemptHistory -> attemptHistory.asked))
             .toList();
-    List<Attempt> byGranted =
-        byAsked.stream().sorted(Comparator.comparingLong(attempt -> attempt.granted)).toList();
-    Map<Long, Attempt> exclusive = new HashMap<>();
-    Attempt greatest = null;
-    Attempt greatestExclusive = null;
+    List<AttemptHistory> byGranted =
+        byAsked.stream()
+            .sorted(Comparator.comparingLong(attemptHistory -> attemptHistory.granted))
+            .toList();
+    Map<Long, AttemptHistory> exclusive = new HashMap<>();
+    AttemptHistory greatest = null;
+    AttemptHistory greatestExclusive = null;
     int done = 0;
-    for (Attempt attempt : byAsked) {
-      while (done < byGranted.size() && byGranted.get(done).granted < attempt.asked) {
-        Attempt earlier = byGranted.get(done++);
+    for (AttemptHistory attemptHistory : byAsked) {
+      while (done < byGranted.size() && byGranted.get(done).granted < attemptHistory.asked) {
+        AttemptHistory earlier = byGranted.get(done++);
         greatest = greatest == null || greatest.token < earlier.token ? earlier : greatest;
         if (earlier.exclusive
             && (greatestExclusive == null || greatestExclusive.token < earlier.token)) {
           greatestExclusive = earlier;
         }
       }
-      Attempt before = attempt.exclusive ? greatest : greatestExclusive;
-      if (before != null && before.token >= attempt.token) {
+      AttemptHistory before = attemptHistory.exclusive ? greatest : greatestExclusive;
+      if (before != null && before.token >= attemptHistory.token) {
         found.add(
             new Violation(
                 "token order",
                 lock,
                 "Hold "
-                    + attempt.id
+                    + attemptHistory.id
                     + ", asked for at "
-                    + attempt.asked
+                    + attemptHistory.asked
                     + " ns, has token "
-                    + attempt.token
+                    + attemptHistory.token
                     + ", but hold "
                     + before.id
                     + ", granted before at "
@@ -138,9 +142,10 @@ public final class HistoryChecks {
                     + " ns, has "
                     + before.token
                     + ".",
-                List.of(before.id, attempt.id)));
+                List.of(before.id, attemptHistory.id)));
       }
-      Attempt same = attempt.exclusive ? exclusive.put(attempt.token, attempt) : null;
+      AttemptHistory same =
+          attemptHistory.exclusive ? exclusive.put(attemptHistory.token, attemptHistory) : null;
       if (same != null) {
         found.add(
             new Violation(
@@ -149,11 +154,11 @@ public final class HistoryChecks {
                 "Holds "
                     + same.id
                     + " and "
-                    + attempt.id
+                    + attemptHistory.id
                     + " both have token "
-                    + attempt.token
+                    + attemptHistory.token
                     + ".",
-                List.of(same.id, attempt.id)));
+                List.of(same.id, attemptHistory.id)));
       }
     }
   }
@@ -164,31 +169,32 @@ public final class HistoryChecks {
    * so are those that gave up before the other was granted. Grants are compared by token where both
    * have one, else by time.
    */
-  public static List<Violation> fifo(List<Event> events) {
+  public static List<Violation> fifo(List<AttemptEvent> events) {
     List<Violation> found = new ArrayList<>();
-    byLock(events).forEach((lock, attempts) -> fifo(lock, attempts, found));
+    byLock(events).forEach((lock, attemptHistories) -> fifo(lock, attemptHistories, found));
     return found;
   }
 
-  private static void fifo(String lock, Collection<Attempt> attempts, List<Violation> found) {
-    List<Attempt> granted =
-        attempts.stream()
-            .filter(Attempt::wasGranted)
-            .sorted(Comparator.comparingLong(attempt -> attempt.asked))
+  private static void fifo(
+      String lock, Collection<AttemptHistory> attemptHistories, List<Violation> found) {
+    List<AttemptHistory> granted =
+        attemptHistories.stream()
+            .filter(AttemptHistory::wasGranted)
+            .sorted(Comparator.comparingLong(attemptHistory -> attemptHistory.asked))
             .toList();
-    List<Attempt> queued =
-        attempts.stream()
-            .filter(attempt -> attempt.queued != Attempt.NEVER)
-            .filter(attempt -> attempt.wasGranted() || !attempt.lost)
-            .sorted(Comparator.comparingLong(attempt -> attempt.queued))
+    List<AttemptHistory> queued =
+        attemptHistories.stream()
+            .filter(attemptHistory -> attemptHistory.queued != AttemptHistory.NEVER)
+            .filter(attemptHistory -> attemptHistory.wasGranted() || !attemptHistory.lost)
+            .sorted(Comparator.comparingLong(attemptHistory -> attemptHistory.queued))
             .toList();
-    boolean tokens = granted.stream().allMatch(attempt -> attempt.token != 0);
-    Attempt lastGranted = null;
-    Attempt lastWaiting = null;
+    boolean tokens = granted.stream().allMatch(attemptHistory -> attemptHistory.token != 0);
+    AttemptHistory lastGranted = null;
+    AttemptHistory lastWaiting = null;
     int done = 0;
-    for (Attempt attempt : granted) {
-      while (done < queued.size() && queued.get(done).queued < attempt.asked) {
-        Attempt earlier = queued.get(done++);
+    for (AttemptHistory attemptHistory : granted) {
+      while (done < queued.size() && queued.get(done).queued < attemptHistory.asked) {
+        AttemptHistory earlier = queued.get(done++);
         if (!earlier.wasGranted()) {
           lastWaiting =
               lastWaiting == null || lastWaiting.ended < earlier.ended ? earlier : lastWaiting;
@@ -196,33 +202,34 @@ public final class HistoryChecks {
           lastGranted = earlier;
         }
       }
-      if (lastGranted != null && order(lastGranted, tokens) > order(attempt, tokens)) {
-        found.add(passed(lock, attempt, lastGranted));
+      if (lastGranted != null && order(lastGranted, tokens) > order(attemptHistory, tokens)) {
+        found.add(passed(lock, attemptHistory, lastGranted));
       }
-      if (lastWaiting != null && lastWaiting.ended > attempt.granted) {
-        found.add(passed(lock, attempt, lastWaiting));
+      if (lastWaiting != null && lastWaiting.ended > attemptHistory.granted) {
+        found.add(passed(lock, attemptHistory, lastWaiting));
       }
     }
   }
 
-  private static long order(Attempt attempt, boolean tokens) {
-    return tokens ? attempt.token : attempt.granted;
+  private static long order(AttemptHistory attemptHistory, boolean tokens) {
+    return tokens ? attemptHistory.token : attemptHistory.granted;
   }
 
-  private static Violation passed(String lock, Attempt attempt, Attempt before) {
+  private static Violation passed(
+      String lock, AttemptHistory attemptHistory, AttemptHistory before) {
     return new Violation(
         "first come, first served",
         lock,
         "Attempt "
-            + attempt.id
+            + attemptHistory.id
             + ", asked for at "
-            + attempt.asked
+            + attemptHistory.asked
             + " ns, was granted before "
             + before.id
             + ", which was queued at "
             + before.queued
             + " ns.",
-        List.of(before.id, attempt.id));
+        List.of(before.id, attemptHistory.id));
   }
 
   /**
@@ -253,10 +260,10 @@ public final class HistoryChecks {
     return found;
   }
 
-  private static Map<String, List<Attempt>> byLock(List<Event> events) {
-    Map<String, List<Attempt>> locks = new LinkedHashMap<>();
-    for (Attempt attempt : Attempt.gather(events)) {
-      locks.computeIfAbsent(attempt.lock, lock -> new ArrayList<>()).add(attempt);
+  private static Map<String, List<AttemptHistory>> byLock(List<AttemptEvent> events) {
+    Map<String, List<AttemptHistory>> locks = new LinkedHashMap<>();
+    for (AttemptHistory attemptHistory : AttemptHistory.gather(events)) {
+      locks.computeIfAbsent(attemptHistory.lock, lock -> new ArrayList<>()).add(attemptHistory);
     }
     return locks;
   }

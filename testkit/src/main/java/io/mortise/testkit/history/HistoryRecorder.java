@@ -6,20 +6,20 @@ import java.util.List;
 
 /** Gathers events from many threads. Thread-safe. */
 public final class HistoryRecorder {
-  private final List<Event> events = new ArrayList<>();
+  private final List<AttemptEvent> events = new ArrayList<>();
 
   /** An empty history. */
   public HistoryRecorder() {}
 
   /** Adds an event; they may arrive in any order. */
-  public synchronized void add(Event event) {
+  public synchronized void add(AttemptEvent event) {
     events.add(event);
   }
 
   /** A copy of all so far, by time; events of one time stay in the order in which they came. */
-  public synchronized List<Event> events() {
-    List<Event> sorted = new ArrayList<>(events);
-    sorted.sort(Comparator.comparingLong(Event::nanos));
+  public synchronized List<AttemptEvent> events() {
+    List<AttemptEvent> sorted = new ArrayList<>(events);
+    sorted.sort(Comparator.comparingLong(AttemptEvent::nanos));
     return List.copyOf(sorted);
   }
 }

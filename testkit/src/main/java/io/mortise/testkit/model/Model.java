@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A small machine whose every run is to be looked at.
  *
  * @param <S> its states: immutable values, compared by {@code equals}. A state with many parts had
- *     best keep them in one array, see {@link Cells}
+ *     best keep them in one array, see {@link PackedState}
  */
 @Beta
 public interface Model<S> {

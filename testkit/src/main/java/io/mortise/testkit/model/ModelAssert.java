@@ -3,8 +3,8 @@ package io.mortise.testkit.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Beta;
+import io.mortise.testkit.model.ModelChecker.ModelVerdict;
 import io.mortise.testkit.model.ModelChecker.Result;
-import io.mortise.testkit.model.ModelChecker.Verdict;
 
 /** What tests say about models. Each prints what came of the check. */
 @Beta
@@ -16,13 +16,13 @@ public final class ModelAssert {
 
   /** No state of the model is broken, and all have been looked at. */
   public static void assertSafe(String name, Model<?> model) {
-    assertThat(check(name, model).verdict()).as(name).isEqualTo(Verdict.SAFE);
+    assertThat(check(name, model).verdict()).as(name).isEqualTo(ModelVerdict.SAFE);
   }
 
   /** A state of the model is broken. */
   public static void assertBroken(String name, Model<?> model) {
     Result result = check(name, model);
-    assertThat(result.verdict()).as(name).isEqualTo(Verdict.BROKEN);
+    assertThat(result.verdict()).as(name).isEqualTo(ModelVerdict.BROKEN);
     assertThat(result.run()).as(name).isNotEmpty();
   }
 

@@ -21,7 +21,7 @@ public final class ModelChecker {
   private ModelChecker() {}
 
   /** What came of it. */
-  public enum Verdict {
+  public enum ModelVerdict {
     /** Every state was looked at, and none is broken. */
     SAFE,
     /** None of those looked at is broken, but there are more. */
@@ -39,7 +39,7 @@ public final class ModelChecker {
    * @param run the steps that lead there; empty unless broken
    */
   public record Result(
-      Verdict verdict,
+      ModelVerdict verdict,
       int states,
       int depth,
       Duration took,
@@ -99,8 +99,10 @@ public final class ModelChecker {
         int here = at;
         model.next(state(at), (label, next) -> found(next, here));
       }
-      Verdict verdict =
-          broken >= 0 ? Verdict.BROKEN : count > most ? Verdict.NOT_EXHAUSTED : Verdict.SAFE;
+      ModelVerdict verdict =
+          broken >= 0
+              ? ModelVerdict.BROKEN
+              : count > most ? ModelVerdict.NOT_EXHAUSTED : ModelVerdict.SAFE;
       return new Result(
           verdict,
           count,

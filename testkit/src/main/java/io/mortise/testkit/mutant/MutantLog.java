@@ -69,26 +69,28 @@ public final class MutantLog {
    * mixed but always the same, until the time is over. Each line says {@code killed}, hung or
    * {@code survived} and how many steps; after how many seconds; by which test; which mutant.
    *
-   * @param steps by which a mutant may be killed; those that it has survived are not run again
+   * @param testStages by which a mutant may be killed; those that it has survived are not run again
    * @param tidy what to do after each, which may have left a server stuck
    * @return how many there are yet
    * @throws IllegalStateException if a test fails though nothing is changed
    */
   public int hunt(
-      MutantHunt hunt,
+      MutationTestRunner hunt,
       List<ScriptMutant> mutants,
-      List<MutantHunt.Step> steps,
+      List<MutationTestRunner.TestStage> testStages,
       Duration each,
       Duration time,
       Runnable tidy) {
     long end = System.nanoTime() + time.toNanos();
     List<ScriptMutant> open = new ArrayList<>(mutants);
-    open.removeIf(mutant -> mutant.number() % PARTS != PART || survived(mutant) >= steps.size());
+    open.removeIf(
+        mutant -> mutant.number() % PARTS != PART || survived(mutant) >= testStages.size());
     if (open.isEmpty()) {
       return 0;
     }
     int least = open.stream().mapToInt(this::survived).min().orElse(0);
-    MutantHunt.Outcome unchanged = hunt.run(null, steps.subList(least, steps.size()), each);
+    MutationTestRunner.Outcome unchanged =
+        hunt.run(null, testStages.subList(least, testStages.size()), each);
     if (!unchanged.survived()) {
       throw new IllegalStateException("Nothing is changed, and yet: " + unchanged);
     }
@@ -100,10 +102,10 @@ public final class MutantLog {
         break;
       }
       tidy.run();
-      MutantHunt.Outcome outcome =
-          hunt.run(mutant, steps.subList(survived(mutant), steps.size()), each);
+      MutationTestRunner.Outcome outcome =
+          hunt.run(mutant, testStages.subList(survived(mutant), testStages.size()), each);
       String word =
-          outcome.survived() ? SURVIVED + steps.size() : outcome.hung() ? "hung" : "killed";
+          outcome.survived() ? SURVIVED + testStages.size() : outcome.hung() ? "hung" : "killed";
       String killer = outcome.killer() == null ? "-" : outcome.killer().replace('\t', ' ');
       String seconds = String.format(Locale.ROOT, "%.1f", outcome.took().toMillis() / 1000.0);
       note(String.join("\t", word, seconds, killer, mutant.key()));

@@ -1,6 +1,6 @@
 /**
  * Scripts with one small change each, and a search for those that no test notices. Start reading at
- * {@link io.mortise.testkit.mutant.MutantHunt}.
+ * {@link io.mortise.testkit.mutant.MutationTestRunner}.
  */
 @NullMarked
 package io.mortise.testkit.mutant;

@@ -36,7 +36,7 @@ public final class MariaDbServer extends LocalServer {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static MariaDbServer start(Path program, String... arguments) {
-    return start(program, MySqlLike.folder("mariadb"), List.of(), arguments);
+    return start(program, MySqlServerSupport.folder("mariadb"), List.of(), arguments);
   }
 
   /**
@@ -45,7 +45,7 @@ public final class MariaDbServer extends LocalServer {
    * @param clock closed after the server
    */
   public static MariaDbServer start(Path program, FakeClock clock, String... arguments) {
-    return start(program, MySqlLike.folder("mariadb"), clock.prefix(), arguments);
+    return start(program, MySqlServerSupport.folder("mariadb"), clock.prefix(), arguments);
   }
 
   /**
@@ -69,7 +69,7 @@ public final class MariaDbServer extends LocalServer {
       List<String> command = new ArrayList<>(prefix);
       command.addAll(List.of(program.toString(), "--no-defaults", "--innodb-log-file-size=16M"));
       return new MariaDbServer(
-          MySqlLike.start("mariadb", folder, data, port, command, arguments), port);
+          MySqlServerSupport.start("mariadb", folder, data, port, command, arguments), port);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -85,18 +85,18 @@ public final class MariaDbServer extends LocalServer {
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
             "--innodb-log-file-size=16M"));
-    make.addAll(MySqlLike.user());
+    make.addAll(MySqlServerSupport.user());
     ServerProcess.run(folder, make);
   }
 
   /** {@code jdbc:mariadb:} with user and password of somebody who may use one database. */
   @Override
   public String url() {
-    return MySqlLike.url("mariadb", port, "mortise");
+    return MySqlServerSupport.url("mariadb", port, "mortise");
   }
 
   /** The same with somebody who may do everything. */
   public String adminUrl() {
-    return MySqlLike.url("mariadb", port, "admin");
+    return MySqlServerSupport.url("mariadb", port, "admin");
   }
 }

@@ -72,7 +72,7 @@ public final class MySqlServer extends LocalServer {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static MySqlServer start(Path home, String... arguments) {
-    return start(home, MySqlLike.folder("mysql"), List.of(), arguments);
+    return start(home, MySqlServerSupport.folder("mysql"), List.of(), arguments);
   }
 
   /**
@@ -81,7 +81,7 @@ public final class MySqlServer extends LocalServer {
    * @param clock closed after the server
    */
   public static MySqlServer start(Path home, FakeClock clock, String... arguments) {
-    return start(home, MySqlLike.folder("mysql"), clock.prefix(), arguments);
+    return start(home, MySqlServerSupport.folder("mysql"), clock.prefix(), arguments);
   }
 
   /**
@@ -107,7 +107,7 @@ public final class MySqlServer extends LocalServer {
               made -> {
                 List<String> make = new ArrayList<>(program(program, home));
                 make.addAll(List.of("--initialize-insecure", "--datadir=" + made));
-                make.addAll(MySqlLike.user());
+                make.addAll(MySqlServerSupport.user());
                 ServerProcess.run(home, make);
               });
       int port = ServerProcess.freePort();
@@ -115,7 +115,7 @@ public final class MySqlServer extends LocalServer {
       command.addAll(program(program, home));
       command.addAll(List.of("--mysqlx=OFF", "--performance-schema=OFF"));
       return new MySqlServer(
-          MySqlLike.start("mysql", folder, data, port, command, arguments), port);
+          MySqlServerSupport.start("mysql", folder, data, port, command, arguments), port);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -128,11 +128,11 @@ public final class MySqlServer extends LocalServer {
   /** {@code jdbc:mysql:} with user and password of somebody who may use one database. */
   @Override
   public String url() {
-    return MySqlLike.url("mysql", port, "mortise");
+    return MySqlServerSupport.url("mysql", port, "mortise");
   }
 
   /** The same with somebody who may do everything. */
   public String adminUrl() {
-    return MySqlLike.url("mysql", port, "admin");
+    return MySqlServerSupport.url("mysql", port, "admin");
   }
 }

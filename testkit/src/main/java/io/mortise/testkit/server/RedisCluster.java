@@ -1,6 +1,6 @@
 package io.mortise.testkit.server;
 
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,9 +22,9 @@ public final class RedisCluster implements AutoCloseable {
 
   private final List<RedisServer> nodes = new ArrayList<>();
   private final int masters;
-  private final @Nullable RedisAccess access;
+  private final @Nullable RedisSecurity access;
 
-  private RedisCluster(int masters, @Nullable RedisAccess access) {
+  private RedisCluster(int masters, @Nullable RedisSecurity access) {
     this.masters = masters;
     this.access = access;
   }
@@ -47,7 +47,7 @@ public final class RedisCluster implements AutoCloseable {
       int masters,
       boolean replicas,
       Duration nodeTimeout,
-      @Nullable RedisAccess access) {
+      @Nullable RedisSecurity access) {
     RedisCluster cluster = new RedisCluster(masters, access);
     try {
       for (int i = 0; i < (replicas ? 2 * masters : masters); i++) {
@@ -93,13 +93,13 @@ public final class RedisCluster implements AutoCloseable {
     for (int i = masters; i < nodes.size(); i++) {
       RedisServer replica = nodes.get(i);
       String master = id(nodes.get(i - masters));
-      Waits.until(
+      BoundedWait.until(
           PATIENCE,
           "the replica knew its master",
           () -> replica.ask("CLUSTER", "NODES").get(0).contains(master));
       replica.ask("CLUSTER", "REPLICATE", master);
     }
-    Waits.until(
+    BoundedWait.until(
         PATIENCE,
         "the replicas were in sync",
         () ->
@@ -111,7 +111,7 @@ public final class RedisCluster implements AutoCloseable {
 
   /** Waits until every node that runs finds all slots served and knows all nodes. */
   public void awaitWhole() {
-    Waits.until(
+    BoundedWait.until(
         PATIENCE,
         "the cluster was whole",
         () ->

@@ -1,6 +1,6 @@
 package io.mortise.testkit.server;
 
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -25,9 +25,9 @@ public final class RedisSentinels implements AutoCloseable {
   /** Those that clients connect to. */
   private final List<Integer> entries = new ArrayList<>();
 
-  private final @Nullable RedisAccess access;
+  private final @Nullable RedisSecurity access;
 
-  private RedisSentinels(@Nullable RedisAccess access) {
+  private RedisSentinels(@Nullable RedisSecurity access) {
     this.access = access;
   }
 
@@ -43,14 +43,14 @@ public final class RedisSentinels implements AutoCloseable {
 
   /** The same, where all speak TLS, and ask for passwords. */
   public static RedisSentinels start(
-      Path binary, Duration downAfter, @Nullable RedisAccess access) {
+      Path binary, Duration downAfter, @Nullable RedisSecurity access) {
     RedisSentinels set = new RedisSentinels(access);
     try {
       set.startServers(binary);
       for (int i = 0; i < 3; i++) {
         set.startSentinel(binary, downAfter);
       }
-      Waits.until(PATIENCE, "the Sentinels knew of all", set::isComplete);
+      BoundedWait.until(PATIENCE, "the Sentinels knew of all", set::isComplete);
       return set;
     } catch (IOException e) {
       set.close();
@@ -76,7 +76,7 @@ public final class RedisSentinels implements AutoCloseable {
               "127.0.0.1",
               port));
     }
-    Waits.until(
+    BoundedWait.until(
         PATIENCE,
         "the replicas were in sync",
         () ->
@@ -116,7 +116,7 @@ public final class RedisSentinels implements AutoCloseable {
             "sentinel",
             folder,
             command,
-            () -> RedisConversation.ask(port, password(), List.of("PING")).contains("PONG")));
+            () -> RawRedisConnection.ask(port, password(), List.of("PING")).contains("PONG")));
     ports.add(port);
     entries.add(entry);
   }
@@ -143,7 +143,7 @@ public final class RedisSentinels implements AutoCloseable {
 
   private List<String> ask(int port, String... words) {
     try {
-      return RedisConversation.ask(port, password(), List.of(words));
+      return RawRedisConnection.ask(port, password(), List.of(words));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -215,7 +215,7 @@ public final class RedisSentinels implements AutoCloseable {
         ask(sentinel, "SENTINEL", "SET", NAME, "auth-pass", access.password());
       }
     }
-    Waits.until(PATIENCE, "the Sentinels knew of all again", this::isComplete);
+    BoundedWait.until(PATIENCE, "the Sentinels knew of all again", this::isComplete);
   }
 
   /** How many failovers a Sentinel knows of, that which knows of most. */
@@ -229,7 +229,7 @@ public final class RedisSentinels implements AutoCloseable {
 
   /** Waits until somebody else is master, and says so himself. Looks every few milliseconds. */
   public RedisServer awaitMasterOtherThan(RedisServer before) {
-    Waits.until(
+    BoundedWait.until(
         PATIENCE,
         "another server was master",
         () ->

@@ -28,9 +28,10 @@ public final class RedisServer extends LocalServer {
   private static @Nullable Path extracted;
 
   private final int tlsPort;
-  private final @Nullable RedisAccess access;
+  private final @Nullable RedisSecurity access;
 
-  private RedisServer(ServerProcess process, int port, int tlsPort, @Nullable RedisAccess access) {
+  private RedisServer(
+      ServerProcess process, int port, int tlsPort, @Nullable RedisSecurity access) {
     super(process, port);
     this.tlsPort = tlsPort;
     this.access = access;
@@ -125,11 +126,11 @@ public final class RedisServer extends LocalServer {
    * @param distance between each port that it listens on and another that it needs; 0 for none
    */
   static RedisServer start(
-      Path binary, @Nullable RedisAccess access, int distance, String... arguments) {
+      Path binary, @Nullable RedisSecurity access, int distance, String... arguments) {
     if (access == null) {
-      return start(binary, Ports.reserveWith(distance), arguments);
+      return start(binary, PortAllocator.reserveWith(distance), arguments);
     }
-    int tlsPort = Ports.reserveWith(distance);
+    int tlsPort = PortAllocator.reserveWith(distance);
     List<String> all = new ArrayList<>(access.ofServers(tlsPort));
     all.addAll(List.of(arguments));
     return start(List.of(), binary, freePort(), tlsPort, access, all);
@@ -145,7 +146,7 @@ public final class RedisServer extends LocalServer {
       Path binary,
       int port,
       int tlsPort,
-      @Nullable RedisAccess access,
+      @Nullable RedisSecurity access,
       List<String> arguments) {
     try {
       Path folder = Files.createTempDirectory("mortise-redis");
@@ -192,7 +193,8 @@ public final class RedisServer extends LocalServer {
    */
   public List<String> ask(String... words) {
     try {
-      return RedisConversation.ask(port, access == null ? null : access.password(), List.of(words));
+      return RawRedisConnection.ask(
+          port, access == null ? null : access.password(), List.of(words));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

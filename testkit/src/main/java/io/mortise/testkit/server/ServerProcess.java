@@ -31,7 +31,7 @@ final class ServerProcess implements AutoCloseable {
   private final String name;
   private final Path folder;
   private final List<String> command;
-  private final Probe probe;
+  private final ReadinessProbe readinessProbe;
   private final Thread atExit;
   private @Nullable Process process;
   private @Nullable Process lifeline;
@@ -39,21 +39,22 @@ final class ServerProcess implements AutoCloseable {
 
   /** Whether the server is ready; asked until it is. */
   @FunctionalInterface
-  interface Probe {
+  interface ReadinessProbe {
     boolean isReady() throws IOException;
   }
 
   /** Fills an empty folder. */
   @FunctionalInterface
-  interface Maker {
+  interface FolderInitializer {
     void make(Path folder) throws IOException;
   }
 
-  private ServerProcess(String name, Path folder, List<String> command, Probe probe) {
+  private ServerProcess(
+      String name, Path folder, List<String> command, ReadinessProbe readinessProbe) {
     this.name = name;
     this.folder = folder;
     this.command = List.copyOf(command);
-    this.probe = probe;
+    this.readinessProbe = readinessProbe;
     this.atExit = new Thread(this::end, name + "-end");
   }
 
@@ -63,8 +64,9 @@ final class ServerProcess implements AutoCloseable {
    * @param folder its own from now on
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
-  static ServerProcess start(String name, Path folder, List<String> command, Probe probe) {
-    ServerProcess server = new ServerProcess(name, folder, command, probe);
+  static ServerProcess start(
+      String name, Path folder, List<String> command, ReadinessProbe readinessProbe) {
+    ServerProcess server = new ServerProcess(name, folder, command, readinessProbe);
     Runtime.getRuntime().addShutdownHook(server.atExit);
     server.launch();
     return server;
@@ -87,9 +89,9 @@ final class ServerProcess implements AutoCloseable {
     return "root".equals(System.getProperty("user.name"));
   }
 
-  /** A port of the loopback that nobody uses now; see {@link Ports}. */
+  /** A port of the loopback that nobody uses now; see {@link PortAllocator}. */
   static int freePort() {
-    return Ports.reserve();
+    return PortAllocator.reserve();
   }
 
   /** Connects to a port of the loopback. */
@@ -109,7 +111,8 @@ final class ServerProcess implements AutoCloseable {
    * What many servers need and what takes long to make: made once per build, in Maven's folder for
    * what it makes; where there is none, once per JVM. Safe for several processes.
    */
-  static synchronized Path once(String name, Maker maker) throws IOException {
+  static synchronized Path once(String name, FolderInitializer folderInitializer)
+      throws IOException {
     Path target = Path.of("target").toAbsolutePath();
     Path parent = target.resolve("servers");
     if (Files.isDirectory(target)) {
@@ -130,7 +133,7 @@ final class ServerProcess implements AutoCloseable {
         Path half = parent.resolve(name + ".half");
         deleteTree(half);
         Files.createDirectory(half);
-        maker.make(half);
+        folderInitializer.make(half);
         Files.move(half, made, StandardCopyOption.ATOMIC_MOVE);
       }
     }
@@ -252,7 +255,7 @@ final class ServerProcess implements AutoCloseable {
 
   private boolean answers() {
     try {
-      return probe.isReady();
+      return readinessProbe.isReady();
     } catch (IOException e) {
       return false;
     }

@@ -1,6 +1,6 @@
 package io.mortise.testkit.server;
 
-import io.mortise.testkit.Waits;
+import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -22,11 +22,13 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
   private final List<ZooKeeperServer> servers;
 
   /** {@code relays[i][j]}: by what member i reaches member j as its leader; none to itself. */
-  private final Map<List<Integer>, Relay> relays;
+  private final Map<List<Integer>, FaultInjectionProxy> faultInjectionProxies;
 
-  private ZooKeeperEnsemble(List<ZooKeeperServer> servers, Map<List<Integer>, Relay> relays) {
+  private ZooKeeperEnsemble(
+      List<ZooKeeperServer> servers,
+      Map<List<Integer>, FaultInjectionProxy> faultInjectionProxies) {
     this.servers = List.copyOf(servers);
-    this.relays = relays;
+    this.faultInjectionProxies = faultInjectionProxies;
   }
 
   /**
@@ -42,7 +44,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
       quorum.add(ServerProcess.freePort());
       election.add(ServerProcess.freePort());
     }
-    Map<List<Integer>, Relay> relays = new LinkedHashMap<>();
+    Map<List<Integer>, FaultInjectionProxy> faultInjectionProxies = new LinkedHashMap<>();
     List<CompletableFuture<ZooKeeperServer>> starting = new ArrayList<>();
     for (int i = 0; i < MEMBERS; i++) {
       Map<String, String> settings = new LinkedHashMap<>();
@@ -52,9 +54,9 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
       for (int j = 0; j < MEMBERS; j++) {
         int port = quorum.get(j);
         if (i != j) {
-          Relay relay = Relay.to(port);
-          relays.put(List.of(i, j), relay);
-          port = relay.port();
+          FaultInjectionProxy faultInjectionProxy = FaultInjectionProxy.to(port);
+          faultInjectionProxies.put(List.of(i, j), faultInjectionProxy);
+          port = faultInjectionProxy.port();
         }
         settings.put("server." + (j + 1), "127.0.0.1:" + port + ":" + election.get(j));
       }
@@ -71,7 +73,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         failure = e;
       }
     }
-    ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble(servers, relays);
+    ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble(servers, faultInjectionProxies);
     try {
       if (failure != null) {
         throw new IllegalStateException("A member of the ensemble did not start.", failure);
@@ -139,7 +141,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 
   /** Waits until one member leads and all others follow. */
   public void awaitWhole() {
-    Waits.until(
+    BoundedWait.until(
         ELECTION,
         "one member led and the others followed",
         () ->
@@ -149,7 +151,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 
   /** Waits until one member leads. */
   public void awaitLeader() {
-    Waits.until(ELECTION, "one member led", () -> leader().isPresent());
+    BoundedWait.until(ELECTION, "one member led", () -> leader().isPresent());
   }
 
   /**
@@ -157,10 +159,13 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
    * Clients go on reaching it.
    */
   public void cutOff(int member, boolean cut) {
-    relays.forEach(
-        (ends, relay) -> {
+    faultInjectionProxies.forEach(
+        (ends, faultInjectionProxy) -> {
           if (ends.contains(member)) {
-            relay.weather(cut ? Relay.Weather.FROZEN : Relay.Weather.FAIR);
+            faultInjectionProxy.weather(
+                cut
+                    ? FaultInjectionProxy.NetworkCondition.FROZEN
+                    : FaultInjectionProxy.NetworkCondition.FAIR);
           }
         });
   }
@@ -168,6 +173,6 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
   @Override
   public void close() {
     servers.forEach(ZooKeeperServer::close);
-    relays.values().forEach(Relay::close);
+    faultInjectionProxies.values().forEach(FaultInjectionProxy::close);
   }
 }

@@ -16,22 +16,22 @@ import org.junit.jupiter.api.Test;
 /** Known-bad histories are found, known-good ones are not. */
 class HistoryChecksTest {
   private static final long FOREVER = Long.MAX_VALUE;
-  private final List<Event> history = new ArrayList<>();
+  private final List<AttemptEvent> history = new ArrayList<>();
 
   private void hold(String id, Mode mode, long asked, long granted, long token, long released) {
-    history.add(new Event.Asked(asked, id, "p-" + id, "L", mode));
-    history.add(new Event.Granted(granted, id, token, FOREVER));
-    history.add(new Event.Released(released, id));
+    history.add(new AttemptEvent.Asked(asked, id, "p-" + id, "L", mode));
+    history.add(new AttemptEvent.Granted(granted, id, token, FOREVER));
+    history.add(new AttemptEvent.Released(released, id));
   }
 
   private void queue(String id, long asked, long queued) {
-    history.add(new Event.Asked(asked, id, "p-" + id, "L", Mode.EXCLUSIVE));
-    history.add(new Event.Queued(queued, id));
+    history.add(new AttemptEvent.Asked(asked, id, "p-" + id, "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.Queued(queued, id));
   }
 
   private void grant(String id, long granted, long token, long released) {
-    history.add(new Event.Granted(granted, id, token, FOREVER));
-    history.add(new Event.Released(released, id));
+    history.add(new AttemptEvent.Granted(granted, id, token, FOREVER));
+    history.add(new AttemptEvent.Released(released, id));
   }
 
   private static List<String> rules(List<Violation> found) {
@@ -58,37 +58,37 @@ class HistoryChecksTest {
   @Test
   void givenTheSameOnAnotherLock_thenNothingIsFound() {
     hold("a", Mode.EXCLUSIVE, 0, 1, 10, 5);
-    history.add(new Event.Asked(0, "b", "p", "another", Mode.EXCLUSIVE));
-    history.add(new Event.Granted(2, "b", 3, FOREVER));
+    history.add(new AttemptEvent.Asked(0, "b", "p", "another", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.Granted(2, "b", 3, FOREVER));
     assertThat(HistoryChecks.all(history, true)).isEmpty();
   }
 
   @Test
   void givenBeliefThatEndedByItsOwnDeadline_whenAnotherIsGranted_thenNothingIsFound() {
-    history.add(new Event.Asked(0, "a", "p", "L", Mode.EXCLUSIVE));
-    history.add(new Event.Granted(1, "a", 10, 100));
-    history.add(new Event.Extended(50, "a", 150));
+    history.add(new AttemptEvent.Asked(0, "a", "p", "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.Granted(1, "a", 10, 100));
+    history.add(new AttemptEvent.Extended(50, "a", 150));
     hold("b", Mode.EXCLUSIVE, 0, 150, 11, 200);
     assertThat(HistoryChecks.exclusion(history)).isEmpty();
   }
 
   @Test
   void givenBeliefThatIsExtendedAfterItsDeadline_whenAnotherIsGranted_thenExclusionIsBroken() {
-    history.add(new Event.Asked(0, "a", "p", "L", Mode.EXCLUSIVE));
-    history.add(new Event.Granted(1, "a", 10, 100));
+    history.add(new AttemptEvent.Asked(0, "a", "p", "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.Granted(1, "a", 10, 100));
     hold("b", Mode.EXCLUSIVE, 0, 110, 11, 200);
-    history.add(new Event.Extended(120, "a", 220));
+    history.add(new AttemptEvent.Extended(120, "a", 220));
     assertThat(rules(HistoryChecks.exclusion(history))).containsExactly("exclusion");
   }
 
   @Test
   void givenLossOrDeathBeforeTheNextGrant_thenNothingIsFound() {
-    history.add(new Event.Asked(0, "a", "p", "L", Mode.EXCLUSIVE));
-    history.add(new Event.Granted(1, "a", 10, FOREVER));
-    history.add(new Event.Lost(4, "a"));
-    history.add(new Event.Asked(1, "b", "q", "L", Mode.EXCLUSIVE));
-    history.add(new Event.Granted(5, "b", 11, FOREVER));
-    history.add(new Event.Died(7, "q"));
+    history.add(new AttemptEvent.Asked(0, "a", "p", "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.Granted(1, "a", 10, FOREVER));
+    history.add(new AttemptEvent.Lost(4, "a"));
+    history.add(new AttemptEvent.Asked(1, "b", "q", "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.Granted(5, "b", 11, FOREVER));
+    history.add(new AttemptEvent.Died(7, "q"));
     hold("c", Mode.EXCLUSIVE, 6, 8, 12, 9);
     assertThat(HistoryChecks.all(history, true)).isEmpty();
   }
@@ -104,9 +104,9 @@ class HistoryChecksTest {
 
   @Test
   void givenWriterThatNarrowed_thenReadersMayShare_andBeforeNot() {
-    history.add(new Event.Asked(0, "w", "p", "L", Mode.EXCLUSIVE));
-    history.add(new Event.Granted(1, "w", 10, FOREVER));
-    history.add(new Event.Narrowed(5, "w", Mode.SHARED));
+    history.add(new AttemptEvent.Asked(0, "w", "p", "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.Granted(1, "w", 10, FOREVER));
+    history.add(new AttemptEvent.Narrowed(5, "w", Mode.SHARED));
     hold("r", Mode.SHARED, 0, 6, 11, 9);
     assertThat(HistoryChecks.exclusion(history)).isEmpty();
     hold("s", Mode.SHARED, 0, 4, 12, 9);
@@ -176,9 +176,9 @@ class HistoryChecksTest {
   void givenAttemptThatGaveUpAfterItWasPassed_thenOrderOfArrivalIsBroken_butNotIfBefore() {
     queue("a", 0, 1);
     hold("b", Mode.EXCLUSIVE, 2, 5, 10, 6);
-    history.add(new Event.GaveUp(7, "a"));
+    history.add(new AttemptEvent.GaveUp(7, "a"));
     assertThat(rules(HistoryChecks.fifo(history))).containsExactly("first come, first served");
-    history.set(history.size() - 1, new Event.GaveUp(4, "a"));
+    history.set(history.size() - 1, new AttemptEvent.GaveUp(4, "a"));
     assertThat(HistoryChecks.fifo(history)).isEmpty();
   }
 
@@ -189,21 +189,21 @@ class HistoryChecksTest {
     grant("b", 5, 10, 6);
     grant("a", 7, 11, 8);
     queue("lost", 0, 1);
-    history.add(new Event.Lost(100, "lost"));
+    history.add(new AttemptEvent.Lost(100, "lost"));
     queue("dead", 0, 1);
-    history.add(new Event.Died(100, "p-dead"));
+    history.add(new AttemptEvent.Died(100, "p-dead"));
     assertThat(HistoryChecks.fifo(history)).isEmpty();
   }
 
   @Test
   void givenHolderOrWaiterLeftInTheStore_thenItIsALeak_andIdleRecordsAreNot() {
     AttemptId attempt = new AttemptId(new SessionId("AAAAAAAAAAAA"), 1);
-    LockView.Party party =
-        new LockView.Party(attempt, null, "", 1, 1, Duration.ZERO, Duration.ZERO, null);
+    LockView.Participant participant =
+        new LockView.Participant(attempt, null, "", 1, 1, Duration.ZERO, Duration.ZERO, null);
     LockName name = LockName.of("L");
     LockView idle = new LockView(name, 1, 1, Duration.ZERO, List.of(), List.of());
-    LockView held = new LockView(name, 1, 1, Duration.ZERO, List.of(party), List.of());
-    LockView waited = new LockView(name, 1, 1, Duration.ZERO, List.of(), List.of(party));
+    LockView held = new LockView(name, 1, 1, Duration.ZERO, List.of(participant), List.of());
+    LockView waited = new LockView(name, 1, 1, Duration.ZERO, List.of(), List.of(participant));
     assertThat(HistoryChecks.leaks(List.of(idle))).isEmpty();
     assertThat(rules(HistoryChecks.leaks(List.of(idle, held, waited))))
         .containsExactly("leak", "leak");
@@ -211,7 +211,7 @@ class HistoryChecksTest {
 
   @Test
   void givenEventOfAnAttemptThatNeverAsked_thenTheHistoryIsRefused() {
-    history.add(new Event.Released(1, "a"));
+    history.add(new AttemptEvent.Released(1, "a"));
     assertThatThrownBy(() -> HistoryChecks.exclusion(history))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("'a'");
@@ -220,8 +220,8 @@ class HistoryChecksTest {
   @Test
   void givenEventsRecordedOutOfOrder_thenTheyComeBackByTime() {
     HistoryRecorder recorder = new HistoryRecorder();
-    recorder.add(new Event.Released(9, "a"));
-    recorder.add(new Event.Asked(1, "a", "p", "L", Mode.EXCLUSIVE));
-    assertThat(recorder.events()).extracting(Event::nanos).containsExactly(1L, 9L);
+    recorder.add(new AttemptEvent.Released(9, "a"));
+    recorder.add(new AttemptEvent.Asked(1, "a", "p", "L", Mode.EXCLUSIVE));
+    assertThat(recorder.events()).extracting(AttemptEvent::nanos).containsExactly(1L, 9L);
   }
 }

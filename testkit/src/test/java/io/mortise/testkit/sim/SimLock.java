@@ -23,29 +23,29 @@ final class SimLock {
   }
 
   /** A way to acquire it. */
-  record Way(Mode mode, boolean write, LockOptions options) {}
+  record LockUsage(Mode mode, boolean write, LockOptions options) {}
 
-  SimLock(int number, SplittableRandom random, Settings settings) {
+  SimLock(int number, SplittableRandom random, SimSettings simSettings) {
     this.kind = Kind.values()[random.nextInt(Kind.values().length)];
     this.name = kind.name().toLowerCase(java.util.Locale.ROOT) + "-" + number;
     this.permits = random.nextInt(2, 5);
-    this.ttl = settings.ttl;
+    this.ttl = simSettings.ttl;
   }
 
-  Way way(SplittableRandom random) {
+  LockUsage way(SplittableRandom random) {
     LockOptions options = LockOptions.DEFAULTS;
     return switch (kind) {
-      case MUTEX -> new Way(Mode.EXCLUSIVE, true, options);
-      case FAIR -> new Way(Mode.EXCLUSIVE, true, options.withFair(true));
+      case MUTEX -> new LockUsage(Mode.EXCLUSIVE, true, options);
+      case FAIR -> new LockUsage(Mode.EXCLUSIVE, true, options.withFair(true));
       case READ_WRITE ->
           random.nextInt(5) < 4
-              ? new Way(Mode.SHARED, false, options)
-              : new Way(Mode.EXCLUSIVE, true, options);
+              ? new LockUsage(Mode.SHARED, false, options)
+              : new LockUsage(Mode.EXCLUSIVE, true, options);
       case SEMAPHORE ->
-          new Way(Mode.permits(random.nextInt(1, permits + 1), permits), false, options);
+          new LockUsage(Mode.permits(random.nextInt(1, permits + 1), permits), false, options);
       case TIMED -> {
-        long atMost = random.nextLong(5 * World.MILLI, ttl);
-        yield new Way(
+        long atMost = random.nextLong(5 * VirtualTimeScheduler.MILLI, ttl);
+        yield new LockUsage(
             Mode.EXCLUSIVE,
             true,
             switch (random.nextInt(4)) {
@@ -54,7 +54,8 @@ final class SimLock {
               case 2 ->
                   options
                       .withAtMost(Duration.ofNanos(atMost))
-                      .withAtLeast(Duration.ofNanos(Math.max(World.MILLI, atMost / 4)));
+                      .withAtLeast(
+                          Duration.ofNanos(Math.max(VirtualTimeScheduler.MILLI, atMost / 4)));
               default -> options.withAtMost(Duration.ofNanos(atMost));
             });
       }
@@ -62,22 +63,22 @@ final class SimLock {
   }
 
   /** The way to have it to oneself. */
-  Way whole() {
+  LockUsage whole() {
     return kind == Kind.SEMAPHORE
-        ? new Way(Mode.permits(permits, permits), false, LockOptions.DEFAULTS)
-        : new Way(Mode.EXCLUSIVE, true, LockOptions.DEFAULTS);
+        ? new LockUsage(Mode.permits(permits, permits), false, LockOptions.DEFAULTS)
+        : new LockUsage(Mode.EXCLUSIVE, true, LockOptions.DEFAULTS);
   }
 
-  DistributedLock handle(EngineClient client, Way way) {
+  DistributedLock handle(EngineClient client, LockUsage lockUsage) {
     DistributedLock lock =
         switch (kind) {
           case READ_WRITE ->
-              way.write()
+              lockUsage.write()
                   ? client.readWriteLock(name).writeLock()
                   : client.readWriteLock(name).readLock();
-          case SEMAPHORE -> client.semaphore(name, permits).permits(way.mode().weight());
+          case SEMAPHORE -> client.semaphore(name, permits).permits(lockUsage.mode().weight());
           default -> client.lock(name);
         };
-    return lock.with(way.options());
+    return lock.with(lockUsage.options());
   }
 }

@@ -4,18 +4,18 @@ import io.mortise.LockName;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -33,14 +33,14 @@ import java.util.function.Supplier;
  * of one name are executed in order, but for copies and stragglers of a connection that broke.
  */
 final class SimStore implements LockStore {
-  final Lane requests;
-  final Lane renewals;
-  final Lane pushes;
-  private final Server server;
-  private final Life life;
-  private final World world;
+  final SimConnection requests;
+  final SimConnection renewals;
+  final SimConnection pushes;
+  private final SimServer server;
+  private final SimProcess simProcess;
+  private final VirtualTimeScheduler virtualTimeScheduler;
   private final StoreProfile profile;
-  private final Map<SessionId, Consumer<News>> listeners = new HashMap<>();
+  private final Map<SessionId, Consumer<SessionNotification>> listeners = new HashMap<>();
   private SessionId latest;
 
   /**
@@ -48,10 +48,14 @@ final class SimStore implements LockStore {
    */
   private int triesAtClose = Integer.MAX_VALUE;
 
-  SimStore(World world, Server server, Life life, Wire wire) {
-    this.world = world;
+  SimStore(
+      VirtualTimeScheduler virtualTimeScheduler,
+      SimServer server,
+      SimProcess simProcess,
+      SimTransport wire) {
+    this.virtualTimeScheduler = virtualTimeScheduler;
     this.server = server;
-    this.life = life;
+    this.simProcess = simProcess;
     this.profile =
         new StoreProfile(
             "sim",
@@ -59,9 +63,9 @@ final class SimStore implements LockStore {
             Duration.ofNanos(server.settings.maxInFlight),
             Duration.ofMillis(1),
             Duration.ofMillis(1));
-    this.requests = new Lane("requests", world, server, life, wire);
-    this.renewals = new Lane("renewals", world, server, life, wire);
-    this.pushes = new Lane("pushes", world, server, life, wire);
+    this.requests = new SimConnection("requests", virtualTimeScheduler, server, simProcess, wire);
+    this.renewals = new SimConnection("renewals", virtualTimeScheduler, server, simProcess, wire);
+    this.pushes = new SimConnection("pushes", virtualTimeScheduler, server, simProcess, wire);
   }
 
   /** The session that this process opened last. */
@@ -80,12 +84,12 @@ final class SimStore implements LockStore {
   }
 
   @Override
-  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
-    world.trace(() -> life + " opens session " + spec.id());
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+    virtualTimeScheduler.trace(() -> simProcess + " opens session " + spec.id());
     latest = spec.id();
     listeners.put(spec.id(), hints);
     server.register(spec.id(), this);
-    return new Session(spec);
+    return new SimSession(spec);
   }
 
   /** Whether the session that was closed last had fewer than three renewals in vain behind it. */
@@ -93,28 +97,28 @@ final class SimStore implements LockStore {
     return triesAtClose < 3;
   }
 
-  void push(SessionId session, News news) {
-    if (profile.can(Capability.PUSH) && life.alive) {
-      pushes.push(() -> deliver(session, news));
+  void push(SessionId session, SessionNotification sessionNotification) {
+    if (profile.can(Capability.PUSH) && simProcess.alive) {
+      pushes.push(() -> deliver(session, sessionNotification));
     }
   }
 
-  private void deliver(SessionId session, News news) {
-    Consumer<News> listener = listeners.get(session);
+  private void deliver(SessionId session, SessionNotification sessionNotification) {
+    Consumer<SessionNotification> listener = listeners.get(session);
     if (listener != null) {
-      world.trace(() -> life + " is pushed " + news);
-      life.heard(news);
-      listener.accept(news);
+      virtualTimeScheduler.trace(() -> simProcess + " is pushed " + sessionNotification);
+      simProcess.heard(sessionNotification);
+      listener.accept(sessionNotification);
     }
   }
 
   @Override
-  public CompletionStage<Verdict> judge(SessionId session) {
+  public CompletionStage<SessionVerdict> judge(SessionId session) {
     return ask(() -> server.judge(session));
   }
 
   @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return ask(() -> server.inspect(query));
   }
 
@@ -137,11 +141,11 @@ final class SimStore implements LockStore {
   @Override
   public void close() {}
 
-  private final class Session implements StoreSession {
+  private final class SimSession implements StoreSession {
     private final SessionSpec spec;
     private int tries = Integer.MAX_VALUE;
 
-    Session(SessionSpec spec) {
+    SimSession(SessionSpec spec) {
       this.spec = spec;
     }
 
@@ -160,11 +164,12 @@ final class SimStore implements LockStore {
       requests.send(
           () -> server.apply(request),
           reply -> {
-            life.heard(request.name(), reply);
+            simProcess.heard(request.name(), reply);
             sink.accept(reply);
           },
           failure -> {
-            world.trace(() -> life + " hears nothing about " + Server.text(request));
+            virtualTimeScheduler.trace(
+                () -> simProcess + " hears nothing about " + SimServer.text(request));
             sink.accept(new Reply.Failed(request.attempt(), failure.mayHaveRun(), failure.cause()));
           });
     }
@@ -177,14 +182,14 @@ final class SimStore implements LockStore {
     @Override
     public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
       CompletableFuture<Renewal> future = new CompletableFuture<>();
-      long sentAt = world.now();
+      long sentAt = virtualTimeScheduler.now();
       tries = tries == Integer.MAX_VALUE ? tries : tries + 1;
       renewals.send(
           () -> server.renew(spec, previous, next, seen, ttl),
           renewal -> {
-            life.heard(renewal);
+            simProcess.heard(renewal);
             if (!tellsWhatHasGoneFirst(renewal)) {
-              boolean soon = world.now() - sentAt < life.ttl / 6;
+              boolean soon = virtualTimeScheduler.now() - sentAt < simProcess.ttl / 6;
               tries = soon ? 0 : Integer.MAX_VALUE;
             }
             future.complete(renewal);
@@ -197,13 +202,14 @@ final class SimStore implements LockStore {
     private static boolean tellsWhatHasGoneFirst(Renewal renewal) {
       return renewal instanceof Renewal.Renewed renewed
           && renewed.more()
-          && !renewed.news().isEmpty()
-          && renewed.news().get(renewed.news().size() - 1).news() instanceof News.Gone;
+          && !renewed.notifications().isEmpty()
+          && renewed.notifications().get(renewed.notifications().size() - 1).notifications()
+              instanceof SessionNotification.HoldEnded;
     }
 
     @Override
     public CompletionStage<Void> close() {
-      world.trace(() -> life + " closes session " + spec.id());
+      virtualTimeScheduler.trace(() -> simProcess + " closes session " + spec.id());
       listeners.remove(spec.id());
       triesAtClose = tries;
       CompletableFuture<Void> future = new CompletableFuture<>();

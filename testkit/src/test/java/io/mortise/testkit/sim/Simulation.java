@@ -11,19 +11,19 @@ import java.util.stream.Stream;
 
 /** One run: a time of faults, a time without, then all give up what they have. */
 final class Simulation {
-  final List<Life> lives = new ArrayList<>();
-  final Server server;
-  final Judge judge;
+  final List<SimProcess> lives = new ArrayList<>();
+  final SimServer server;
+  final InvariantChecker invariantChecker;
   private final Scenario scenario;
-  private final World world;
-  private final Settings settings;
-  private final Wire wire;
-  private final Nemesis nemesis;
+  private final VirtualTimeScheduler virtualTimeScheduler;
+  private final SimSettings settings;
+  private final SimTransport wire;
+  private final FaultInjector faultInjector;
   private final List<SimLock> locks = new ArrayList<>();
-  private final List<Host> hosts = new ArrayList<>();
-  private final List<Host> everyHost = new ArrayList<>();
-  private final List<Actor> actors = new ArrayList<>();
-  private final List<Life> closed = new ArrayList<>();
+  private final List<SimHost> simHosts = new ArrayList<>();
+  private final List<SimHost> everyHost = new ArrayList<>();
+  private final List<SimWorker> actors = new ArrayList<>();
+  private final List<SimProcess> closed = new ArrayList<>();
   private int born;
   private boolean ending;
 
@@ -35,17 +35,17 @@ final class Simulation {
 
   private Simulation(Scenario scenario) {
     this.scenario = scenario;
-    this.world = new World(scenario.seed(), scenario.traced());
-    this.settings = new Settings(world.random());
-    this.judge = new Judge(world, scenario);
-    this.server = new Server(world, settings, scenario, judge);
-    this.wire = new Wire(world, settings, scenario);
-    this.nemesis = new Nemesis(world, settings, scenario, this);
+    this.virtualTimeScheduler = new VirtualTimeScheduler(scenario.seed(), scenario.traced());
+    this.settings = new SimSettings(virtualTimeScheduler.random());
+    this.invariantChecker = new InvariantChecker(virtualTimeScheduler, scenario);
+    this.server = new SimServer(virtualTimeScheduler, settings, scenario, invariantChecker);
+    this.wire = new SimTransport(virtualTimeScheduler, settings, scenario);
+    this.faultInjector = new FaultInjector(virtualTimeScheduler, settings, scenario, this);
     for (int i = 0; i < settings.locks; i++) {
-      locks.add(new SimLock(i, world.random(), settings));
+      locks.add(new SimLock(i, virtualTimeScheduler.random(), settings));
     }
     for (int i = 0; i < settings.processes; i++) {
-      hosts.add(new Host(world, world.random()));
+      simHosts.add(new SimHost(virtualTimeScheduler, virtualTimeScheduler.random()));
     }
   }
 
@@ -54,52 +54,60 @@ final class Simulation {
   }
 
   private Outcome run() {
-    world.trace(() -> scenario.toString());
-    hosts.forEach(host -> start(host, settings.acquires));
-    nemesis.begin();
-    long most = world.now() + 8 * settings.ttl;
-    while (world.now() < most && !allIdle()) {
-      world.runUntil(world.now() + settings.ttl / 2);
+    virtualTimeScheduler.trace(() -> scenario.toString());
+    simHosts.forEach(simHost -> start(simHost, settings.acquires));
+    faultInjector.begin();
+    long most = virtualTimeScheduler.now() + 8 * settings.ttl;
+    while (virtualTimeScheduler.now() < most && !allIdle()) {
+      virtualTimeScheduler.runUntil(virtualTimeScheduler.now() + settings.ttl / 2);
     }
-    nemesis.rest();
-    for (Host host : List.copyOf(everyHost)) {
-      world.runUntil(host.runsAt(world.now()));
+    faultInjector.rest();
+    for (SimHost simHost : List.copyOf(everyHost)) {
+      virtualTimeScheduler.runUntil(simHost.runsAt(virtualTimeScheduler.now()));
     }
     heal();
-    long healedAt = world.now();
+    long healedAt = virtualTimeScheduler.now();
     long bound = waitBound(true);
     if (scenario.seed() % 4 != 1) {
       // Else nobody comes back, and what was left behind stays to be found.
-      actors.forEach(actor -> actor.work(3));
+      actors.forEach(simWorker -> simWorker.work(3));
     }
-    while (world.now() < healedAt + bound + 2 * settings.ttl && !allIdle()) {
-      world.runUntil(world.now() + settings.ttl / 2);
+    while (virtualTimeScheduler.now() < healedAt + bound + 2 * settings.ttl && !allIdle()) {
+      virtualTimeScheduler.runUntil(virtualTimeScheduler.now() + settings.ttl / 2);
     }
     ending = true;
-    world.trace(() -> "all retire");
-    actors.forEach(Actor::retire);
-    world.runUntil(world.now() + 2 * settings.ttl + World.SECOND + server.setBack());
+    virtualTimeScheduler.trace(() -> "all retire");
+    actors.forEach(SimWorker::retire);
+    virtualTimeScheduler.runUntil(
+        virtualTimeScheduler.now()
+            + 2 * settings.ttl
+            + VirtualTimeScheduler.SECOND
+            + server.setBack());
     checkNothingIsLeft();
-    boolean always = Fault.HARMLESS.containsAll(scenario.faults());
+    boolean always = SimFault.HARMLESS.containsAll(scenario.faults());
     List<Violation> violations =
-        judge.verdict(lock -> waitBound(lock.startsWith("timed")), always ? 0 : healedAt);
+        invariantChecker.verdict(
+            lock -> waitBound(lock.startsWith("timed")), always ? 0 : healedAt);
     return new Outcome(
-        scenario, violations, world.trace(), new Stats(world.steps(), judge.grants, judge.losses));
+        scenario,
+        violations,
+        virtualTimeScheduler.trace(),
+        new Stats(virtualTimeScheduler.steps(), invariantChecker.grants, invariantChecker.losses));
   }
 
   private boolean allIdle() {
-    return actors.stream().allMatch(Actor::isIdle);
+    return actors.stream().allMatch(SimWorker::isIdle);
   }
 
   private void heal() {
-    world.trace(() -> "all is healed");
+    virtualTimeScheduler.trace(() -> "all is healed");
     wire.heal();
     server.down(false);
     server.pauseUntil(0);
-    for (Life life : lives) {
-      life.store.requests.heal();
-      life.store.renewals.heal();
-      life.store.pushes.heal();
+    for (SimProcess simProcess : lives) {
+      simProcess.store.requests.heal();
+      simProcess.store.renewals.heal();
+      simProcess.store.pushes.heal();
     }
   }
 
@@ -108,7 +116,7 @@ final class Simulation {
    * nobody is there to say so: the next poll finds it.
    */
   private long waitBound(boolean opensByTime) {
-    long trip = 8 * settings.delayMost + 10 * World.MILLI;
+    long trip = 8 * settings.delayMost + 10 * VirtualTimeScheduler.MILLI;
     boolean pushed = settings.capabilities.size() == ALL_CAPABILITIES;
     if (scenario.faults().isEmpty() && pushed && !opensByTime) {
       return trip;
@@ -118,16 +126,16 @@ final class Simulation {
         scenario.faults().stream()
             .allMatch(
                 fault ->
-                    fault == Fault.PUSH_LOST
-                        || fault == Fault.PUSH_LATE
-                        || fault == Fault.PUSH_DUPLICATE);
+                    fault == SimFault.PUSH_LOST
+                        || fault == SimFault.PUSH_LATE
+                        || fault == SimFault.PUSH_DUPLICATE);
     return mild
         // Grants whose at-most time is over before they arrive cost some trips.
         ? poll + (opensByTime ? 20 * trip : 0)
         : settings.ttl
             + poll
             + 2 * settings.maxInFlight
-            + World.SECOND
+            + VirtualTimeScheduler.SECOND
             + 10 * trip
             + server.setBack();
   }
@@ -136,79 +144,92 @@ final class Simulation {
 
   // ---- Processes ----
 
-  private void start(Host host, int acquires) {
-    everyHost.add(host);
-    Life life = new Life(world, judge, host, server, wire, "p" + ++born, scenario);
-    lives.add(life);
+  private void start(SimHost simHost, int acquires) {
+    everyHost.add(simHost);
+    SimProcess simProcess =
+        new SimProcess(
+            virtualTimeScheduler, invariantChecker, simHost, server, wire, "p" + ++born, scenario);
+    lives.add(simProcess);
     for (int i = 0; i < settings.actors; i++) {
-      Actor actor = new Actor(world, settings, judge, life, life.name + (char) ('a' + i), locks);
-      actors.add(actor);
-      actor.work(acquires);
+      SimWorker simWorker =
+          new SimWorker(
+              virtualTimeScheduler,
+              settings,
+              invariantChecker,
+              simProcess,
+              simProcess.name + (char) ('a' + i),
+              locks);
+      actors.add(simWorker);
+      simWorker.work(acquires);
     }
   }
 
   /** The process dies without a word; another starts in its place. */
-  void crash(Life life, long downFor) {
-    if (life.alive && !life.closed) {
-      life.die();
-      replace(life, downFor);
+  void crash(SimProcess simProcess, long downFor) {
+    if (simProcess.alive && !simProcess.closed) {
+      simProcess.die();
+      replace(simProcess, downFor);
     }
   }
 
   /** As {@link #crash}, and the store sees its connections end. */
-  void kill(Life life, long downFor) {
-    if (life.alive && !life.closed) {
-      life.store.sessions().forEach(session -> server.connected(session, false));
-      crash(life, downFor);
+  void kill(SimProcess simProcess, long downFor) {
+    if (simProcess.alive && !simProcess.closed) {
+      simProcess.store.sessions().forEach(session -> server.connected(session, false));
+      crash(simProcess, downFor);
     }
   }
 
   /** The client is closed, and waits for nothing or for a while; another starts in its place. */
-  void close(Life life, long downFor, long patience) {
-    if (life.alive && !life.closed) {
-      world.at(
-          world.now(),
-          life,
+  void close(SimProcess simProcess, long downFor, long patience) {
+    if (simProcess.alive && !simProcess.closed) {
+      virtualTimeScheduler.at(
+          virtualTimeScheduler.now(),
+          simProcess,
           () -> {
-            world.trace(() -> life + " closes its client");
-            life.closed = true;
-            closed.add(life);
-            life.client.engine().giveAllUp();
-            finish(life, world.now() + patience);
+            virtualTimeScheduler.trace(() -> simProcess + " closes its client");
+            simProcess.closed = true;
+            closed.add(simProcess);
+            simProcess.client.engine().abandonAll();
+            finish(simProcess, virtualTimeScheduler.now() + patience);
           });
-      replace(life, downFor);
+      replace(simProcess, downFor);
     }
   }
 
-  private void finish(Life life, long until) {
-    if (life.client.engine().isEnding() && world.now() < until) {
-      world.at(world.now() + World.MILLI, life, () -> finish(life, until));
+  private void finish(SimProcess simProcess, long until) {
+    if (simProcess.client.engine().isEnding() && virtualTimeScheduler.now() < until) {
+      virtualTimeScheduler.at(
+          virtualTimeScheduler.now() + VirtualTimeScheduler.MILLI,
+          simProcess,
+          () -> finish(simProcess, until));
       return;
     }
-    SessionId session = life.store.latestSession();
-    if (!life.client.engine().isEnding() && Fault.ANSWERED.containsAll(scenario.faults())) {
+    SessionId session = simProcess.store.latestSession();
+    if (!simProcess.client.engine().isEnding()
+        && SimFault.ANSWERED.containsAll(scenario.faults())) {
       server.locks().stream()
           .flatMap(view -> Stream.concat(view.holders().stream(), view.waiters().stream()))
           .filter(party -> party.attempt().session().equals(session))
           .forEach(
               party ->
-                  judge.violation(
+                  invariantChecker.violation(
                       "leak", "-", party.attempt() + " outlived a close that was waited for."));
     }
-    world.trace(() -> life + " has closed its client");
+    virtualTimeScheduler.trace(() -> simProcess + " has closed its client");
   }
 
-  private void replace(Life life, long downFor) {
-    lives.remove(life);
-    actors.removeIf(actor -> actor.life() == life);
-    int index = hosts.indexOf(life.host);
-    Host host = new Host(world, world.random());
-    hosts.set(index, host);
-    world.at(
-        world.now() + downFor,
+  private void replace(SimProcess simProcess, long downFor) {
+    lives.remove(simProcess);
+    actors.removeIf(simWorker -> simWorker.life() == simProcess);
+    int index = simHosts.indexOf(simProcess.host);
+    SimHost simHost = new SimHost(virtualTimeScheduler, virtualTimeScheduler.random());
+    simHosts.set(index, simHost);
+    virtualTimeScheduler.at(
+        virtualTimeScheduler.now() + downFor,
         () -> {
           if (!ending) {
-            start(host, settings.acquires / 2);
+            start(simHost, settings.acquires / 2);
           }
         });
   }
@@ -224,15 +245,22 @@ final class Simulation {
     for (int i = 0; i < 20; i++) {
       server.sweep();
     }
-    if (!scenario.has(Fault.DUPLICATE)) {
+    if (!scenario.has(SimFault.DUPLICATE)) {
       checkTable();
     }
-    Life prober =
-        new Life(world, judge, new Host(world, world.random()), server, wire, "p", scenario);
+    SimProcess prober =
+        new SimProcess(
+            virtualTimeScheduler,
+            invariantChecker,
+            new SimHost(virtualTimeScheduler, virtualTimeScheduler.random()),
+            server,
+            wire,
+            "p",
+            scenario);
     List<CompletableFuture<Void>> probes = new ArrayList<>();
     for (SimLock lock : locks) {
-      world.at(
-          world.now(),
+      virtualTimeScheduler.at(
+          virtualTimeScheduler.now(),
           prober,
           () ->
               probes.add(
@@ -240,26 +268,29 @@ final class Simulation {
                       .acquireAsync()
                       .thenCompose(Lease::releaseAsync)));
     }
-    world.runUntil(world.now() + 2 * settings.ttl + World.SECOND);
+    virtualTimeScheduler.runUntil(
+        virtualTimeScheduler.now() + 2 * settings.ttl + VirtualTimeScheduler.SECOND);
     for (int i = 0; i < probes.size(); i++) {
       if (!probes.get(i).isDone()) {
-        judge.violation("leak", locks.get(i).name, "Nobody holds it, but it cannot be had.");
+        invariantChecker.violation(
+            "leak", locks.get(i).name, "Nobody holds it, but it cannot be had.");
       }
     }
     checkTable();
-    List<Life> all = new ArrayList<>(lives);
+    List<SimProcess> all = new ArrayList<>(lives);
     all.addAll(closed);
     all.add(prober);
-    for (Life life : all) {
-      int footprint = life.client.engine().footprint();
+    for (SimProcess simProcess : all) {
+      int footprint = simProcess.client.engine().footprint();
       if (footprint != 0) {
-        judge.violation("leak", "-", life + " still keeps " + footprint + " claims or endings.");
+        invariantChecker.violation(
+            "leak", "-", simProcess + " still keeps " + footprint + " claims or endings.");
       }
     }
   }
 
   private void checkTable() {
     HistoryChecks.leaks(server.locks())
-        .forEach(leak -> judge.violation("leak", leak.lock(), leak.message()));
+        .forEach(leak -> invariantChecker.violation("leak", leak.lock(), leak.message()));
   }
 }

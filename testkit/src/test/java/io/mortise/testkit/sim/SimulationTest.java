@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
  * tokens never turns away a holder; at-least times are kept; local hand-over is bounded once
  * another process waits; a lock that is free is granted to a waiter within a bound, pushes or not;
  * in the end neither an engine nor the table keeps anything. Where a fault takes away an assumption
- * (see {@link Fault#BREAK_BELIEF}), only what does not rest on it is judged.
+ * (see {@link SimFault#BREAK_BELIEF}), only what does not rest on it is judged.
  *
  * <p><b>What is not.</b> One thread runs all, so events are atomic: races between threads of one
  * process, parking and waking, and what the blocking forms do are left to the stress test beside
@@ -51,7 +51,7 @@ class SimulationTest {
             .findAny()
             .orElse(null);
 
-    assertThat(broken).withFailMessage(() -> Report.of(broken)).isNull();
+    assertThat(broken).withFailMessage(() -> SimulationReport.of(broken)).isNull();
     // Worlds in which nothing happens prove nothing.
     assertThat(grants.sum()).isGreaterThan(20 * SEEDS);
     assertThat(losses.sum()).isGreaterThan(SEEDS / 2);
@@ -73,9 +73,11 @@ class SimulationTest {
     Assumptions.assumeTrue(seed != null, "no -Dmortise.sim.seed");
     Scenario scenario = Scenario.of(seed);
     String left = System.getProperty("mortise.sim.without", "");
-    for (Fault fault : Fault.values()) {
+    for (SimFault simFault : SimFault.values()) {
       scenario =
-          List.of(left.split(",", -1)).contains(fault.name()) ? scenario.without(fault) : scenario;
+          List.of(left.split(",", -1)).contains(simFault.name())
+              ? scenario.without(simFault)
+              : scenario;
     }
 
     Outcome outcome = run(scenario.withTrace());

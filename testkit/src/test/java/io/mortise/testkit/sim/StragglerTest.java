@@ -9,9 +9,9 @@ import io.mortise.internal.engine.EngineClient;
 import io.mortise.internal.engine.EngineRules;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreSession;
 import java.time.Duration;
 import java.util.Queue;
@@ -30,7 +30,7 @@ class StragglerTest {
   @Test
   void givenStragglerAfterRelease_whenItIsMetBeforeTheReleaseIsAnswered_thenItDies()
       throws Exception {
-    SlowAnswers slow = new SlowAnswers(table);
+    SlowReplyStore slow = new SlowReplyStore(table);
     try (EngineClient holder = client(slow, "holder");
         EngineClient contender = client(table, "contender")) {
       Lease first = holder.lock("job").with(LockOptions.DEFAULTS.withReleaseAsync(true)).acquire();
@@ -50,7 +50,7 @@ class StragglerTest {
   @Test
   void givenStragglerInTheQueue_whenItIsHandedTheLockBeforeTheReleaseIsAnswered_thenItDies()
       throws Exception {
-    SlowAnswers slow = new SlowAnswers(table);
+    SlowReplyStore slow = new SlowReplyStore(table);
     try (EngineClient holder = client(slow, "holder");
         EngineClient present = client(table, "present");
         EngineClient contender = client(table, "contender")) {
@@ -74,17 +74,17 @@ class StragglerTest {
   }
 
   private static EngineClient client(LockStore store, String name) {
-    return Between.client(store, name, TTL, EngineRules.ALL);
+    return InterceptingStore.client(store, name, TTL, EngineRules.ALL);
   }
 
   /** The table, but for the answers to abandons, which can be held back. */
-  private static final class SlowAnswers extends Between {
+  private static final class SlowReplyStore extends InterceptingStore {
     private volatile boolean holdsBack;
     private volatile boolean heard;
     private volatile Runnable repeat = () -> {};
     private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
 
-    SlowAnswers(MemStore table) {
+    SlowReplyStore(MemStore table) {
       super(table);
     }
 
@@ -106,9 +106,9 @@ class StragglerTest {
     }
 
     @Override
-    void hint(Consumer<News> hints, News news) {
-      hints.accept(news);
-      heard |= news instanceof News.Granted;
+    void hint(Consumer<SessionNotification> hints, SessionNotification sessionNotification) {
+      hints.accept(sessionNotification);
+      heard |= sessionNotification instanceof SessionNotification.Granted;
     }
 
     @Override

@@ -24,8 +24,8 @@ class UnfitStoreTest {
 
   @Test
   void givenStoreThatIsUnfit_whenALockIsWanted_thenEveryFormSaysSoAtOnce() {
-    Between unfit =
-        new Between(new MemStore()) {
+    InterceptingStore unfit =
+        new InterceptingStore(new MemStore()) {
           @Override
           CompletionStage<Renewal> renew(
               StoreSession session, long previous, long next, List<Long> seen) {
@@ -34,7 +34,7 @@ class UnfitStoreTest {
           }
         };
     try (EngineClient client =
-        Between.client(unfit, "a", Duration.ofSeconds(15), EngineRules.ALL)) {
+        InterceptingStore.client(unfit, "a", Duration.ofSeconds(15), EngineRules.ALL)) {
       DistributedLock lock = client.lock("n");
       assertUnfit(lock::acquire);
       assertUnfit(lock::tryAcquire);

@@ -11,17 +11,22 @@ package io.mortise.torture.hazards;
  * @param story what happens
  */
 public record Hazard(
-    String name, String title, String source, String needs, boolean takesStore, Story story) {
+    String name,
+    String title,
+    String source,
+    String needs,
+    boolean takesStore,
+    HazardScenario story) {
 
   /** What happens. */
   @FunctionalInterface
-  public interface Story {
+  public interface HazardScenario {
     /**
      * Plays it, with the naive lock and then with Mortise. Blocks for less than a minute.
      *
-     * @throws NotAsToldException if it went otherwise
+     * @throws UnexpectedOutcomeException if it went otherwise
      * @throws MissingProgramException if a server is not installed
      */
-    void play(Stage stage) throws Exception;
+    void play(HazardContext hazardContext) throws Exception;
   }
 }

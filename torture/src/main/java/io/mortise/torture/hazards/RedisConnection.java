@@ -1,13 +1,13 @@
 package io.mortise.torture.hazards;
 
-import io.mortise.testkit.server.RedisConversation;
+import io.mortise.testkit.server.RawRedisConnection;
 import java.io.IOException;
 import java.util.Locale;
 
 /**
  * A connection to a Redis server on this host that sends what a naive lock sends. For one thread.
  */
-final class RedisConnection extends RedisConversation {
+final class RedisConnection extends RawRedisConnection {
   RedisConnection(int port) throws IOException {
     super(port);
   }

@@ -12,31 +12,31 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Many wait for one lock. The naive ones all try whenever it is released. */
-final class ThunderingHerd implements Hazard.Story {
+final class ThunderingHerd implements Hazard.HazardScenario {
   private static final int WAITERS = 32;
   private static final Duration TTL = Duration.ofSeconds(30);
   private static final String LOCK = "mortise-hazard/gate";
   private static final String CHANNEL = LOCK + "/released";
 
   @Override
-  public void play(Stage stage) throws Exception {
-    double naive = naive(stage);
-    double mortise = mortise(stage);
-    stage.expect(naive > 4 * mortise, "the naive lock asks at least four times as much");
+  public void play(HazardContext hazardContext) throws Exception {
+    double naive = naive(hazardContext);
+    double mortise = mortise(hazardContext);
+    hazardContext.expect(naive > 4 * mortise, "the naive lock asks at least four times as much");
   }
 
-  private static double naive(Stage stage) throws Exception {
-    stage.chapter(
+  private static double naive(HazardContext hazardContext) throws Exception {
+    hazardContext.chapter(
         "The naive lock: SET gate … NX, and PUBLISH when it is released; " + WAITERS + " wait");
-    RedisServer server = stage.redis();
-    RedisConnection first = stage.connect(server.port());
-    stage.expect(first.lock(LOCK, "first", 60_000), "the first gets the naive lock");
+    RedisServer server = hazardContext.redis();
+    RedisConnection first = hazardContext.connect(server.port());
+    hazardContext.expect(first.lock(LOCK, "first", 60_000), "the first gets the naive lock");
     AtomicInteger listening = new AtomicInteger();
     AtomicInteger served = new AtomicInteger();
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < WAITERS; i++) {
-      RedisConnection own = stage.connect(server.port());
-      RedisConnection ears = stage.connect(server.port());
+      RedisConnection own = hazardContext.connect(server.port());
+      RedisConnection ears = hazardContext.connect(server.port());
       Thread thread =
           new Thread(
               () -> {
@@ -50,22 +50,22 @@ final class ThunderingHerd implements Hazard.Story {
       thread.start();
       threads.add(thread);
     }
-    stage.await("all listen", () -> listening.get() == WAITERS);
-    stage.await("all have tried once", () -> first.executed("set") > WAITERS);
+    hazardContext.await("all listen", () -> listening.get() == WAITERS);
+    hazardContext.await("all have tried once", () -> first.executed("set") > WAITERS);
     long before = first.executed("set");
-    stage.say("first", "releases");
+    hazardContext.say("first", "releases");
     release(first);
-    stage.await("all were served", () -> served.get() == WAITERS);
+    hazardContext.await("all were served", () -> served.get() == WAITERS);
     for (Thread thread : threads) {
       thread.join(10_000);
     }
     long tries = first.executed("set") - before;
     double each = (double) tries / WAITERS;
-    stage.say(
+    hazardContext.say(
         "server",
         "%d were served one after the other, by %d tries: %.1f each"
             .formatted(WAITERS, tries, each));
-    stage.conclude("a herd, as told: the work grows with the square of those who wait");
+    hazardContext.conclude("a herd, as told: the work grows with the square of those who wait");
     return each;
   }
 
@@ -85,33 +85,33 @@ final class ThunderingHerd implements Hazard.Story {
     holder.call("PUBLISH", CHANNEL, "");
   }
 
-  private static double mortise(Stage stage) throws Exception {
-    stage.chapter("Mortise: " + WAITERS + " processes' worth of clients wait");
-    RedisServer server = stage.redis();
-    RedisConnection watch = stage.connect(server.port());
-    LockClient first = stage.client(server.url(), "first", TTL);
+  private static double mortise(HazardContext hazardContext) throws Exception {
+    hazardContext.chapter("Mortise: " + WAITERS + " processes' worth of clients wait");
+    RedisServer server = hazardContext.redis();
+    RedisConnection watch = hazardContext.connect(server.port());
+    LockClient first = hazardContext.client(server.url(), "first", TTL);
     Lease held = first.lock(LOCK).acquire();
     List<CompletableFuture<Void>> waits = new ArrayList<>();
     for (int i = 0; i < WAITERS; i++) {
-      LockClient client = stage.client(server.url(), "waiter" + i, TTL);
+      LockClient client = hazardContext.client(server.url(), "waiter" + i, TTL);
       waits.add(client.lock(LOCK).acquireAsync().thenCompose(Lease::releaseAsync));
     }
-    stage.await(
+    hazardContext.await(
         "all wait in the queue",
         () -> first.admin().find(LOCK).map(view -> view.waiters().size()).orElse(0) == WAITERS);
     long before = watch.executed("evalsha");
-    stage.say("first", "releases");
+    hazardContext.say("first", "releases");
     held.close();
     for (CompletableFuture<Void> wait : waits) {
       wait.get(20, TimeUnit.SECONDS);
     }
     long scripts = watch.executed("evalsha") - before;
     double each = (double) scripts / WAITERS;
-    stage.say(
+    hazardContext.say(
         "server",
         "%d were served in their order, by %d scripts: %.1f each"
             .formatted(WAITERS, scripts, each));
-    stage.conclude("no herd, as told: a release hands over to the one whose turn it is");
+    hazardContext.conclude("no herd, as told: a release hands over to the one whose turn it is");
     return each;
   }
 }

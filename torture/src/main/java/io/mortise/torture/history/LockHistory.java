@@ -1,6 +1,6 @@
 package io.mortise.torture.history;
 
-import io.mortise.torture.history.Finding.Rule;
+import io.mortise.torture.history.HistoryViolation.SafetyRule;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -23,22 +23,23 @@ final class LockHistory {
    * @param waited whether it was ready to wait
    * @param queued when the store had shown it; {@code Long.MAX_VALUE} if nobody looked
    */
-  record Trial(int worker, long asked, long over, boolean waited, long queued, Kind end) {
+  record AcquireTrial(
+      int worker, long asked, long over, boolean waited, long queued, EventKind end) {
     int process() {
-      return worker / Event.PROCESS;
+      return worker / HistoryEvent.PROCESS;
     }
 
     boolean held() {
-      return end == Kind.HOLDS;
+      return end == EventKind.HOLDS;
     }
   }
 
   private final String name;
-  final List<Hold> holds = new ArrayList<>();
-  final List<Trial> trials = new ArrayList<>();
-  private final List<Trial> busy = new ArrayList<>();
-  private final List<Trial> doubtful = new ArrayList<>();
-  private final List<Event> refusals = new ArrayList<>();
+  final List<ObservedHold> observedHolds = new ArrayList<>();
+  final List<AcquireTrial> acquireTrials = new ArrayList<>();
+  private final List<AcquireTrial> busy = new ArrayList<>();
+  private final List<AcquireTrial> doubtful = new ArrayList<>();
+  private final List<HistoryEvent> refusals = new ArrayList<>();
   private long writes;
   private long last = -1;
   private long left;
@@ -48,37 +49,42 @@ final class LockHistory {
   }
 
   /** A try is over. */
-  void tried(Trial trial) {
-    trials.add(trial);
-    if (trial.end == Kind.BUSY) {
-      busy.add(trial);
-    } else if (trial.end == Kind.STALE || trial.end == Kind.OUTAGE) {
+  void tried(AcquireTrial acquireTrial) {
+    acquireTrials.add(acquireTrial);
+    if (acquireTrial.end == EventKind.BUSY) {
+      busy.add(acquireTrial);
+    } else if (acquireTrial.end == EventKind.STALE || acquireTrial.end == EventKind.OUTAGE) {
       // It may have been granted without anybody's knowing.
-      doubtful.add(trial);
+      doubtful.add(acquireTrial);
     }
   }
 
   /** A try whose process was killed before it knew how it ended. */
-  void unanswered(Event asked, long killed) {
+  void unanswered(HistoryEvent asked, long killed) {
     doubtful.add(
-        new Trial(
-            asked.worker(), asked.nanos(), killed, asked.more() == 0, Long.MAX_VALUE, Kind.OUTAGE));
+        new AcquireTrial(
+            asked.worker(),
+            asked.nanos(),
+            killed,
+            asked.more() == 0,
+            Long.MAX_VALUE,
+            EventKind.OUTAGE));
   }
 
   void wrote() {
     writes++;
   }
 
-  void refused(Event event) {
-    refusals.add(event);
+  void refused(HistoryEvent historyEvent) {
+    refusals.add(historyEvent);
   }
 
-  void finalValue(Event event) {
-    last = event.token();
+  void finalValue(HistoryEvent historyEvent) {
+    last = historyEvent.token();
   }
 
-  void left(Event event) {
-    left += event.more();
+  void left(HistoryEvent historyEvent) {
+    left += historyEvent.more();
   }
 
   /** Updates that the resource acknowledged and does not have any more. */
@@ -87,74 +93,78 @@ final class LockHistory {
   }
 
   /** Pairs of holds that overlapped for certain. */
-  int overlaps(Consumer<Finding> findings) {
-    List<Hold> ordered = new ArrayList<>(holds);
-    ordered.sort(Comparator.comparingLong(hold -> hold.from));
+  int overlaps(Consumer<HistoryViolation> historyViolations) {
+    List<ObservedHold> ordered = new ArrayList<>(observedHolds);
+    ordered.sort(Comparator.comparingLong(observedHold -> observedHold.from));
     int overlaps = 0;
-    Hold longest = null;
-    for (Hold hold : ordered) {
-      if (longest != null && hold.from < longest.sure) {
+    ObservedHold longest = null;
+    for (ObservedHold observedHold : ordered) {
+      if (longest != null && observedHold.from < longest.sure) {
         overlaps++;
-        findings.accept(
-            new Finding(
-                Rule.EXCLUSION,
+        historyViolations.accept(
+            new HistoryViolation(
+                SafetyRule.EXCLUSION,
                 name,
-                hold.from,
+                observedHold.from,
                 String.format(
                     Locale.ROOT,
                     "%s held although %s still saw its lease valid %.3f ms later",
-                    hold,
+                    observedHold,
                     longest,
-                    (longest.sure - hold.from) / 1e6)));
+                    (longest.sure - observedHold.from) / 1e6)));
       }
-      longest = longest == null || hold.sure > longest.sure ? hold : longest;
+      longest = longest == null || observedHold.sure > longest.sure ? observedHold : longest;
     }
     return overlaps;
   }
 
-  void checkTokens(Consumer<Finding> findings) {
-    Map<Long, Hold> byToken = new HashMap<>();
-    List<Hold> byFrom = new ArrayList<>();
-    for (Hold hold : holds) {
-      if (hold.token == 0) {
+  void checkTokens(Consumer<HistoryViolation> historyViolations) {
+    Map<Long, ObservedHold> byToken = new HashMap<>();
+    List<ObservedHold> byFrom = new ArrayList<>();
+    for (ObservedHold observedHold : observedHolds) {
+      if (observedHold.token == 0) {
         continue;
       }
-      byFrom.add(hold);
-      Hold same = byToken.putIfAbsent(hold.token, hold);
+      byFrom.add(observedHold);
+      ObservedHold same = byToken.putIfAbsent(observedHold.token, observedHold);
       if (same != null) {
-        findings.accept(
-            new Finding(Rule.UNIQUE_TOKENS, name, hold.from, hold + " has the token of " + same));
+        historyViolations.accept(
+            new HistoryViolation(
+                SafetyRule.UNIQUE_TOKENS,
+                name,
+                observedHold.from,
+                observedHold + " has the token of " + same));
       }
     }
-    List<Hold> byAsked = new ArrayList<>(byFrom);
-    byFrom.sort(Comparator.comparingLong(hold -> hold.from));
-    byAsked.sort(Comparator.comparingLong(hold -> hold.asked));
-    Hold greatest = null;
+    List<ObservedHold> byAsked = new ArrayList<>(byFrom);
+    byFrom.sort(Comparator.comparingLong(observedHold -> observedHold.from));
+    byAsked.sort(Comparator.comparingLong(observedHold -> observedHold.asked));
+    ObservedHold greatest = null;
     int next = 0;
-    for (Hold hold : byAsked) {
-      while (next < byFrom.size() && byFrom.get(next).from < hold.asked) {
-        Hold before = byFrom.get(next++);
+    for (ObservedHold observedHold : byAsked) {
+      while (next < byFrom.size() && byFrom.get(next).from < observedHold.asked) {
+        ObservedHold before = byFrom.get(next++);
         greatest = greatest == null || before.token > greatest.token ? before : greatest;
       }
-      if (greatest != null && greatest.token > hold.token) {
-        findings.accept(
-            new Finding(
-                Rule.RISING_TOKENS,
+      if (greatest != null && greatest.token > observedHold.token) {
+        historyViolations.accept(
+            new HistoryViolation(
+                SafetyRule.RISING_TOKENS,
                 name,
-                hold.from,
-                hold + " asked when " + greatest + " had held",
-                hold.worker,
-                hold.token));
+                observedHold.from,
+                observedHold + " asked when " + greatest + " had held",
+                observedHold.worker,
+                observedHold.token));
       }
     }
   }
 
-  void checkResource(Consumer<Finding> findings) {
-    for (Event refused : refusals) {
+  void checkResource(Consumer<HistoryViolation> historyViolations) {
+    for (HistoryEvent refused : refusals) {
       if (refused.more() == 1) {
-        findings.accept(
-            new Finding(
-                Rule.NO_RIGHTFUL_REFUSAL,
+        historyViolations.accept(
+            new HistoryViolation(
+                SafetyRule.NO_RIGHTFUL_REFUSAL,
                 name,
                 refused.nanos(),
                 "worker " + refused.worker() + ", token " + refused.token() + ", was refused",
@@ -163,9 +173,9 @@ final class LockHistory {
       }
     }
     if (lostUpdates() > 0) {
-      findings.accept(
-          new Finding(
-              Rule.NO_LOST_UPDATE,
+      historyViolations.accept(
+          new HistoryViolation(
+              SafetyRule.NO_LOST_UPDATE,
               name,
               0,
               writes + " updates were taken, " + last + " are there"));
@@ -176,39 +186,44 @@ final class LockHistory {
   private static final int NOBODY = -1;
 
   /** A time in which a worker held, or asked, or may have held without knowing. */
-  private record Span(int worker, long from, long until) {}
+  private record WorkerInterval(int worker, long from, long until) {}
 
   /**
    * @param ttlNanos for how long a request that failed, or a dead process, may hold without
    *     anybody's knowing, twice
    */
-  void checkBusy(long ttlNanos, Trouble trouble, Consumer<Finding> findings) {
-    List<Span> spans = new ArrayList<>();
-    for (Hold hold : holds) {
-      long until = Math.min(hold.ended, hold.killed);
-      long disturbed = trouble.disturbedUntil(hold.worker / Event.PROCESS, hold.sure, until);
-      boolean lost = until == hold.killed || disturbed > Long.MIN_VALUE;
-      int whose = hold.ended > hold.gave ? NOBODY : hold.worker;
+  void checkBusy(long ttlNanos, FaultLog faultLog, Consumer<HistoryViolation> historyViolations) {
+    List<WorkerInterval> spans = new ArrayList<>();
+    for (ObservedHold observedHold : observedHolds) {
+      long until = Math.min(observedHold.ended, observedHold.killed);
+      long disturbed =
+          faultLog.disturbedUntil(
+              observedHold.worker / HistoryEvent.PROCESS, observedHold.sure, until);
+      boolean lost = until == observedHold.killed || disturbed > Long.MIN_VALUE;
+      int whose = observedHold.ended > observedHold.gave ? NOBODY : observedHold.worker;
       if (lost && until < Long.MAX_VALUE) {
         // Nobody gave it back; or what gave it back was lost, and is sent again after close().
         until = Math.max(until, disturbed) + 2 * ttlNanos;
         whose = NOBODY;
       }
-      spans.add(new Span(whose, hold.asked, until));
+      spans.add(new WorkerInterval(whose, observedHold.asked, until));
     }
-    trials.forEach(trial -> spans.add(new Span(trial.worker, trial.asked, trial.over)));
-    for (Trial trial : doubtful) {
-      spans.add(new Span(NOBODY, trial.asked, trial.over + 2 * ttlNanos));
+    acquireTrials.forEach(
+        acquireTrial ->
+            spans.add(
+                new WorkerInterval(acquireTrial.worker, acquireTrial.asked, acquireTrial.over)));
+    for (AcquireTrial acquireTrial : doubtful) {
+      spans.add(new WorkerInterval(NOBODY, acquireTrial.asked, acquireTrial.over + 2 * ttlNanos));
     }
-    spans.sort(Comparator.comparingLong(Span::from));
-    busy.sort(Comparator.comparingLong(Trial::over));
+    spans.sort(Comparator.comparingLong(WorkerInterval::from));
+    busy.sort(Comparator.comparingLong(AcquireTrial::over));
     // The two that last longest, of different workers: what one did itself made nobody busy for it.
-    Span first = new Span(NOBODY, 0, Long.MIN_VALUE);
-    Span second = first;
+    WorkerInterval first = new WorkerInterval(NOBODY, 0, Long.MIN_VALUE);
+    WorkerInterval second = first;
     int next = 0;
-    for (Trial told : busy) {
+    for (AcquireTrial told : busy) {
       while (next < spans.size() && spans.get(next).from <= told.over) {
-        Span span = spans.get(next++);
+        WorkerInterval span = spans.get(next++);
         if (span.until > first.until) {
           second = span.worker == first.worker ? second : first;
           first = span;
@@ -217,23 +232,29 @@ final class LockHistory {
         }
       }
       if ((first.worker == told.worker ? second : first).until < told.asked) {
-        findings.accept(
-            new Finding(
-                Rule.HONEST_BUSY, name, told.over, "worker " + told.worker + " was told busy"));
+        historyViolations.accept(
+            new HistoryViolation(
+                SafetyRule.HONEST_BUSY,
+                name,
+                told.over,
+                "worker " + told.worker + " was told busy"));
       }
     }
   }
 
-  void checkLeft(Consumer<Finding> findings) {
+  void checkLeft(Consumer<HistoryViolation> historyViolations) {
     if (left > 0) {
-      findings.accept(
-          new Finding(Rule.NO_LEAK, name, 0, left + " holders and waiters are in the store"));
+      historyViolations.accept(
+          new HistoryViolation(
+              SafetyRule.NO_LEAK, name, 0, left + " holders and waiters are in the store"));
     }
   }
 
   /** How often it was held first in this time. */
   long holdsBetween(long from, long until) {
-    return holds.stream().filter(hold -> from <= hold.from && hold.from < until).count();
+    return observedHolds.stream()
+        .filter(observedHold -> from <= observedHold.from && observedHold.from < until)
+        .count();
   }
 
   /**
@@ -241,32 +262,33 @@ final class LockHistory {
    * one that was: each has the token after the one before.
    */
   boolean grantedBefore(int worker, long token, long moment) {
-    Map<Long, Hold> ofProcess = new HashMap<>();
-    for (Hold hold : holds) {
-      if (hold.token != 0 && hold.worker / Event.PROCESS == worker / Event.PROCESS) {
-        ofProcess.put(hold.token, hold);
+    Map<Long, ObservedHold> ofProcess = new HashMap<>();
+    for (ObservedHold observedHold : observedHolds) {
+      if (observedHold.token != 0
+          && observedHold.worker / HistoryEvent.PROCESS == worker / HistoryEvent.PROCESS) {
+        ofProcess.put(observedHold.token, observedHold);
       }
     }
     long first = token;
-    Hold hold = ofProcess.get(first);
-    while (hold != null && hold.asked >= moment) {
-      hold = ofProcess.get(--first);
+    ObservedHold observedHold = ofProcess.get(first);
+    while (observedHold != null && observedHold.asked >= moment) {
+      observedHold = ofProcess.get(--first);
     }
-    return hold != null;
+    return observedHold != null;
   }
 
   /** Whether somebody has held since. */
   boolean heldAfter(long nanos) {
-    return holds.stream().anyMatch(hold -> hold.from > nanos);
+    return observedHolds.stream().anyMatch(observedHold -> observedHold.from > nanos);
   }
 
   /** While nothing could be asked of the store, only the process itself makes a lock busy. */
-  void checkOutages(Trouble trouble, Consumer<Finding> findings) {
-    for (Trial told : busy) {
-      if (trouble.isOutage(told.process(), told.asked, told.over) && !isBusyInside(told)) {
-        findings.accept(
-            new Finding(
-                Rule.OUTAGE,
+  void checkOutages(FaultLog faultLog, Consumer<HistoryViolation> historyViolations) {
+    for (AcquireTrial told : busy) {
+      if (faultLog.isOutage(told.process(), told.asked, told.over) && !isBusyInside(told)) {
+        historyViolations.accept(
+            new HistoryViolation(
+                SafetyRule.OUTAGE,
                 name,
                 told.over,
                 "worker " + told.worker + " was told busy while the store could not be reached"));
@@ -275,14 +297,14 @@ final class LockHistory {
   }
 
   /** Whether another worker of the process held it, or waited for it. */
-  private boolean isBusyInside(Trial told) {
-    return holds.stream()
+  private boolean isBusyInside(AcquireTrial told) {
+    return observedHolds.stream()
             .anyMatch(
-                hold ->
-                    hold.worker / Event.PROCESS == told.process()
-                        && hold.asked <= told.over
-                        && hold.ended >= told.asked)
-        || trials.stream()
+                observedHold ->
+                    observedHold.worker / HistoryEvent.PROCESS == told.process()
+                        && observedHold.asked <= told.over
+                        && observedHold.ended >= told.asked)
+        || acquireTrials.stream()
             .anyMatch(
                 other ->
                     other.worker != told.worker

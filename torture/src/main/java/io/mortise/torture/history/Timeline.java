@@ -8,7 +8,7 @@ import java.util.TreeMap;
 
 /**
  * Who held which lock when, coarsely enough to be drawn. Takes the same events as a {@link
- * Checker}. For one thread.
+ * HistoryChecker}. For one thread.
  */
 public final class Timeline {
   /** How many columns a run is divided into. */
@@ -20,16 +20,16 @@ public final class Timeline {
   /** Columns in which a process held a lock: lock, process, columns. */
   private final Map<String, Map<Integer, boolean[]>> held = new TreeMap<>();
 
-  private final List<Band> faults = new ArrayList<>();
-  private final List<Mark> marks = new ArrayList<>();
-  private final Map<Integer, Event> holding = new HashMap<>();
-  private final Map<String, Event> under = new HashMap<>();
+  private final List<FaultBand> faults = new ArrayList<>();
+  private final List<ViolationMark> violationMarks = new ArrayList<>();
+  private final Map<Integer, HistoryEvent> holding = new HashMap<>();
+  private final Map<String, HistoryEvent> under = new HashMap<>();
 
   /** A fault, from one column to another. */
-  public record Band(String fault, int process, double from, double to) {}
+  public record FaultBand(String fault, int process, double from, double to) {}
 
   /** A finding. */
-  public record Mark(String lock, double at, String text) {}
+  public record ViolationMark(String lock, double at, String text) {}
 
   /** Of a run that lasted from one moment to another. */
   public Timeline(long began, long ended) {
@@ -42,43 +42,48 @@ public final class Timeline {
   }
 
   /** Takes an event in. */
-  public void take(Event event) {
-    switch (event.kind()) {
-      case HOLDS -> holding.put(event.worker(), event);
-      case SURE, GAVE -> held(event);
-      case FAULT -> under.put(event.lock() + event.worker(), event);
+  public void take(HistoryEvent historyEvent) {
+    switch (historyEvent.kind()) {
+      case HOLDS -> holding.put(historyEvent.worker(), historyEvent);
+      case SURE, GAVE -> held(historyEvent);
+      case FAULT -> under.put(historyEvent.lock() + historyEvent.worker(), historyEvent);
       case HEALED -> {
-        Event fault = under.remove(event.lock() + event.worker());
+        HistoryEvent fault = under.remove(historyEvent.lock() + historyEvent.worker());
         if (fault != null) {
           faults.add(
-              new Band(
-                  event.lock(), event.process(), column(fault.nanos()), column(event.nanos())));
+              new FaultBand(
+                  historyEvent.lock(),
+                  historyEvent.process(),
+                  column(fault.nanos()),
+                  column(historyEvent.nanos())));
         }
       }
       default -> {}
     }
   }
 
-  private void held(Event event) {
-    Event from = holding.get(event.worker());
-    if (from == null || from.attempt() != event.attempt() || event.lock().startsWith(Checker.OWN)) {
+  private void held(HistoryEvent historyEvent) {
+    HistoryEvent from = holding.get(historyEvent.worker());
+    if (from == null
+        || from.attempt() != historyEvent.attempt()
+        || historyEvent.lock().startsWith(HistoryChecker.OWN)) {
       return;
     }
     boolean[] columns =
-        held.computeIfAbsent(event.lock(), lock -> new TreeMap<>())
-            .computeIfAbsent(event.process(), process -> new boolean[COLUMNS]);
-    for (int i = (int) column(from.nanos()); i <= (int) column(event.nanos()); i++) {
+        held.computeIfAbsent(historyEvent.lock(), lock -> new TreeMap<>())
+            .computeIfAbsent(historyEvent.process(), process -> new boolean[COLUMNS]);
+    for (int i = (int) column(from.nanos()); i <= (int) column(historyEvent.nanos()); i++) {
       columns[i] = true;
     }
   }
 
   /** Marks a finding. */
-  public void mark(Finding finding) {
-    marks.add(
-        new Mark(
-            finding.lock(),
-            column(finding.nanos()),
-            finding.rule().promise() + ": " + finding.text()));
+  public void mark(HistoryViolation historyViolation) {
+    violationMarks.add(
+        new ViolationMark(
+            historyViolation.lock(),
+            column(historyViolation.nanos()),
+            historyViolation.rule().promise() + ": " + historyViolation.text()));
   }
 
   /** Of each lock and process, in which columns it held. */
@@ -87,12 +92,12 @@ public final class Timeline {
   }
 
   /** What went wrong when. */
-  public List<Band> faults() {
+  public List<FaultBand> faults() {
     return faults;
   }
 
   /** What was found. */
-  public List<Mark> marks() {
-    return marks;
+  public List<ViolationMark> marks() {
+    return violationMarks;
   }
 }

@@ -8,10 +8,10 @@ import io.mortise.LockException;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.torture.history.Checker;
-import io.mortise.torture.history.Event;
-import io.mortise.torture.history.HistoryFile;
-import io.mortise.torture.history.Kind;
+import io.mortise.torture.history.EventKind;
+import io.mortise.torture.history.HistoryChecker;
+import io.mortise.torture.history.HistoryEvent;
+import io.mortise.torture.history.HistoryWriter;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -42,8 +42,8 @@ final class Contender {
   private static final int LOOK_MILLIS = 20;
 
   private final LockClient locks;
-  private final ResourceLine resource;
-  private final HistoryFile history;
+  private final ResourceClient resource;
+  private final HistoryWriter history;
   private final int worker;
   private final int hot;
   private final Duration ttl;
@@ -52,8 +52,8 @@ final class Contender {
 
   Contender(
       LockClient locks,
-      ResourceLine resource,
-      HistoryFile history,
+      ResourceClient resource,
+      HistoryWriter history,
       int worker,
       int hot,
       Duration ttl,
@@ -68,38 +68,38 @@ final class Contender {
   }
 
   /** What it was given; the token is asked for once, since a lost lease tells it no more. */
-  private record Grant(Lease lease, long token) {
+  private record ContenderGrant(Lease lease, long token) {
     boolean isValid() {
       return lease.isValid();
     }
   }
 
   /** Null if it was lost before anybody could look at it. */
-  private @Nullable Grant granted(Lease lease, String lock) {
+  private @Nullable ContenderGrant granted(Lease lease, String lock) {
     try {
-      return new Grant(lease, lease.token());
+      return new ContenderGrant(lease, lease.token());
     } catch (LeaseLostException e) {
-      log(Kind.STALE, lock, 0, 0);
+      log(EventKind.STALE, lock, 0, 0);
       release(lease, lock);
       return null;
     }
   }
 
-  private void log(Kind kind, String lock, long token, int more) {
-    log(System.nanoTime(), kind, lock, token, more);
+  private void log(EventKind eventKind, String lock, long token, int more) {
+    log(System.nanoTime(), eventKind, lock, token, more);
   }
 
-  private void log(long nanos, Kind kind, String lock, long token, int more) {
-    history.add(new Event(nanos, kind, worker, lock, attempt, token, more));
+  private void log(long nanos, EventKind eventKind, String lock, long token, int more) {
+    history.add(new HistoryEvent(nanos, eventKind, worker, lock, attempt, token, more));
   }
 
   /** Locks that all want, and one that only it wants. */
   void contend(BooleanSupplier goOn) throws IOException, InterruptedException {
     while (goOn.getAsBoolean()) {
       boolean own = random.nextInt(4) == 0;
-      String lock = own ? Checker.OWN + worker : HOT + random.nextInt(hot);
+      String lock = own ? HistoryChecker.OWN + worker : HOT + random.nextInt(hot);
       attempt++;
-      Grant lease = acquire(lock, random.nextInt(8) == 0);
+      ContenderGrant lease = acquire(lock, random.nextInt(8) == 0);
       if (lease != null) {
         if (sees(lease, lock)) {
           if (random.nextInt(4) == 0) {
@@ -117,15 +117,15 @@ final class Contender {
    * it is known who was first.
    */
   void waitFairly(BooleanSupplier goOn) throws InterruptedException {
-    String lock = Checker.FAIR + 0;
+    String lock = HistoryChecker.FAIR + 0;
     while (goOn.getAsBoolean()) {
       attempt++;
-      Grant lease = null;
+      ContenderGrant lease = null;
       try {
         lease = acquireFairly(lock);
       } catch (UnsupportedByStoreException e) {
         // A store without queues: somebody has to answer.
-        log(Kind.TIMED_OUT, lock, 0, 0);
+        log(EventKind.TIMED_OUT, lock, 0, 0);
         return;
       }
       if (lease != null) {
@@ -138,11 +138,11 @@ final class Contender {
     }
   }
 
-  private @Nullable Grant acquireFairly(String lock) throws InterruptedException {
+  private @Nullable ContenderGrant acquireFairly(String lock) throws InterruptedException {
     String label = worker + "-" + attempt;
     DistributedLock fair =
         locks.lock(lock).with(LockOptions.DEFAULTS.withFair(true).withLabel(label));
-    log(Kind.ASKS, lock, 0, 0);
+    log(EventKind.ASKS, lock, 0, 0);
     CompletableFuture<Lease> asked = fair.acquireAsync(WAIT);
     boolean shown = false;
     while (!asked.isDone() && !shown) {
@@ -152,7 +152,7 @@ final class Contender {
       awaitOne(asked, look);
       shown = look.isDone() && look.join();
       if (shown) {
-        log(Kind.QUEUED, lock, 0, 0);
+        log(EventKind.QUEUED, lock, 0, 0);
       }
     }
     try {
@@ -162,7 +162,7 @@ final class Contender {
         throw unsupported;
       }
       boolean late = e.getCause() instanceof LockTimeoutException;
-      log(late ? Kind.TIMED_OUT : Kind.OUTAGE, lock, 0, 0);
+      log(late ? EventKind.TIMED_OUT : EventKind.OUTAGE, lock, 0, 0);
       LockSupport.parkNanos(20_000_000);
       return null;
     }
@@ -205,10 +205,10 @@ final class Contender {
    * waited in it has lost its place in a queue, which nothing else in the history would tell.
    */
   void keepHolding(BooleanSupplier goOn) throws InterruptedException {
-    String lock = Checker.OWN + worker;
+    String lock = HistoryChecker.OWN + worker;
     while (goOn.getAsBoolean()) {
       attempt++;
-      Grant lease = acquire(lock, false);
+      ContenderGrant lease = acquire(lock, false);
       if (lease != null) {
         if (sees(lease, lock)) {
           while (goOn.getAsBoolean() && lease.isValid()) {
@@ -222,11 +222,11 @@ final class Contender {
   }
 
   /** A lock of Mortise, and a resource that does not look at tokens: must break under a pause. */
-  void guardNothing(BooleanSupplier goOn) throws IOException, InterruptedException {
-    String lock = Checker.OPEN + 0;
+  void writeUnfenced(BooleanSupplier goOn) throws IOException, InterruptedException {
+    String lock = HistoryChecker.OPEN + 0;
     while (goOn.getAsBoolean()) {
       attempt++;
-      Grant lease = acquire(lock, false);
+      ContenderGrant lease = acquire(lock, false);
       if (lease != null) {
         if (sees(lease, lock)) {
           updateUnguarded(lock);
@@ -239,27 +239,27 @@ final class Contender {
 
   /** A lock with a time and without an owner: must break under a pause. */
   void lockNaively(BooleanSupplier goOn) throws IOException, InterruptedException {
-    String lock = Checker.NAIVE + 0;
+    String lock = HistoryChecker.NAIVE + 0;
     while (goOn.getAsBoolean()) {
       attempt++;
-      log(Kind.ASKS, lock, 0, 0);
+      log(EventKind.ASKS, lock, 0, 0);
       while (!resource.take(lock, ttl.toMillis())) {
         LockSupport.parkNanos(2_000_000);
       }
-      log(Kind.HOLDS, lock, 0, 0);
+      log(EventKind.HOLDS, lock, 0, 0);
       updateUnguarded(lock);
-      log(Kind.SURE, lock, 0, 0);
+      log(EventKind.SURE, lock, 0, 0);
       resource.drop(lock);
-      log(Kind.GAVE, lock, 0, 0);
+      log(EventKind.GAVE, lock, 0, 0);
     }
   }
 
   /** A lock for which its process waits and holds nothing else; held for a moment each time. */
-  void standInQueue(BooleanSupplier goOn) throws IOException, InterruptedException {
-    String lock = Checker.QUEUE + 0;
+  void waitInQueue(BooleanSupplier goOn) throws IOException, InterruptedException {
+    String lock = HistoryChecker.QUEUE + 0;
     while (goOn.getAsBoolean()) {
       attempt++;
-      Grant lease = acquire(lock, false);
+      ContenderGrant lease = acquire(lock, false);
       if (lease != null) {
         if (sees(lease, lock)) {
           updateGuarded(lock, lease, stay());
@@ -271,71 +271,71 @@ final class Contender {
   }
 
   /** A queue that waits for the dead: must delay the others when a waiter is killed. */
-  void standInNaiveQueue(BooleanSupplier goOn) throws IOException, InterruptedException {
-    String lock = Checker.NAIVE_QUEUE + 0;
+  void waitInNaiveQueue(BooleanSupplier goOn) throws IOException, InterruptedException {
+    String lock = HistoryChecker.NAIVE_QUEUE + 0;
     while (goOn.getAsBoolean()) {
       attempt++;
-      log(Kind.ASKS, lock, 0, 0);
+      log(EventKind.ASKS, lock, 0, 0);
       while (!resource.stand(lock, ttl.toMillis())) {
         LockSupport.parkNanos(10_000_000);
       }
-      log(Kind.HOLDS, lock, 0, 0);
+      log(EventKind.HOLDS, lock, 0, 0);
       long value = resource.enter(lock, 0);
       Thread.sleep(stay());
       resource.write(lock, 0, value + 1);
-      log(Kind.SURE, lock, 0, 0);
+      log(EventKind.SURE, lock, 0, 0);
       resource.leave(lock);
-      log(Kind.GAVE, lock, 0, 0);
+      log(EventKind.GAVE, lock, 0, 0);
     }
   }
 
-  private @Nullable Grant acquire(String lock, boolean once) throws InterruptedException {
-    log(Kind.ASKS, lock, 0, once ? 1 : 0);
+  private @Nullable ContenderGrant acquire(String lock, boolean once) throws InterruptedException {
+    log(EventKind.ASKS, lock, 0, once ? 1 : 0);
     try {
       if (!once) {
         return granted(locks.lock(lock).acquireWithin(WAIT), lock);
       }
       Optional<Lease> lease = locks.lock(lock).tryAcquire();
       if (lease.isEmpty()) {
-        log(Kind.BUSY, lock, 0, 0);
+        log(EventKind.BUSY, lock, 0, 0);
         return null;
       }
       return granted(lease.get(), lock);
     } catch (LockTimeoutException e) {
-      log(Kind.TIMED_OUT, lock, 0, 0);
+      log(EventKind.TIMED_OUT, lock, 0, 0);
     } catch (LockException e) {
-      log(Kind.OUTAGE, lock, 0, 0);
+      log(EventKind.OUTAGE, lock, 0, 0);
       LockSupport.parkNanos(20_000_000);
     }
     return null;
   }
 
   /** Whether it believes that it holds; if so, it did at the time that is written down. */
-  private boolean sees(Grant lease, String lock) {
+  private boolean sees(ContenderGrant lease, String lock) {
     boolean valid = lease.isValid();
-    log(valid ? Kind.HOLDS : Kind.STALE, lock, lease.token(), 0);
+    log(valid ? EventKind.HOLDS : EventKind.STALE, lock, lease.token(), 0);
     return valid;
   }
 
-  private void stillSees(Grant lease, String lock) {
+  private void stillSees(ContenderGrant lease, String lock) {
     long before = System.nanoTime();
     boolean valid = lease.isValid();
-    log(before, valid ? Kind.SURE : Kind.LOST, lock, lease.token(), 0);
+    log(before, valid ? EventKind.SURE : EventKind.LOST, lock, lease.token(), 0);
   }
 
   private void release(Lease lease, String lock) {
     try {
       lease.close();
-      log(Kind.GAVE, lock, 0, 0);
+      log(EventKind.GAVE, lock, 0, 0);
     } catch (LeaseLostException e) {
-      log(Kind.GAVE_LOST, lock, 0, 0);
+      log(EventKind.GAVE_LOST, lock, 0, 0);
     } catch (LockException e) {
       // What became of it, the store knows.
-      log(Kind.GAVE_LOST, lock, 0, 1);
+      log(EventKind.GAVE_LOST, lock, 0, 1);
     }
   }
 
-  private void updateGuarded(String lock, Grant lease, int thoughtMillis)
+  private void updateGuarded(String lock, ContenderGrant lease, int thoughtMillis)
       throws IOException, InterruptedException {
     long token = lease.token();
     long value = resource.enter(lock, token);
@@ -344,9 +344,9 @@ final class Contender {
     }
     boolean taken = value >= 0 && resource.write(lock, token, value + 1);
     if (taken) {
-      log(Kind.WROTE, lock, token, 0);
+      log(EventKind.WROTE, lock, token, 0);
     } else {
-      log(Kind.REFUSED, lock, token, lease.isValid() ? 1 : 0);
+      log(EventKind.REFUSED, lock, token, lease.isValid() ? 1 : 0);
     }
   }
 
@@ -354,7 +354,7 @@ final class Contender {
     long value = resource.enter(lock, 0);
     Thread.sleep(thought());
     resource.write(lock, 0, value + 1);
-    log(Kind.WROTE, lock, 0, 0);
+    log(EventKind.WROTE, lock, 0, 0);
   }
 
   /** For long enough that another can be killed meanwhile, and short of a TTL. */

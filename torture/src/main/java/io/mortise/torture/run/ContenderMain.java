@@ -1,8 +1,8 @@
 package io.mortise.torture.run;
 
 import io.mortise.LockClient;
-import io.mortise.torture.history.Event;
-import io.mortise.torture.history.HistoryFile;
+import io.mortise.torture.history.HistoryEvent;
+import io.mortise.torture.history.HistoryWriter;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -58,18 +58,18 @@ final class ContenderMain {
   }
 
   private void run(BufferedReader in) throws IOException, InterruptedException {
-    try (HistoryFile history = new HistoryFile(Path.of(setting(settings, "history")));
-        StallWatch stalls = new StallWatch(history, process, ttl.dividedBy(20));
+    try (HistoryWriter history = new HistoryWriter(Path.of(setting(settings, "history")));
+        StallDetector stalls = new StallDetector(history, process, ttl.dividedBy(20));
         LockClient locks = connect(setting(settings, "url"), ttl, process)) {
       stalls.begin();
       if (setting(settings, "role").equals(WAITER)) {
-        contender(locks, history, contender -> contender.standInQueue(this::goesOn));
-        contender(locks, history, contender -> contender.standInNaiveQueue(this::goesOn));
+        contender(locks, history, contender -> contender.waitInQueue(this::goesOn));
+        contender(locks, history, contender -> contender.waitInNaiveQueue(this::goesOn));
       } else {
         contendForAll(locks, history);
       }
       System.out.println("ready");
-      obey(in);
+      execute(in);
       for (Thread thread : threads) {
         thread.join();
       }
@@ -77,20 +77,20 @@ final class ContenderMain {
     System.out.println("done");
   }
 
-  private void contendForAll(LockClient locks, HistoryFile history) {
+  private void contendForAll(LockClient locks, HistoryWriter history) {
     for (int i = number(settings, "threads"); i > 0; i--) {
       contender(locks, history, contender -> contender.contend(this::goesOn));
     }
-    contender(locks, history, contender -> contender.guardNothing(this::goesOn));
+    contender(locks, history, contender -> contender.writeUnfenced(this::goesOn));
     contender(locks, history, contender -> contender.lockNaively(this::goesOn));
     contender(locks, history, contender -> contender.waitFairly(this::goesOn));
     contender(locks, history, contender -> contender.keepHolding(this::goesOn));
     int width = number(settings, "bulk");
     if (width > 0) {
-      Bulk bulk = new Bulk(locks, history, process);
-      start(worker -> bulk.takeRemotely(worker, this::goesOn, width));
-      for (int i = 0; i < Bulk.PASSERS; i++) {
-        start(worker -> bulk.takeLocally(worker, this::goesOn));
+      BulkWorkload bulkWorkload = new BulkWorkload(locks, history, process);
+      start(worker -> bulkWorkload.takeRemotely(worker, this::goesOn, width));
+      for (int i = 0; i < BulkWorkload.PASSERS; i++) {
+        start(worker -> bulkWorkload.takeLocally(worker, this::goesOn));
       }
     }
   }
@@ -99,19 +99,19 @@ final class ContenderMain {
     return !over.get();
   }
 
-  private interface Work {
+  private interface WorkerLoop {
     void run(int worker) throws IOException, InterruptedException;
   }
 
-  private interface Contending {
+  private interface ContenderLoop {
     void run(Contender contender) throws IOException, InterruptedException;
   }
 
-  private void contender(LockClient locks, HistoryFile history, Contending work) {
+  private void contender(LockClient locks, HistoryWriter history, ContenderLoop workerLoop) {
     start(
         worker -> {
-          try (ResourceLine line = new ResourceLine(number(settings, "resource"), worker)) {
-            work.run(
+          try (ResourceClient line = new ResourceClient(number(settings, "resource"), worker)) {
+            workerLoop.run(
                 new Contender(
                     locks,
                     line,
@@ -124,13 +124,13 @@ final class ContenderMain {
         });
   }
 
-  private void start(Work work) {
-    int worker = process * Event.PROCESS + ++workers;
+  private void start(WorkerLoop workerLoop) {
+    int worker = process * HistoryEvent.PROCESS + ++workers;
     Thread thread =
         new Thread(
             () -> {
               try {
-                work.run(worker);
+                workerLoop.run(worker);
               } catch (IOException | InterruptedException e) {
                 throw new IllegalStateException(e);
               }
@@ -141,16 +141,16 @@ final class ContenderMain {
   }
 
   /** Until it is told to stop. Ends the process if nobody is there any more to tell it. */
-  private void obey(BufferedReader in) throws IOException {
-    Ballast ballast = new Ballast();
+  private void execute(BufferedReader in) throws IOException {
+    HeapFiller heapFiller = new HeapFiller();
     for (String line = in.readLine(); line != null; line = in.readLine()) {
       String[] words = line.split(" ", -1);
       switch (words[0]) {
         case "fill" -> {
-          ballast.fill(Long.parseLong(words[1]), process);
+          heapFiller.fill(Long.parseLong(words[1]), process);
           System.out.println("filled");
         }
-        case "collect" -> System.out.println(ballast.collect());
+        case "collect" -> System.out.println(heapFiller.collect());
         case "stop" -> {
           over.set(true);
           return;

@@ -1,6 +1,6 @@
 package io.mortise.torture.run;
 
-import io.mortise.testkit.server.Relay;
+import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.torture.process.ChildJvm;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,20 +10,24 @@ import java.util.Map;
 /** A client process and its way to the server. For one thread. */
 final class ContenderProcess implements AutoCloseable {
   private final int number;
-  private final List<Relay> relays;
+  private final List<FaultInjectionProxy> faultInjectionProxies;
   private final ChildJvm process;
 
   /**
    * Starts one; returns when it has connected.
    *
-   * @param relays through which it reaches the servers
+   * @param faultInjectionProxies through which it reaches the servers
    * @param heap in megabytes
    * @param folder for what it says in despair, and for what it leaves behind if it is killed
    */
   ContenderProcess(
-      int number, List<Relay> relays, Map<String, String> settings, int heap, Path folder) {
+      int number,
+      List<FaultInjectionProxy> faultInjectionProxies,
+      Map<String, String> settings,
+      int heap,
+      Path folder) {
     this.number = number;
-    this.relays = List.copyOf(relays);
+    this.faultInjectionProxies = List.copyOf(faultInjectionProxies);
     process =
         new ChildJvm(
             List.of(),
@@ -54,8 +58,8 @@ final class ContenderProcess implements AutoCloseable {
   }
 
   /** Its ways to the servers. */
-  List<Relay> relays() {
-    return relays;
+  List<FaultInjectionProxy> relays() {
+    return faultInjectionProxies;
   }
 
   /** Its heap is filled with what takes about so long to collect. Blocks. */
@@ -102,6 +106,6 @@ final class ContenderProcess implements AutoCloseable {
   @Override
   public void close() {
     process.close();
-    relays.forEach(Relay::close);
+    faultInjectionProxies.forEach(FaultInjectionProxy::close);
   }
 }

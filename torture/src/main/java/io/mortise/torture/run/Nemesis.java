@@ -1,10 +1,10 @@
 package io.mortise.torture.run;
 
-import io.mortise.testkit.server.Relay;
-import io.mortise.torture.history.Checker;
-import io.mortise.torture.history.Event;
-import io.mortise.torture.history.HistoryFile;
-import io.mortise.torture.history.Kind;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.torture.history.EventKind;
+import io.mortise.torture.history.HistoryChecker;
+import io.mortise.torture.history.HistoryEvent;
+import io.mortise.torture.history.HistoryWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,13 +30,13 @@ final class Nemesis {
   /** So often in a row it may find nobody to stop. */
   private static final int MISSES = 10;
 
-  private final Plan plan;
-  private final Arena arena;
-  private final Resource resource;
+  private final TorturePlan plan;
+  private final TortureEnvironment tortureEnvironment;
+  private final ResourceServer resource;
   private final List<ContenderProcess> clients;
   private final List<ContenderProcess> waiters;
   private final Consumer<ContenderProcess> replace;
-  private final HistoryFile history;
+  private final HistoryWriter history;
   private final Consumer<String> tell;
   private final Random random;
   private int pauses;
@@ -50,16 +50,16 @@ final class Nemesis {
    * @param tell hears what happens
    */
   Nemesis(
-      Plan plan,
-      Arena arena,
-      Resource resource,
+      TorturePlan plan,
+      TortureEnvironment tortureEnvironment,
+      ResourceServer resource,
       List<ContenderProcess> clients,
       List<ContenderProcess> waiters,
       Consumer<ContenderProcess> replace,
-      HistoryFile history,
+      HistoryWriter history,
       Consumer<String> tell) {
     this.plan = plan;
-    this.arena = arena;
+    this.tortureEnvironment = tortureEnvironment;
     this.resource = resource;
     this.clients = clients;
     this.waiters = waiters;
@@ -70,16 +70,19 @@ final class Nemesis {
   }
 
   /** Lets things go wrong until the time is over. Every fault that is begun is healed. */
-  void rage(long deadline) throws InterruptedException {
+  void injectFaults(long deadline) throws InterruptedException {
     // Once for each control.
-    List<Fault> left = new ArrayList<>(List.of(Fault.PAUSE, Fault.PAUSE));
-    if (plan.faults().contains(Fault.KILL_WAITER)) {
-      left.add(Fault.KILL_WAITER);
+    List<InjectedFault> left = new ArrayList<>(List.of(InjectedFault.PAUSE, InjectedFault.PAUSE));
+    if (plan.faults().contains(InjectedFault.KILL_WAITER)) {
+      left.add(InjectedFault.KILL_WAITER);
     }
     int least = left.size();
     while (done < least || System.nanoTime() - deadline < 0) {
       if (left.isEmpty()) {
-        plan.faults().stream().filter(arena.faults()::contains).sorted().forEach(left::add);
+        plan.faults().stream()
+            .filter(tortureEnvironment.faults()::contains)
+            .sorted()
+            .forEach(left::add);
         Collections.shuffle(left, random);
         if (done > least) {
           // A while in which what is judged only while nothing is wrong can be seen.
@@ -99,43 +102,46 @@ final class Nemesis {
     Thread.sleep(time.toMillis());
   }
 
-  private void strike(Fault fault) throws InterruptedException {
-    if (fault.isOnWaiter()) {
-      killWaiters(fault, fault == Fault.KILL_CHAIN ? DEATHS : TRIES);
+  private void strike(InjectedFault injectedFault) throws InterruptedException {
+    if (injectedFault.isOnWaiter()) {
+      killWaiters(injectedFault, injectedFault == InjectedFault.KILL_CHAIN ? DEATHS : TRIES);
       return;
     }
     Duration overlong = plan.overlong();
-    ContenderProcess target = fault.isOnClient() ? target(fault) : null;
-    if (fault.isOnClient() && target == null) {
-      miss(fault);
+    ContenderProcess target = injectedFault.isOnClient() ? target(injectedFault) : null;
+    if (injectedFault.isOnClient() && target == null) {
+      miss(injectedFault);
       return;
     }
     missed = 0;
-    begin(fault, target);
+    begin(injectedFault, target);
     if (target == null) {
-      arena.site().harm(fault, overlong, outage(fault, 0));
-    } else if (fault == Fault.PAUSE) {
+      tortureEnvironment.site().harm(injectedFault, overlong, outage(injectedFault, 0));
+    } else if (injectedFault == InjectedFault.PAUSE) {
       rest(overlong);
       target.resume();
-    } else if (fault == Fault.FULL_GC) {
+    } else if (injectedFault == InjectedFault.FULL_GC) {
       Duration took = target.collect();
       tell.accept("  it stood still for " + took.toMillis() + " ms");
-    } else if (fault == Fault.KILL) {
-      history.add(Event.ofRun(System.nanoTime(), Kind.KILLED, target.number(), "-"));
+    } else if (injectedFault == InjectedFault.KILL) {
+      history.add(HistoryEvent.ofRun(System.nanoTime(), EventKind.KILLED, target.number(), "-"));
       target.kill();
       rest(overlong);
       replace.accept(target);
     } else {
-      spoil(fault, target, overlong);
+      spoil(injectedFault, target, overlong);
     }
     history.add(
-        Event.ofRun(
-            System.nanoTime(), Kind.HEALED, target == null ? 0 : target.number(), fault.label()));
+        HistoryEvent.ofRun(
+            System.nanoTime(),
+            EventKind.HEALED,
+            target == null ? 0 : target.number(),
+            injectedFault.label()));
     done++;
   }
 
-  private void miss(Fault fault) {
-    tell.accept("nobody held for long enough: no " + fault.label());
+  private void miss(InjectedFault injectedFault) {
+    tell.accept("nobody held for long enough: no " + injectedFault.label());
     if (++missed == MISSES) {
       throw new IllegalStateException("Nobody holds a lock for long enough.");
     }
@@ -145,27 +151,33 @@ final class Nemesis {
    * Kills one after the other; another takes the place of each at once. Of those that only wait one
    * is enough, if the same worker was in the naive queue's turn before and after.
    */
-  private void killWaiters(Fault fault, int deaths) throws InterruptedException {
-    tell.accept(fault.text());
+  private void killWaiters(InjectedFault injectedFault, int deaths) throws InterruptedException {
+    tell.accept(injectedFault.text());
     for (int i = 0; i < deaths; i++) {
       long next = System.nanoTime() + plan.ttl().toNanos() * 13 / 20;
       ContenderProcess target =
-          fault == Fault.KILL_WAITER ? waiterOnly() : waiters.get(random.nextInt(waiters.size()));
+          injectedFault == InjectedFault.KILL_WAITER
+              ? waiterOnly()
+              : waiters.get(random.nextInt(waiters.size()));
       if (target == null) {
-        miss(fault);
+        miss(injectedFault);
         return;
       }
-      history.add(Event.ofRun(System.nanoTime(), Kind.FAULT, target.number(), fault.label()));
-      history.add(Event.ofRun(System.nanoTime(), Kind.KILLED, target.number(), "-"));
-      int before = resource.inside(Checker.NAIVE_QUEUE + 0);
+      history.add(
+          HistoryEvent.ofRun(
+              System.nanoTime(), EventKind.FAULT, target.number(), injectedFault.label()));
+      history.add(HistoryEvent.ofRun(System.nanoTime(), EventKind.KILLED, target.number(), "-"));
+      int before = resource.inside(HistoryChecker.NAIVE_QUEUE + 0);
       target.kill();
-      history.add(Event.ofRun(System.nanoTime(), Kind.HEALED, target.number(), fault.label()));
+      history.add(
+          HistoryEvent.ofRun(
+              System.nanoTime(), EventKind.HEALED, target.number(), injectedFault.label()));
       boolean meanwhileHeld =
           before != 0
-              && before / Event.PROCESS != target.number()
-              && before == resource.inside(Checker.NAIVE_QUEUE + 0);
+              && before / HistoryEvent.PROCESS != target.number()
+              && before == resource.inside(HistoryChecker.NAIVE_QUEUE + 0);
       replace.accept(target);
-      if (fault == Fault.KILL_WAITER && meanwhileHeld) {
+      if (injectedFault == InjectedFault.KILL_WAITER && meanwhileHeld) {
         break;
       }
       rest(Duration.ofNanos(Math.max(0, next - System.nanoTime())));
@@ -180,8 +192,8 @@ final class Nemesis {
    */
   private @Nullable ContenderProcess waiterOnly() throws InterruptedException {
     for (int aim = 0; aim < AIMS; aim++) {
-      int holder = resource.inside(Checker.QUEUE + 0) / Event.PROCESS;
-      int naive = resource.inside(Checker.NAIVE_QUEUE + 0) / Event.PROCESS;
+      int holder = resource.inside(HistoryChecker.QUEUE + 0) / HistoryEvent.PROCESS;
+      int naive = resource.inside(HistoryChecker.NAIVE_QUEUE + 0) / HistoryEvent.PROCESS;
       // One that died inside is there until another comes.
       if (isThere(holder) && isThere(naive)) {
         return waiters.stream()
@@ -198,38 +210,42 @@ final class Nemesis {
     return waiters.stream().anyMatch(waiter -> waiter.number() == process);
   }
 
-  private Site.Outage outage(Fault fault, int process) {
-    return new Site.Outage() {
+  private StoreDeployment.OutageListener outage(InjectedFault injectedFault, int process) {
+    return new StoreDeployment.OutageListener() {
       @Override
       public void begins() {
-        history.add(Event.ofRun(System.nanoTime(), Kind.DOWN, process, fault.label()));
+        history.add(
+            HistoryEvent.ofRun(System.nanoTime(), EventKind.DOWN, process, injectedFault.label()));
       }
 
       @Override
       public void ends() {
-        history.add(Event.ofRun(System.nanoTime(), Kind.UP, process, fault.label()));
+        history.add(
+            HistoryEvent.ofRun(System.nanoTime(), EventKind.UP, process, injectedFault.label()));
       }
     };
   }
 
-  private void begin(Fault fault, @Nullable ContenderProcess target) {
+  private void begin(InjectedFault injectedFault, @Nullable ContenderProcess target) {
     int process = target == null ? 0 : target.number();
-    history.add(Event.ofRun(System.nanoTime(), Kind.FAULT, process, fault.label()));
-    tell.accept(fault.text() + (target == null ? "" : ": client " + process));
+    history.add(
+        HistoryEvent.ofRun(System.nanoTime(), EventKind.FAULT, process, injectedFault.label()));
+    tell.accept(injectedFault.text() + (target == null ? "" : ": client " + process));
   }
 
   /**
    * Who is to suffer. One that is to be stopped or killed stands still already, if there is one.
    */
-  private @Nullable ContenderProcess target(Fault fault) throws InterruptedException {
-    if (fault == Fault.PAUSE) {
-      String[] locks = {Checker.NAIVE + 0, Checker.OPEN + 0, Contender.HOT + 0};
+  private @Nullable ContenderProcess target(InjectedFault injectedFault)
+      throws InterruptedException {
+    if (injectedFault == InjectedFault.PAUSE) {
+      String[] locks = {HistoryChecker.NAIVE + 0, HistoryChecker.OPEN + 0, Contender.HOT + 0};
       return stopInside(locks[pauses++ % locks.length]);
-    } else if (fault == Fault.KILL) {
-      return stopInside((random.nextBoolean() ? Checker.OPEN : Contender.HOT) + 0);
+    } else if (injectedFault == InjectedFault.KILL) {
+      return stopInside((random.nextBoolean() ? HistoryChecker.OPEN : Contender.HOT) + 0);
     }
     ContenderProcess target = clients.get(random.nextInt(clients.size()));
-    if (fault == Fault.FULL_GC) {
+    if (injectedFault == InjectedFault.FULL_GC) {
       target.fill(plan.overlong());
       awaitInside(target);
     }
@@ -239,7 +255,7 @@ final class Nemesis {
   /** Waits until a worker of it is between its reading and its writing, which takes a while. */
   private void awaitInside(ContenderProcess target) throws InterruptedException {
     for (int aim = 0; aim < AIMS; aim++) {
-      if (resource.inside(Checker.OPEN + 0) / Event.PROCESS == target.number()) {
+      if (resource.inside(HistoryChecker.OPEN + 0) / HistoryEvent.PROCESS == target.number()) {
         return;
       }
       rest(Duration.ofMillis(10));
@@ -254,7 +270,7 @@ final class Nemesis {
     for (int aim = 0; aim < AIMS; aim++) {
       int worker = resource.inside(lock);
       for (ContenderProcess client : clients) {
-        if (client.number() == worker / Event.PROCESS) {
+        if (client.number() == worker / HistoryEvent.PROCESS) {
           client.pause();
           // What it had sent has arrived by then.
           rest(Duration.ofMillis(50));
@@ -269,34 +285,48 @@ final class Nemesis {
     return null;
   }
 
-  private void spoil(Fault fault, ContenderProcess target, Duration time)
+  private void spoil(InjectedFault injectedFault, ContenderProcess target, Duration time)
       throws InterruptedException {
-    List<Relay> relays = target.relays();
-    switch (fault) {
-      case RESET -> relays.forEach(Relay::reset);
+    List<FaultInjectionProxy> faultInjectionProxies = target.relays();
+    switch (injectedFault) {
+      case RESET -> faultInjectionProxies.forEach(FaultInjectionProxy::reset);
       case HALF_OPEN -> {
-        relays.forEach(Relay::halfOpen);
+        faultInjectionProxies.forEach(FaultInjectionProxy::halfOpen);
         rest(time);
       }
-      case SLOW -> weather(relays, Relay.Weather.SLOW, time);
+      case SLOW -> weather(faultInjectionProxies, FaultInjectionProxy.NetworkCondition.SLOW, time);
       case CUT_OFF -> {
-        Site.Outage outage = outage(fault, target.number());
-        relays.forEach(relay -> relay.weather(Relay.Weather.FROZEN));
-        outage.begins();
+        StoreDeployment.OutageListener outageListener = outage(injectedFault, target.number());
+        faultInjectionProxies.forEach(
+            relay -> relay.weather(FaultInjectionProxy.NetworkCondition.FROZEN));
+        outageListener.begins();
         rest(time);
-        outage.ends();
-        relays.forEach(relay -> relay.weather(Relay.Weather.FAIR));
+        outageListener.ends();
+        faultInjectionProxies.forEach(
+            relay -> relay.weather(FaultInjectionProxy.NetworkCondition.FAIR));
       }
-      case LOST_REPLIES -> weather(relays, Relay.Weather.MUTE, plan.ttl().dividedBy(2));
-      case LOST_REQUESTS -> weather(relays, Relay.Weather.DEAF, plan.ttl().dividedBy(2));
-      default -> throw new IllegalArgumentException(fault.label());
+      case LOST_REPLIES ->
+          weather(
+              faultInjectionProxies,
+              FaultInjectionProxy.NetworkCondition.MUTE,
+              plan.ttl().dividedBy(2));
+      case LOST_REQUESTS ->
+          weather(
+              faultInjectionProxies,
+              FaultInjectionProxy.NetworkCondition.DEAF,
+              plan.ttl().dividedBy(2));
+      default -> throw new IllegalArgumentException(injectedFault.label());
     }
   }
 
-  private static void weather(List<Relay> relays, Relay.Weather bad, Duration time)
+  private static void weather(
+      List<FaultInjectionProxy> faultInjectionProxies,
+      FaultInjectionProxy.NetworkCondition bad,
+      Duration time)
       throws InterruptedException {
-    relays.forEach(relay -> relay.weather(bad));
+    faultInjectionProxies.forEach(relay -> relay.weather(bad));
     rest(time);
-    relays.forEach(relay -> relay.weather(Relay.Weather.FAIR));
+    faultInjectionProxies.forEach(
+        relay -> relay.weather(FaultInjectionProxy.NetworkCondition.FAIR));
   }
 }

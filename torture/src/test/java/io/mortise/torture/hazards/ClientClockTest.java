@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.FakeClock;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -25,34 +25,34 @@ class ClientClockTest {
 
   @TempDir Path folder;
 
-  private enum Store {
+  private enum ClockTestStore {
     REDIS,
     SQLITE
   }
 
-  private String start(Store store, Stage stage) {
-    return switch (store) {
-      case REDIS -> stage.redis().url();
+  private String start(ClockTestStore clockTestStore, HazardContext hazardContext) {
+    return switch (clockTestStore) {
+      case REDIS -> hazardContext.redis().url();
       case SQLITE -> "jdbc:sqlite:" + folder.resolve("locks.db");
     };
   }
 
   @ParameterizedTest
-  @Unpaused
-  @EnumSource(Store.class)
-  void givenHolder_whenItsHostsClockIsSet_thenItHoldsOnAndNobodyElseIsGranted(Store store)
-      throws Exception {
-    try (Stage stage =
-        new Stage(new PrintStream(OutputStream.nullOutputStream(), false, UTF_8), null)) {
-      String url = start(store, stage);
+  @RerunIfPaused
+  @EnumSource(ClockTestStore.class)
+  void givenHolder_whenItsHostsClockIsSet_thenItHoldsOnAndNobodyElseIsGranted(
+      ClockTestStore clockTestStore) throws Exception {
+    try (HazardContext hazardContext =
+        new HazardContext(new PrintStream(OutputStream.nullOutputStream(), false, UTF_8), null)) {
+      String url = start(clockTestStore, hazardContext);
       FakeClock clock =
-          stage.open(
+          hazardContext.open(
               FakeClock.installed().orElseThrow(() -> new MissingProgramException("faketime")));
       clock.set(HOUR);
-      Player holder = stage.open(new Player(clock.prefix()));
+      HolderProcess holder = hazardContext.open(new HolderProcess(clock.prefix()));
       long ahead = Long.parseLong(holder.ask("clock")) - System.currentTimeMillis();
       assertThat(Duration.ofMillis(ahead)).isBetween(HOUR.minusMinutes(5), HOUR.plusMinutes(5));
-      LockClient other = stage.client(url, "other", TTL);
+      LockClient other = hazardContext.client(url, "other", TTL);
       long token = Long.parseLong(holder.ask("mortise", url, Long.toString(TTL.toMillis()), LOCK));
 
       for (Duration offset : new Duration[] {HOUR.negated(), HOUR.multipliedBy(24)}) {
@@ -66,7 +66,7 @@ class ClientClockTest {
         assertThat(next.token()).isGreaterThan(token);
       }
     } catch (MissingProgramException e) {
-      Playing.skip(e);
+      HazardRunner.skip(e);
     }
   }
 }

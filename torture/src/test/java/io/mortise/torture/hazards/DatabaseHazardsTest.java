@@ -2,7 +2,7 @@ package io.mortise.torture.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(300)
 class DatabaseHazardsTest {
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenLockInADatabase_whenItsHolderOrTheDatabaseDies_thenItIsFreedOrKept() throws Exception {
-    assertThat(Playing.play("db-crash-holder")).contains("shut for ever", "A has it still");
+    assertThat(HazardRunner.play("db-crash-holder")).contains("shut for ever", "A has it still");
   }
 }

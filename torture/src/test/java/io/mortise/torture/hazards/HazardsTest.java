@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import org.junit.jupiter.api.Test;
@@ -16,51 +16,53 @@ class HazardsTest {
   private final ByteArrayOutputStream told = new ByteArrayOutputStream();
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHolderStoppedBeyondItsTtl_whenItGoesOn_thenItIsToldAndItsWriteIsRefused()
       throws Exception {
-    assertThat(Playing.play("gc-pause")).contains("what B took is lost", "refuses it");
+    assertThat(HazardRunner.play("gc-pause")).contains("what B took is lost", "refuses it");
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenHolderWhoseTimeIsOver_whenItReleases_thenItsSuccessorKeepsTheLock() throws Exception {
-    assertThat(Playing.play("expired-release")).contains("at the same time as B", "B has it still");
+    assertThat(HazardRunner.play("expired-release"))
+        .contains("at the same time as B", "B has it still");
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenReplicaThatLags_whenItIsPromoted_thenTheFormerHolderIsToldOrFenced() throws Exception {
-    assertThat(Playing.play("failover-forgets"))
+    assertThat(HazardRunner.play("failover-forgets"))
         .contains("nothing tells them apart", "is told: Lease");
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenManyWaiters_whenTheLockIsReleased_thenOnlyTheNextIsWoken() throws Exception {
-    assertThat(Playing.play("thundering-herd")).contains("no herd");
+    assertThat(HazardRunner.play("thundering-herd")).contains("no herd");
   }
 
   @Test
-  @Unpaused
+  @RerunIfPaused
   void givenRequestThatIsGivenUp_whenItArrivesLate_thenItGrantsNothing() throws Exception {
-    assertThat(Playing.play("late-command")).contains("who has gone", "gets the lock, token");
+    assertThat(HazardRunner.play("late-command")).contains("who has gone", "gets the lock, token");
   }
 
   @Test
   void givenStoryThatGoesOtherwise_whenPlayed_thenItSaysSo() {
-    try (Stage stage = new Stage(new PrintStream(told, true, UTF_8), null)) {
-      assertThatThrownBy(() -> stage.expect(false, "pigs fly"))
-          .isInstanceOf(NotAsToldException.class)
+    try (HazardContext hazardContext =
+        new HazardContext(new PrintStream(told, true, UTF_8), null)) {
+      assertThatThrownBy(() -> hazardContext.expect(false, "pigs fly"))
+          .isInstanceOf(UnexpectedOutcomeException.class)
           .hasMessageContaining("pigs fly");
     }
   }
 
   @Test
   void givenNames_whenLookedUp_thenEachStoryIsFoundByItsOwn() {
-    for (Hazard hazard : Hazards.all()) {
-      assertThat(Hazards.find(hazard.name())).containsSame(hazard);
+    for (Hazard hazard : HazardCatalog.all()) {
+      assertThat(HazardCatalog.find(hazard.name())).containsSame(hazard);
     }
-    assertThat(Hazards.find("fire")).isEmpty();
+    assertThat(HazardCatalog.find("fire")).isEmpty();
   }
 }

@@ -10,10 +10,10 @@ import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.testkit.Unpaused;
-import io.mortise.testkit.Waits;
-import io.mortise.testkit.server.Relay;
-import io.mortise.testkit.server.Relay.Weather;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -26,13 +26,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A holder whose host sleeps for longer than the TTL, as a laptop does, or a frozen machine. */
-@Unpaused
+@RerunIfPaused
 class HostSuspendTest {
   private static final Duration TTL = Duration.ofMillis(1500);
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final String LOCK = "invoice/42";
 
-  private enum Store {
+  private enum SuspendTestStore {
     REDIS("redis://127.0.0.1:%d"),
     REDIS_PLAIN("redis-plain://127.0.0.1:%d"),
     ZOOKEEPER("zk://127.0.0.1:%d?tick=100ms"),
@@ -40,14 +40,14 @@ class HostSuspendTest {
 
     private final String url;
 
-    Store(String url) {
+    SuspendTestStore(String url) {
       this.url = url;
     }
 
-    int start(Stage stage) {
+    int start(HazardContext hazardContext) {
       return name().startsWith("REDIS")
-          ? stage.redis().port()
-          : stage
+          ? hazardContext.redis().port()
+          : hazardContext
               .open(ZooKeeperServer.start(ZooKeeperServer.Setup.single().with("tickTime", "100")))
               .port();
     }
@@ -57,39 +57,40 @@ class HostSuspendTest {
     }
   }
 
-  private static Stage stage() {
-    return new Stage(new PrintStream(OutputStream.nullOutputStream(), false, UTF_8), null);
+  private static HazardContext stage() {
+    return new HazardContext(new PrintStream(OutputStream.nullOutputStream(), false, UTF_8), null);
   }
 
   @ParameterizedTest
   @EnumSource
   void givenHolderWhoseHostSleeps_whenItWakes_thenItsLeaseLooksValidForAMoment_andThenItIsTold(
-      Store kind) throws Exception {
-    try (Stage stage = stage()) {
-      int port = kind.start(stage);
+      SuspendTestStore kind) throws Exception {
+    try (HazardContext hazardContext = stage()) {
+      int port = kind.start(hazardContext);
       // Nothing comes or goes while the host sleeps.
-      Relay line = stage.open(Relay.to(port));
-      LockStore store = stage.open(LockStore.connect(StoreUrl.parse(kind.url(line.port()))));
-      SleepingHost host = new SleepingHost(true);
-      LockClient holder = stage.open(host.client(store, TTL));
-      LockClient other = stage.client(kind.url(port), "other", LONG);
+      FaultInjectionProxy line = hazardContext.open(FaultInjectionProxy.to(port));
+      LockStore store =
+          hazardContext.open(LockStore.connect(StoreUrl.parse(kind.url(line.port()))));
+      SuspendedHost host = new SuspendedHost(true);
+      LockClient holder = hazardContext.open(host.client(store, TTL));
+      LockClient other = hazardContext.client(kind.url(port), "other", LONG);
       Lease lease = holder.lock(LOCK).acquireWithin(LONG);
 
-      line.weather(Weather.FROZEN);
+      line.weather(NetworkCondition.FROZEN);
       host.suspend();
       Lease next = other.lock(LOCK).acquireWithin(LONG);
 
       assertThat(lease.isValid()).as("when it wakes").isTrue();
-      line.weather(Weather.FAIR);
+      line.weather(NetworkCondition.FAIR);
       host.wake(Duration.ZERO);
-      Waits.until(LONG, "the holder was told", () -> lease.state() == Lease.State.LOST);
+      BoundedWait.until(LONG, "the holder was told", () -> lease.state() == Lease.State.LOST);
       next.ensureValid();
-      if (kind != Store.REDIS_PLAIN) {
+      if (kind != SuspendTestStore.REDIS_PLAIN) {
         assertThat(next.token()).isGreaterThan(token(lease));
       }
       next.close();
     } catch (MissingProgramException e) {
-      Playing.skip(e);
+      HazardRunner.skip(e);
     }
   }
 
@@ -102,7 +103,7 @@ class HostSuspendTest {
   @ValueSource(booleans = {true, false})
   void givenStoreThatSleepsWithItsHolder_whenTheyWake_thenItHoldsOn_andNobodyElseIsGranted(
       boolean tells) throws Exception {
-    SleepingHost host = new SleepingHost(tells);
+    SuspendedHost host = new SuspendedHost(tells);
     try (LockStore store =
             new MemStore(
                 EnumSet.allOf(Capability.class),
@@ -118,7 +119,7 @@ class HostSuspendTest {
       host.wake(Duration.ofHours(1));
 
       // Several renewals, of which the first finds out how long it slept.
-      Waits.pass(TTL);
+      BoundedWait.pass(TTL);
       lease.ensureValid();
       assertThat(waiting).isNotDone();
       lease.close();

@@ -2,32 +2,33 @@ package io.mortise.torture.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** As {@link HazardsTest}, with several servers; by itself since quorums wait for their servers. */
 @Timeout(180)
-@Unpaused
+@RerunIfPaused
 class QuorumHazardsTest {
   @Test
   void givenServerOfAQuorumThatForgets_whenItVotes_thenNoTwoHold() throws Exception {
-    assertThat(Playing.play("redlock-restart")).contains("two hold", "that granted it");
+    assertThat(HazardRunner.play("redlock-restart")).contains("two hold", "that granted it");
   }
 
   @Test
   void givenServerOfAQuorum_whenItsClockJumps_thenTheHolderHoldsOn() throws Exception {
-    assertThat(Playing.play("redlock-clock-jump")).contains("two hold", "no server's clock");
+    assertThat(HazardRunner.play("redlock-clock-jump")).contains("two hold", "no server's clock");
   }
 
   @Test
   void givenHolderCutOffFromMostServers_whenOneStillAnswers_thenItIsTold() throws Exception {
-    assertThat(Playing.play("redlock-partition")).contains("learns nothing", "was told before");
+    assertThat(HazardRunner.play("redlock-partition"))
+        .contains("learns nothing", "was told before");
   }
 
   @Test
   void givenServerAmongSeveralThatIsOutOfReach_whenItsNameIsLocked_thenItDoesNotMove()
       throws Exception {
-    assertThat(Playing.play("sharded-instance-dies")).contains("locked twice", "never moves");
+    assertThat(HazardRunner.play("sharded-instance-dies")).contains("locked twice", "never moves");
   }
 }

@@ -2,17 +2,17 @@ package io.mortise.torture.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.testkit.Unpaused;
+import io.mortise.testkit.RerunIfPaused;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** As {@link HazardsTest}, with ZooKeeper. */
 @Timeout(180)
-@Unpaused
+@RerunIfPaused
 class ZooKeeperHazardsTest {
   @Test
   void givenHolderStoppedBeyondItsSession_whenItGoesOn_thenItIsToldAndItsWriteIsRefused()
       throws Exception {
-    assertThat(Playing.play("zk-session-gc")).contains("what B took is lost", "refuses it");
+    assertThat(HazardRunner.play("zk-session-gc")).contains("what B took is lost", "refuses it");
   }
 }

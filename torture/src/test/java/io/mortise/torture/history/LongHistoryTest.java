@@ -19,27 +19,33 @@ class LongHistoryTest {
   @Test
   @Timeout(600)
   void givenManyEvents_whenTheyAreChecked_thenTheOneWrongTokenIsFound() {
-    Checker checker = new Checker(Duration.ofSeconds(2), Duration.ofMillis(500), Map.of());
+    HistoryChecker historyChecker =
+        new HistoryChecker(Duration.ofSeconds(2), Duration.ofMillis(500), Map.of());
     long began = System.nanoTime();
     long[] attempts = new long[WORKERS];
     long holds = EVENTS / 5;
     for (long i = 0; i < holds; i++) {
       int turn = (int) (i % WORKERS);
-      int worker = (turn + 1) * Event.PROCESS + 1;
+      int worker = (turn + 1) * HistoryEvent.PROCESS + 1;
       String lock = "hot-" + turn % LOCKS;
       long at = i * 1_000;
       long attempt = ++attempts[turn];
       long token = i == holds / 2 ? i - 2 * WORKERS : i;
-      checker.take(new Event(at - 20_000, Kind.ASKS, worker, lock, attempt, 0, 0));
-      checker.take(new Event(at, Kind.HOLDS, worker, lock, attempt, token + 1, 0));
-      checker.take(new Event(at + 300, Kind.WROTE, worker, lock, attempt, token + 1, 0));
-      checker.take(new Event(at + 500, Kind.SURE, worker, lock, attempt, token + 1, 0));
-      checker.take(new Event(at + 700, Kind.GAVE, worker, lock, attempt, 0, 0));
+      historyChecker.take(
+          new HistoryEvent(at - 20_000, EventKind.ASKS, worker, lock, attempt, 0, 0));
+      historyChecker.take(
+          new HistoryEvent(at, EventKind.HOLDS, worker, lock, attempt, token + 1, 0));
+      historyChecker.take(
+          new HistoryEvent(at + 300, EventKind.WROTE, worker, lock, attempt, token + 1, 0));
+      historyChecker.take(
+          new HistoryEvent(at + 500, EventKind.SURE, worker, lock, attempt, token + 1, 0));
+      historyChecker.take(new HistoryEvent(at + 700, EventKind.GAVE, worker, lock, attempt, 0, 0));
     }
-    Verdict verdict = checker.check();
+    CheckResult checkResult = historyChecker.check();
     System.out.printf("%,d events in %.1f s%n", holds * 5, (System.nanoTime() - began) / 1e9);
-    assertThat(verdict.count(Kind.HOLDS)).isEqualTo(holds);
-    assertThat(verdict.found())
-        .containsOnlyKeys(Finding.Rule.RISING_TOKENS, Finding.Rule.UNIQUE_TOKENS);
+    assertThat(checkResult.count(EventKind.HOLDS)).isEqualTo(holds);
+    assertThat(checkResult.found())
+        .containsOnlyKeys(
+            HistoryViolation.SafetyRule.RISING_TOKENS, HistoryViolation.SafetyRule.UNIQUE_TOKENS);
   }
 }

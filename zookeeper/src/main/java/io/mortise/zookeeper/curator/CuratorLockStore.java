@@ -6,24 +6,24 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Verdict;
-import io.mortise.zookeeper.internal.Connector;
-import io.mortise.zookeeper.internal.Lookout;
+import io.mortise.zookeeper.internal.AdminConnection;
+import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.SessionLimits;
-import io.mortise.zookeeper.internal.Timer;
-import io.mortise.zookeeper.internal.Workers;
+import io.mortise.zookeeper.internal.WorkerPools;
+import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -48,33 +48,36 @@ final class CuratorLockStore implements LockStore {
    */
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(10);
 
-  private final Connector connector;
+  private final ZooKeeperConnector zooKeeperConnector;
   private final CuratorStore.Options options;
   private final Recipe recipe;
   private final LockPaths paths;
   private final SessionLimits limits;
   private final StoreProfile profile;
-  private final Lookout lookout;
-  private final LockLook look;
+  private final AdminConnection adminConnection;
+  private final CuratorInspector look;
   private final Map<SessionId, CuratorSession> sessions = new ConcurrentHashMap<>();
-  private final Timer timer = new Timer("mortise-curator-timer");
+  private final DelayedTaskScheduler delayedTaskScheduler =
+      new DelayedTaskScheduler("mortise-curator-timer");
   private final ExecutorService worker;
   private volatile boolean closed;
 
   /** Checks that the servers can be reached. Blocks. */
-  CuratorLockStore(Connector connector, CuratorStore.Options options, String display) {
-    this.connector = connector;
+  CuratorLockStore(
+      ZooKeeperConnector zooKeeperConnector, CuratorStore.Options options, String display) {
+    this.zooKeeperConnector = zooKeeperConnector;
     this.options = options;
     this.recipe =
         options.recipe() == CuratorStore.LockRecipe.MUTEX ? Recipe.MUTEX : Recipe.READ_WRITE;
     this.paths = new LockPaths(options.base());
-    this.worker = Workers.named("mortise-curator-worker");
-    this.lookout = new Lookout(connector, display, options.timeout(), worker);
-    this.look = new LockLook(lookout, paths, display);
+    this.worker = WorkerPools.named("mortise-curator-worker");
+    this.adminConnection =
+        new AdminConnection(zooKeeperConnector, display, options.timeout(), worker);
+    this.look = new CuratorInspector(adminConnection, paths, display);
     try {
-      this.limits = lookout.limits(options.tick());
+      this.limits = adminConnection.limits(options.tick());
       this.profile = profile(display);
-      lookout.awaitConnected();
+      adminConnection.awaitConnected();
     } catch (RuntimeException e) {
       shutDown();
       throw e;
@@ -103,8 +106,8 @@ final class CuratorLockStore implements LockStore {
         tick().multipliedBy(4));
   }
 
-  Timer timer() {
-    return timer;
+  DelayedTaskScheduler timer() {
+    return delayedTaskScheduler;
   }
 
   /** For what waits. */
@@ -112,8 +115,8 @@ final class CuratorLockStore implements LockStore {
     return worker;
   }
 
-  Connector connector() {
-    return connector;
+  ZooKeeperConnector connector() {
+    return zooKeeperConnector;
   }
 
   Duration tick() {
@@ -121,7 +124,7 @@ final class CuratorLockStore implements LockStore {
   }
 
   /** After this long a request that got no answer is reported as unanswered. */
-  Duration patience() {
+  Duration requestTimeout() {
     return options.timeout();
   }
 
@@ -129,17 +132,17 @@ final class CuratorLockStore implements LockStore {
     return options.acl();
   }
 
-  Stand stand(CuratorSession session, Request.Acquire request) {
+  CuratorAttempt stand(CuratorSession session, Request.Acquire request) {
     String path = paths.of(request.name());
     Mode mode = request.mode();
     return mode.capacity() == Mode.SHARERS
-        ? new LineStand(session, request.name(), request.attempt(), recipe, path)
-        : new PermitStand(session, request.name(), request.attempt(), mode, path);
+        ? new MutexAttempt(session, request.name(), request.attempt(), recipe, path)
+        : new SemaphoreAttempt(session, request.name(), request.attempt(), mode, path);
   }
 
   /** For an attempt of a session that another process has, or had. */
-  Stand foreign(CuratorSession session, LockName name, AttemptId attempt) {
-    return new LineStand(session, name, attempt, recipe, paths.of(name)).inDoubt();
+  CuratorAttempt foreign(CuratorSession session, LockName name, AttemptId attempt) {
+    return new MutexAttempt(session, name, attempt, recipe, paths.of(name)).inDoubt();
   }
 
   void ended(CuratorSession session) {
@@ -158,7 +161,7 @@ final class CuratorLockStore implements LockStore {
   }
 
   @Override
-  public StoreSession open(SessionSpec spec, Consumer<News> hints) {
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     CuratorSession session = new CuratorSession(this, spec, hints);
     sessions.put(spec.id(), session);
     return session;
@@ -170,17 +173,17 @@ final class CuratorLockStore implements LockStore {
    * and what hangs on a session that has ended the server deletes by itself.
    */
   @Override
-  public CompletionStage<Verdict> judge(SessionId id) {
+  public CompletionStage<SessionVerdict> judge(SessionId id) {
     CuratorSession session = sessions.get(id);
     Duration left = session == null ? Duration.ZERO : session.left();
     return CompletableFuture.completedFuture(
         session == null || left.isZero()
-            ? new Verdict.SessionEnded()
-            : new Verdict.Alive(session.beat(), left));
+            ? new SessionVerdict.SessionEnded()
+            : new SessionVerdict.Alive(session.beat(), left));
   }
 
   @Override
-  public CompletionStage<LockPage> inspect(LockQuery query) {
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return closed
         ? CompletableFuture.failedFuture(
             new StoreUnavailableException("Store '" + profile.display() + "' is closed."))
@@ -214,10 +217,10 @@ final class CuratorLockStore implements LockStore {
       return;
     }
     // Before: an engine that hears of the end of a session would begin another.
-    connector.close();
+    zooKeeperConnector.close();
     List<CompletableFuture<?>> ending = new ArrayList<>();
     sessions.values().forEach(session -> ending.add(session.close().toCompletableFuture()));
-    ending.add(CompletableFuture.runAsync(lookout::close, worker));
+    ending.add(CompletableFuture.runAsync(adminConnection::close, worker));
     for (CompletableFuture<?> end : ending) {
       end.handle((done, failure) -> null).completeOnTimeout(null, 3, TimeUnit.SECONDS).join();
     }
@@ -226,8 +229,8 @@ final class CuratorLockStore implements LockStore {
 
   private void shutDown() {
     closed = true;
-    lookout.close();
-    timer.close();
+    adminConnection.close();
+    delayedTaskScheduler.close();
     worker.shutdown();
   }
 }

@@ -3,19 +3,19 @@ package io.mortise.zookeeper.curator;
 import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
-import io.mortise.spi.News;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Reply.How;
-import io.mortise.spi.Reply.Was;
-import io.mortise.spi.Reply.Why;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.zookeeper.internal.Guard;
-import io.mortise.zookeeper.internal.Inbox;
-import io.mortise.zookeeper.internal.Timer;
+import io.mortise.zookeeper.internal.DelayedTaskScheduler;
+import io.mortise.zookeeper.internal.NotificationBuffer;
+import io.mortise.zookeeper.internal.OutboxLock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,10 +32,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A session of the engine, which is a ZooKeeper session: all nodes hang on it, and the server
- * deletes them when it ends. Has the attempts; {@link Bond} keeps it alive.
+ * deletes them when it ends. Has the attempts; {@link CuratorSessionRenewal} keeps it alive.
  *
- * <p><b>Guard.</b> One lock guards this and all its {@link Stand}s. Requests are sent under it
- * (they only join a queue), sinks and hints are called after it was let go.
+ * <p><b>Guard.</b> One lock guards this and all its {@link CuratorAttempt}s. Requests are sent
+ * under it (they only join a queue), sinks and hints are called after it was let go.
  */
 final class CuratorSession implements StoreSession {
   private static final int REMEMBERED = 1_000;
@@ -47,20 +47,20 @@ final class CuratorSession implements StoreSession {
 
   private final CuratorLockStore store;
   private final SessionSpec spec;
-  private final Consumer<News> hints;
-  private final Guard guard = new Guard();
-  private final Map<AttemptId, Stand> stands = new HashMap<>();
+  private final Consumer<SessionNotification> hints;
+  private final OutboxLock guard = new OutboxLock();
+  private final Map<AttemptId, CuratorAttempt> curatorAttempts = new HashMap<>();
 
   /**
    * Attempts with requests that wait for an earlier one; others of the same lock wait for these.
    */
-  private final Map<LockName, Stand> inLine = new HashMap<>();
+  private final Map<LockName, CuratorAttempt> inLine = new HashMap<>();
 
-  private final Inbox news = new Inbox();
-  private final Bond bond;
+  private final NotificationBuffer notifications = new NotificationBuffer();
+  private final CuratorSessionRenewal curatorSessionRenewal;
 
   /** Attempts of a session that is over, whose nodes may still be there. */
-  private final List<Stand> remaining = new ArrayList<>();
+  private final List<CuratorAttempt> remaining = new ArrayList<>();
 
   private final Map<AttemptId, Reply.Ended> ended =
       new LinkedHashMap<>() {
@@ -70,11 +70,11 @@ final class CuratorSession implements StoreSession {
         }
       };
 
-  CuratorSession(CuratorLockStore store, SessionSpec spec, Consumer<News> hints) {
+  CuratorSession(CuratorLockStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
-    this.bond = new Bond(this, store, spec, guard, news);
+    this.curatorSessionRenewal = new CuratorSessionRenewal(this, store, spec, guard, notifications);
   }
 
   @Override
@@ -101,13 +101,13 @@ final class CuratorSession implements StoreSession {
     guard.later(effect);
   }
 
-  Wire wire() {
-    return bond.wire();
+  AsyncNodeClient wire() {
+    return curatorSessionRenewal.wire();
   }
 
   /** Whether the servers answer nothing in its name any more. */
   boolean isOver() {
-    return bond.isGone();
+    return curatorSessionRenewal.isGone();
   }
 
   boolean owns(Stat node) {
@@ -115,7 +115,7 @@ final class CuratorSession implements StoreSession {
   }
 
   byte[] note(Request.@Nullable Acquire request) {
-    return new NodeNote(
+    return new NodeDescription(
             spec.client(),
             spec.ttl(),
             request == null ? Mode.SHARERS : request.mode().capacity(),
@@ -123,40 +123,42 @@ final class CuratorSession implements StoreSession {
         .encoded();
   }
 
-  void tell(News item) {
-    news.add(item);
+  void tell(SessionNotification item) {
+    notifications.add(item);
     after(() -> hints.accept(item));
   }
 
-  boolean knows(Stand stand) {
-    return stands.get(stand.attempt) == stand;
+  boolean knows(CuratorAttempt curatorAttempt) {
+    return curatorAttempts.get(curatorAttempt.attempt) == curatorAttempt;
   }
 
-  void forget(Stand stand, Was was, How how) {
-    if (stands.remove(stand.attempt, stand)) {
-      news.forget(stand.attempt);
-      ended.put(stand.attempt, new Reply.Ended(stand.attempt, was, how, false));
+  void forget(CuratorAttempt curatorAttempt, AttemptState attemptState, EndReason endReason) {
+    if (curatorAttempts.remove(curatorAttempt.attempt, curatorAttempt)) {
+      notifications.forget(curatorAttempt.attempt);
+      ended.put(
+          curatorAttempt.attempt,
+          new Reply.Ended(curatorAttempt.attempt, attemptState, endReason, false));
     }
   }
 
-  void drop(Stand stand) {
-    stands.remove(stand.attempt, stand);
+  void drop(CuratorAttempt curatorAttempt) {
+    curatorAttempts.remove(curatorAttempt.attempt, curatorAttempt);
   }
 
   /** Runs the task, inside a step, once a request has been under way for too long. */
-  Future<?> afterPatience(Runnable task) {
-    return store.timer().cancellable(store.patience().toNanos(), () -> step(task));
+  Future<?> afterRequestTimeout(Runnable task) {
+    return store.timer().cancellable(store.requestTimeout().toNanos(), () -> step(task));
   }
 
   /** Requests of the attempt wait for an earlier one of it. */
-  void waitsInLine(Stand stand) {
-    if (stand.isAlone()) {
-      inLine.putIfAbsent(stand.name, stand);
+  void waitsInLine(CuratorAttempt curatorAttempt) {
+    if (curatorAttempt.isAlone()) {
+      inLine.putIfAbsent(curatorAttempt.name, curatorAttempt);
     }
   }
 
-  void isUnderWay(Stand stand) {
-    inLine.remove(stand.name, stand);
+  void isUnderWay(CuratorAttempt curatorAttempt) {
+    inLine.remove(curatorAttempt.name, curatorAttempt);
   }
 
   // ---- Requests ----
@@ -166,7 +168,7 @@ final class CuratorSession implements StoreSession {
     Reply refusal = store.profile().refusal(request).orElse(null);
     String illegal = LockPaths.refusal(request.name());
     if (refusal == null && illegal != null && !(request instanceof Request.Abandon)) {
-      refusal = new Reply.Refused(request.attempt(), Why.UNSUPPORTED, illegal);
+      refusal = new Reply.Refused(request.attempt(), RefusalReason.UNSUPPORTED, illegal);
     }
     if (refusal != null) {
       sink.accept(refusal);
@@ -176,18 +178,20 @@ final class CuratorSession implements StoreSession {
   }
 
   private void dispatch(Request request, Consumer<Reply> sink, boolean illegal) {
-    Stand stand = stands.get(request.attempt());
-    Stand before = inLine.get(request.name());
-    if (!bond.isOpen()) {
+    CuratorAttempt curatorAttempt = curatorAttempts.get(request.attempt());
+    CuratorAttempt before = inLine.get(request.name());
+    if (!curatorSessionRenewal.isOpen()) {
       Reply.Ended end = request instanceof Request.Abandon ? ended.get(request.attempt()) : null;
       Reply gone =
           new Reply.Refused(
-              request.attempt(), Why.SESSION_GONE, "The session of this request is over.");
+              request.attempt(),
+              RefusalReason.SESSION_GONE,
+              "The session of this request is over.");
       after(() -> sink.accept(end == null ? gone : end));
-    } else if (before != null && before != stand) {
+    } else if (before != null && before != curatorAttempt) {
       before.later(() -> dispatch(request, sink, illegal));
-    } else if (stand != null) {
-      stand.submit(request, sink);
+    } else if (curatorAttempt != null) {
+      curatorAttempt.submit(request, sink);
     } else {
       begin(request, sink, illegal);
     }
@@ -198,9 +202,9 @@ final class CuratorSession implements StoreSession {
     Reply.Ended end = ended.get(attempt);
     boolean mine = attempt.session().equals(spec.id());
     if (request instanceof Request.Acquire acquire && end == null) {
-      Stand stand = store.stand(this, acquire);
-      stands.put(attempt, stand);
-      stand.submit(request, sink);
+      CuratorAttempt curatorAttempt = store.stand(this, acquire);
+      curatorAttempts.put(attempt, curatorAttempt);
+      curatorAttempt.submit(request, sink);
     } else if (request instanceof Request.Abandon && !mine && !illegal) {
       store.foreign(this, request.name(), attempt).submit(request, sink);
     } else {
@@ -212,12 +216,16 @@ final class CuratorSession implements StoreSession {
   private static Reply withoutStand(Request request, Reply.@Nullable Ended end) {
     AttemptId attempt = request.attempt();
     if (request instanceof Request.Abandon) {
-      return end == null ? new Reply.Ended(attempt, Was.ABSENT, How.UNKNOWN, false) : end;
+      return end == null
+          ? new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false)
+          : end;
     } else if (request instanceof Request.Adjust) {
       return new Reply.Refused(
-          attempt, Why.NOT_HELD, "The attempt does not hold lock '" + request.name() + "'.");
+          attempt,
+          RefusalReason.NOT_HELD,
+          "The attempt does not hold lock '" + request.name() + "'.");
     }
-    return new Reply.Refused(attempt, Why.ENDED, "The attempt has ended.");
+    return new Reply.Refused(attempt, RefusalReason.ENDED, "The attempt has ended.");
   }
 
   // ---- Life ----
@@ -226,9 +234,10 @@ final class CuratorSession implements StoreSession {
    * Under the guard: runs it once each attempt has looked at what it was called for so far, or
    * after a while.
    */
-  void whenLooked(Runnable then) {
-    Countdown looks = new Countdown(stands.size() + 1, then);
-    List.copyOf(stands.values()).forEach(stand -> stand.whenLooked(looks::less));
+  void afterPendingReads(Runnable then) {
+    Countdown looks = new Countdown(curatorAttempts.size() + 1, then);
+    List.copyOf(curatorAttempts.values())
+        .forEach(curatorAttempt -> curatorAttempt.afterPendingReads(looks::less));
     looks.less();
     if (looks.open > 0) {
       store.timer().in(LOOK_NANOS, () -> step(looks::giveUp));
@@ -237,7 +246,7 @@ final class CuratorSession implements StoreSession {
 
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-    return bond.renew(previous, next, seen);
+    return curatorSessionRenewal.renew(previous, next, seen);
   }
 
   /**
@@ -249,32 +258,36 @@ final class CuratorSession implements StoreSession {
     if (!taken) {
       ended.clear();
     } else {
-      for (Stand stand : stands.values()) {
-        ended.put(stand.attempt, new Reply.Ended(stand.attempt, stand.present(), How.TAKEN, false));
+      for (CuratorAttempt curatorAttempt : curatorAttempts.values()) {
+        ended.put(
+            curatorAttempt.attempt,
+            new Reply.Ended(
+                curatorAttempt.attempt, curatorAttempt.present(), EndReason.TAKEN, false));
       }
     }
-    remaining.addAll(stands.values());
-    stands.clear();
+    remaining.addAll(curatorAttempts.values());
+    curatorAttempts.clear();
     inLine.clear();
   }
 
   /** Under the guard: ends one by one what the end of the ZooKeeper session would have ended. */
   void giveBack(Supplier<ZooKeeper.States> client, Runnable then) {
     Countdown ends = new Countdown(remaining.size() + 1, then);
-    remaining.forEach(stand -> endSurely(stand, client, ends::less));
+    remaining.forEach(curatorAttempt -> endSurely(curatorAttempt, client, ends::less));
     remaining.clear();
     ends.less();
   }
 
-  private void endSurely(Stand stand, Supplier<ZooKeeper.States> client, Runnable then) {
-    stand.submit(
-        new Request.Abandon(stand.name, stand.attempt),
+  private void endSurely(
+      CuratorAttempt curatorAttempt, Supplier<ZooKeeper.States> client, Runnable then) {
+    curatorAttempt.submit(
+        new Request.Abandon(curatorAttempt.name, curatorAttempt.attempt),
         reply ->
             step(
                 () -> {
                   if (reply instanceof Reply.Failed && client.get().isAlive()) {
-                    Timer.whateverCloses(
-                        AGAIN_NANOS, () -> step(() -> endSurely(stand, client, then)));
+                    DelayedTaskScheduler.scheduleDetached(
+                        AGAIN_NANOS, () -> step(() -> endSurely(curatorAttempt, client, then)));
                   } else {
                     then.run();
                   }
@@ -284,16 +297,16 @@ final class CuratorSession implements StoreSession {
   @Override
   public CompletionStage<Void> close() {
     store.ended(this);
-    return bond.close();
+    return curatorSessionRenewal.close();
   }
 
   /** What is left of the session if it is not renewed again; for people. */
   Duration left() {
-    return bond.left();
+    return curatorSessionRenewal.left();
   }
 
   long beat() {
-    return bond.beat();
+    return curatorSessionRenewal.beat();
   }
 
   /** Runs something once all is done that it waits for. Used under the guard. */

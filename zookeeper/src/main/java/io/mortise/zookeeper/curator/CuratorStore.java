@@ -6,9 +6,9 @@ import io.mortise.StaleTokenException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.zookeeper.internal.Connector;
-import io.mortise.zookeeper.internal.Lookout;
-import io.mortise.zookeeper.internal.Servers;
+import io.mortise.zookeeper.internal.AdminConnection;
+import io.mortise.zookeeper.internal.ZooKeeperConnector;
+import io.mortise.zookeeper.internal.ZooKeeperTarget;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -55,25 +55,29 @@ public final class CuratorStore {
   }
 
   static LockStore open(StoreUrl url) {
-    Servers servers = Servers.parse(url, Set.of("base", "recipe"));
+    ZooKeeperTarget zooKeeperTarget = ZooKeeperTarget.parse(url, Set.of("base", "recipe"));
     Options options =
         Options.DEFAULT
             .withBase(url.parameter("base", ""))
             .withRecipe(recipe(url))
-            .withTimeout(servers.timeout())
-            .withTick(servers.tick())
-            .withAcl(servers.acl());
-    String display = "zk+curator:" + servers + options.base();
-    if (!servers.path().isEmpty()) {
-      Lookout rooted =
-          new Lookout(Connector.to(servers.at("")), display, options.timeout(), Runnable::run);
+            .withTimeout(zooKeeperTarget.timeout())
+            .withTick(zooKeeperTarget.tick())
+            .withAcl(zooKeeperTarget.acl());
+    String display = "zk+curator:" + zooKeeperTarget + options.base();
+    if (!zooKeeperTarget.path().isEmpty()) {
+      AdminConnection rooted =
+          new AdminConnection(
+              ZooKeeperConnector.to(zooKeeperTarget.at("")),
+              display,
+              options.timeout(),
+              Runnable::run);
       try {
-        rooted.prepare(servers.path(), options.acl(), CreateMode.PERSISTENT);
+        rooted.prepare(zooKeeperTarget.path(), options.acl(), CreateMode.PERSISTENT);
       } finally {
         rooted.close();
       }
     }
-    return new CuratorLockStore(Connector.to(servers), options, display);
+    return new CuratorLockStore(ZooKeeperConnector.to(zooKeeperTarget), options, display);
   }
 
   private static LockRecipe recipe(StoreUrl url) {
@@ -114,7 +118,9 @@ public final class CuratorStore {
    */
   public static LockStore over(Callable<ZooKeeper> clients, Options options) {
     return new CuratorLockStore(
-        Connector.over(clients), options, "zk+curator:(client handed in)" + options.base());
+        ZooKeeperConnector.over(clients),
+        options,
+        "zk+curator:(client handed in)" + options.base());
   }
 
   /**
@@ -129,13 +135,15 @@ public final class CuratorStore {
   public static String lockNode(ZooKeeper client, String base, FencingToken token)
       throws KeeperException, InterruptedException {
     String path = new LockPaths(base).of(LockName.of(token.lock()));
-    String prefix = NodeName.prefix(AttemptId.parse(token.holder()));
+    String prefix = ProtectedNodeName.prefix(AttemptId.parse(token.holder()));
     try {
       for (String child : client.getChildren(path, false)) {
         Stat stat =
-            child.startsWith(prefix) ? client.exists(Stand.child(path, child), false) : null;
-        if (stat != null && Tokens.isOf(stat.getCzxid(), token.value())) {
-          return Stand.child(path, child);
+            child.startsWith(prefix)
+                ? client.exists(CuratorAttempt.child(path, child), false)
+                : null;
+        if (stat != null && CuratorTokens.isOf(stat.getCzxid(), token.value())) {
+          return CuratorAttempt.child(path, child);
         }
       }
     } catch (KeeperException.NoNodeException e) {
@@ -169,7 +177,11 @@ public final class CuratorStore {
     /** No base, mutexes, 5 s, tick not given, open to everybody. */
     public static final Options DEFAULT =
         new Options(
-            "", LockRecipe.MUTEX, Servers.DEFAULT_TIMEOUT, Duration.ZERO, Ids.OPEN_ACL_UNSAFE);
+            "",
+            LockRecipe.MUTEX,
+            ZooKeeperTarget.DEFAULT_TIMEOUT,
+            Duration.ZERO,
+            Ids.OPEN_ACL_UNSAFE);
 
     /**
      * Checks the values.
@@ -178,7 +190,7 @@ public final class CuratorStore {
      */
     public Options {
       String checked = new LockPaths(base).base();
-      acl = Servers.checked(timeout, tick, acl);
+      acl = ZooKeeperTarget.checked(timeout, tick, acl);
       base = checked;
     }
 

@@ -92,7 +92,7 @@ enum Recipe {
    *
    * @param reading whether it is a reader's
    */
-  @Nullable Place place(List<String> children, String own, boolean reading) {
+  @Nullable RecipePosition place(List<String> children, String own, boolean reading) {
     String order = order(own);
     String first = own;
     String firstOrder = order;
@@ -125,7 +125,7 @@ enum Recipe {
       }
       wanted |= !before && counts && isMine(child);
     }
-    return found ? new Place(ahead, next, first, stranger, wanted) : null;
+    return found ? new RecipePosition(ahead, next, first, stranger, wanted) : null;
   }
 
   /**
@@ -137,7 +137,7 @@ enum Recipe {
    * @param stranger one of those ahead that no recipe made, and that may stay for ever
    * @param wanted whether somebody is behind who cannot go on before this node leaves
    */
-  record Place(
+  record RecipePosition(
       int ahead, @Nullable String next, String first, @Nullable String stranger, boolean wanted) {
     boolean holds() {
       return ahead == 0;

@@ -1,6 +1,7 @@
 /**
- * What both layouts have in common: where the servers are ({@code Servers}), connections to them
- * ({@code Handle}), and how a session calls back ({@code Guard}, {@code Inbox}). Not for users.
+ * What both layouts have in common: where the servers are ({@code ZooKeeperTarget}), connections to
+ * them ({@code ZooKeeperConnection}), and how a session calls back ({@code OutboxLock}, {@code
+ * NotificationBuffer}). Not for users.
  */
 @NullMarked
 package io.mortise.zookeeper.internal;

@@ -2,9 +2,9 @@ package io.mortise.zookeeper.curator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.Seed;
-import io.mortise.testkit.Waits;
-import io.mortise.zookeeper.curator.Actor.Part;
+import io.mortise.zookeeper.curator.FleetClient.LockShare;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -27,154 +27,160 @@ import org.junit.jupiter.params.provider.EnumSource;
 class CuratorScheduleTest {
   private static final int STEPS = Integer.getInteger("mortise.curator.steps", 60);
 
-  private final Fleet fleet = new Fleet();
-  private final List<Actor> actors = new ArrayList<>();
+  private final MixedFleet mixedFleet = new MixedFleet();
+  private final List<FleetClient> fleetClients = new ArrayList<>();
   private final List<String> steps = new ArrayList<>();
 
   /** Those in the queue, holders included, in the order in which they came. */
-  private final List<Actor> line = new ArrayList<>();
+  private final List<FleetClient> line = new ArrayList<>();
 
   @AfterEach
   void closeFleet() throws Exception {
-    fleet.close();
+    mixedFleet.close();
   }
 
   @ParameterizedTest
   @EnumSource
   @Timeout(1200)
-  void givenRandomScheduleOfBothSides_thenExactlyThoseHoldWhomAFairQueueLetsHold(Actor.Kind kind)
-      throws Exception {
+  void givenRandomScheduleOfBothSides_thenExactlyThoseHoldWhomAFairQueueLetsHold(
+      FleetClient.LockedObject lockedObject) throws Exception {
     Seed seed = Seed.draw();
-    System.out.println("CuratorScheduleTest runs " + kind + " with " + seed);
+    System.out.println("CuratorScheduleTest runs " + lockedObject + " with " + seed);
     RandomGenerator random = seed.random();
     for (int i = 0; i < 3; i++) {
-      actors.add(new OursInFleet("ours" + i, fleet, kind));
-      actors.add(new TheirsInFleet("theirs" + i, fleet, kind));
+      fleetClients.add(new MortiseFleetClient("ours" + i, mixedFleet, lockedObject));
+      fleetClients.add(new CuratorFleetClient("theirs" + i, mixedFleet, lockedObject));
     }
     int restartAt = random.nextInt(STEPS);
     try {
       for (int i = 0; i < STEPS; i++) {
-        step(actors.get(random.nextInt(actors.size())), kind, random);
+        step(fleetClients.get(random.nextInt(fleetClients.size())), lockedObject, random);
         if (i == restartAt) {
           steps.add("restart");
-          Fleet.server().restart();
+          MixedFleet.server().restart();
         }
-        awaitModel(kind);
+        awaitModel(lockedObject);
       }
-      for (Actor actor : List.copyOf(actors)) {
-        while (line.contains(actor)) {
-          Actor next = line.stream().filter(Actor::holds).findFirst().orElseThrow();
+      for (FleetClient fleetClient : List.copyOf(fleetClients)) {
+        while (line.contains(fleetClient)) {
+          FleetClient next = line.stream().filter(FleetClient::holds).findFirst().orElseThrow();
           line.remove(next);
           next.leave();
-          awaitModel(kind);
+          awaitModel(lockedObject);
         }
       }
     } catch (Exception | AssertionError e) {
       throw new AssertionError(
-          "Repeat with " + seed + ". " + present(kind) + " Steps: " + steps, e);
+          "Repeat with " + seed + ". " + present(lockedObject) + " Steps: " + steps, e);
     }
   }
 
-  private void step(Actor actor, Actor.Kind kind, RandomGenerator random) throws Exception {
-    if (!line.contains(actor)) {
-      Part part = actor.draw(kind, random);
+  private void step(
+      FleetClient fleetClient, FleetClient.LockedObject lockedObject, RandomGenerator random)
+      throws Exception {
+    if (!line.contains(fleetClient)) {
+      LockShare lockShare = fleetClient.draw(lockedObject, random);
       if (random.nextInt(4) == 0) {
-        line.add(actor);
-        actor.takes(part);
-        boolean expected = holding(kind).contains(actor);
-        steps.add(actor + " tries as " + part + ": " + expected);
-        boolean got = actor.tries(part);
-        assertThat(got).as("%s tries", actor).isEqualTo(expected);
+        line.add(fleetClient);
+        fleetClient.takes(lockShare);
+        boolean expected = holding(lockedObject).contains(fleetClient);
+        steps.add(fleetClient + " tries as " + lockShare + ": " + expected);
+        boolean got = fleetClient.tries(lockShare);
+        assertThat(got).as("%s tries", fleetClient).isEqualTo(expected);
         if (!got) {
-          line.remove(actor);
+          line.remove(fleetClient);
         }
       } else {
-        line.add(actor);
-        steps.add(actor + " enters as " + part);
-        actor.enters(part);
+        line.add(fleetClient);
+        steps.add(fleetClient + " enters as " + lockShare);
+        fleetClient.enters(lockShare);
       }
-    } else if (!actor.holds()) {
-      if (actor.givesUp()) {
-        steps.add(actor + " gives up");
-        line.remove(actor);
+    } else if (!fleetClient.holds()) {
+      if (fleetClient.givesUp()) {
+        steps.add(fleetClient + " gives up");
+        line.remove(fleetClient);
       }
     } else if (random.nextInt(12) == 0) {
-      steps.add(actor + " expires");
-      line.remove(actor);
-      actor.expires();
+      steps.add(fleetClient + " expires");
+      line.remove(fleetClient);
+      fleetClient.expires();
     } else {
-      steps.add(actor + " leaves");
-      line.remove(actor);
-      actor.leave();
+      steps.add(fleetClient + " leaves");
+      line.remove(fleetClient);
+      fleetClient.leave();
     }
   }
 
   /** Whom a fair queue lets hold. */
-  private Set<Actor> holding(Actor.Kind kind) {
-    Set<Actor> holding = new HashSet<>();
+  private Set<FleetClient> holding(FleetClient.LockedObject lockedObject) {
+    Set<FleetClient> holding = new HashSet<>();
     int used = 0;
     boolean writer = false;
-    for (Actor actor : line) {
-      Part part = actor.part();
-      switch (kind) {
+    for (FleetClient fleetClient : line) {
+      LockShare lockShare = fleetClient.part();
+      switch (lockedObject) {
         case MUTEX -> {
           if (holding.isEmpty()) {
-            holding.add(actor);
+            holding.add(fleetClient);
           }
         }
         case READ_WRITE -> {
-          boolean first = actor == line.get(0);
-          if (part.reads() ? !writer : first) {
-            holding.add(actor);
+          boolean first = fleetClient == line.get(0);
+          if (lockShare.reads() ? !writer : first) {
+            holding.add(fleetClient);
           }
-          writer |= !part.reads();
+          writer |= !lockShare.reads();
         }
         case SEMAPHORE -> {
-          used += part.permits();
-          if (used > Actor.PERMITS) {
+          used += lockShare.permits();
+          if (used > FleetClient.PERMITS) {
             return holding;
           }
-          holding.add(actor);
+          holding.add(fleetClient);
         }
       }
     }
     return holding;
   }
 
-  private void awaitModel(Actor.Kind kind) {
-    Set<Actor> expected = holding(kind);
-    Waits.until(
-        Fleet.LONG,
+  private void awaitModel(FleetClient.LockedObject lockedObject) {
+    Set<FleetClient> expected = holding(lockedObject);
+    BoundedWait.until(
+        MixedFleet.LONG,
         "after " + steps.get(steps.size() - 1) + " exactly " + expected + " held",
         () ->
-            actors.stream().filter(Actor::holds).collect(Collectors.toSet()).equals(expected)
-                && areNodes(kind, expected));
+            fleetClients.stream()
+                    .filter(FleetClient::holds)
+                    .collect(Collectors.toSet())
+                    .equals(expected)
+                && areNodes(lockedObject, expected));
   }
 
   /** What is to be, and what is. */
-  private String present(Actor.Kind kind) {
-    String path = fleet.path(Actor.LOCK);
-    List<Actor> hold = actors.stream().filter(Actor::holds).toList();
+  private String present(FleetClient.LockedObject lockedObject) {
+    String path = mixedFleet.path(FleetClient.LOCK);
+    List<FleetClient> hold = fleetClients.stream().filter(FleetClient::holds).toList();
     return "Line: %s. Hold: %s, and should: %s. Nodes: %s, %s, %s."
         .formatted(
             line,
             hold,
-            holding(kind),
-            fleet.nodes(path),
-            fleet.nodes(path + "/locks"),
-            fleet.nodes(path + "/leases"));
+            holding(lockedObject),
+            mixedFleet.nodes(path),
+            mixedFleet.nodes(path + "/locks"),
+            mixedFleet.nodes(path + "/leases"));
   }
 
-  private boolean areNodes(Actor.Kind kind, Set<Actor> holding) {
-    if (kind != Actor.Kind.SEMAPHORE) {
-      return fleet.nodes(fleet.path(Actor.LOCK)).size() == line.size();
+  private boolean areNodes(FleetClient.LockedObject lockedObject, Set<FleetClient> holding) {
+    if (lockedObject != FleetClient.LockedObject.SEMAPHORE) {
+      return mixedFleet.nodes(mixedFleet.path(FleetClient.LOCK)).size() == line.size();
     }
-    List<Actor> waiting = line.stream().filter(actor -> !holding.contains(actor)).toList();
+    List<FleetClient> waiting =
+        line.stream().filter(fleetClient -> !holding.contains(fleetClient)).toList();
     // Whoever is first in line has made its leases already.
     int leases =
-        holding.stream().mapToInt(actor -> actor.part().permits()).sum()
+        holding.stream().mapToInt(fleetClient -> fleetClient.part().permits()).sum()
             + (waiting.isEmpty() ? 0 : waiting.get(0).part().permits());
-    return fleet.nodes(fleet.path(Actor.LOCK + "/locks")).size() == waiting.size()
-        && fleet.nodes(fleet.path(Actor.LOCK + "/leases")).size() == leases;
+    return mixedFleet.nodes(mixedFleet.path(FleetClient.LOCK + "/locks")).size() == waiting.size()
+        && mixedFleet.nodes(mixedFleet.path(FleetClient.LOCK + "/leases")).size() == leases;
   }
 }

@@ -32,7 +32,7 @@ final class CuratorUnderTest implements StoreUnderTest {
   private LockStore reopen() {
     return CuratorStore.open(
         "zk+curator://"
-            + Fleet.server().address()
+            + MixedFleet.server().address()
             + "?tick=100ms&recipe="
             + (recipe == Recipe.MUTEX ? "mutex" : "readwrite")
             + "&base="
@@ -68,7 +68,7 @@ final class CuratorUnderTest implements StoreUnderTest {
   @Override
   public Optional<LockStore> restart(LockStore before) {
     before.close();
-    Fleet.server().restart();
+    MixedFleet.server().restart();
     store = reopen();
     return Optional.of(store);
   }

@@ -15,14 +15,16 @@ class MortiseInterProcessLockTest {
   void givenLockInPlaceOfAMutex_thenItIsReentrant_ownedByItsThread_andExcludesOthers()
       throws Exception {
     try (LockClient client = LockClient.connect("mem:");
-        Fleet fleet = new Fleet()) {
+        MixedFleet mixedFleet = new MixedFleet()) {
       InterProcessLock lock = MortiseInterProcessLock.over(client.lock("a"));
       InterProcessLock other = MortiseInterProcessLock.over(client.lock("a"));
       assertThat(lock.isAcquiredInThisProcess()).isFalse();
       lock.acquire();
       assertThat(lock.acquire(1, TimeUnit.SECONDS)).isTrue();
-      assertThat(Fleet.get(fleet.start(() -> other.acquire(50, TimeUnit.MILLISECONDS)))).isFalse();
-      assertThat(Fleet.get(fleet.start(() -> lock.acquire(-1, TimeUnit.MILLISECONDS)))).isFalse();
+      assertThat(MixedFleet.get(mixedFleet.start(() -> other.acquire(50, TimeUnit.MILLISECONDS))))
+          .isFalse();
+      assertThat(MixedFleet.get(mixedFleet.start(() -> lock.acquire(-1, TimeUnit.MILLISECONDS))))
+          .isFalse();
       lock.release();
       assertThat(lock.isAcquiredInThisProcess()).isTrue();
       assertThat(((MortiseInterProcessLock) lock).lease()).isPresent();

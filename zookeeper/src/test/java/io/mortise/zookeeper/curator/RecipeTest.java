@@ -3,7 +3,7 @@ package io.mortise.zookeeper.curator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.testkit.Seed;
-import io.mortise.zookeeper.curator.Recipe.Place;
+import io.mortise.zookeeper.curator.Recipe.RecipePosition;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -19,11 +19,12 @@ class RecipeTest {
   private static final String A = "_c_00000000-0000-4000-8000-00000000000a-";
   private static final String B = "_c_ffffffff-ffff-4fff-8fff-fffffffffff0-";
 
-  private static Place place(Recipe recipe, boolean reading, String own, String... others) {
+  private static RecipePosition place(
+      Recipe recipe, boolean reading, String own, String... others) {
     List<String> children = new ArrayList<>(List.of(others));
     children.add(own);
     Collections.shuffle(children, new Random(7));
-    Place place = recipe.place(children, own, reading);
+    RecipePosition place = recipe.place(children, own, reading);
     assertThat(place).isNotNull();
     return place;
   }
@@ -45,7 +46,7 @@ class RecipeTest {
       List<String> sorted = LockInternals.getSortedChildren("lock-", curator, children);
       PredicateResults expected = curator.getsTheLock(null, sorted, own, 1);
 
-      Place place = Recipe.MUTEX.place(children, own, false);
+      RecipePosition place = Recipe.MUTEX.place(children, own, false);
 
       assertThat(place).isNotNull();
       assertThat(place.holds())

@@ -1,0 +1,118 @@
+package io.mortise.bench;
+
+import io.mortise.bench.subject.StoreUrls;
+import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.testkit.server.MariaDbServer;
+import io.mortise.testkit.server.MySqlServer;
+import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testkit.server.RedisServer;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** The servers of a run: those that were named, and own ones for the rest. For one thread. */
+final class BenchServers implements AutoCloseable {
+  private final Map<StoreKind, String> named;
+  private final Path folder;
+  private final Map<StoreKind, String> urls = new EnumMap<>(StoreKind.class);
+  private final List<String> described = new ArrayList<>();
+  private final Deque<Runnable> ends = new ArrayDeque<>();
+
+  /**
+   * @param named URLs of servers that run already
+   * @param folder where files go
+   */
+  BenchServers(Map<StoreKind, String> named, Path folder) {
+    this.named = named;
+    this.folder = folder;
+  }
+
+  /** Makes a store available: starts its server if it is not named. Blocks. */
+  void want(StoreKind storeKind) {
+    if (storeKind == StoreKind.PROCESS) {
+      return;
+    }
+    String own = named.get(storeKind);
+    urls.put(storeKind, own == null ? start(storeKind) : own);
+    described.add(
+        storeKind.name().toLowerCase(Locale.ROOT) + (own == null ? " of its own" : " of yours"));
+  }
+
+  private String start(StoreKind storeKind) {
+    return switch (storeKind) {
+      case SQLITE -> "jdbc:sqlite:" + folder.resolve("bench.db");
+      case REDIS -> {
+        RedisServer redis =
+            RedisServer.start(
+                RedisServer.installed(7)
+                    .or(RedisServer::bundled)
+                    .orElseThrow(() -> missing("redis-server 7")));
+        ends.push(redis::close);
+        yield redis.url();
+      }
+      case POSTGRESQL -> {
+        PostgresServer postgres =
+            PostgresServer.start(
+                PostgresServer.installed().orElseThrow(() -> missing("postgres and initdb")),
+                // One for each thread of several subjects.
+                "-c",
+                "max_connections=400");
+        ends.push(postgres::close);
+        yield postgres.url();
+      }
+      case MARIADB -> {
+        MariaDbServer mariadb =
+            MariaDbServer.start(MariaDbServer.installed().orElseThrow(() -> missing("mariadbd")));
+        ends.push(mariadb::close);
+        yield mariadb.url();
+      }
+      case MYSQL -> {
+        MySqlServer mysql =
+            MySqlServer.start(MySqlServer.bundled().orElseThrow(() -> missing("mysqld 8.0")));
+        ends.push(mysql::close);
+        // MariaDB's driver asks for it, on a connection without TLS.
+        yield mysql.url() + "&allowPublicKeyRetrieval=true";
+      }
+      case ZOOKEEPER -> {
+        ZooKeeperServer zooKeeper =
+            ZooKeeperServer.start(
+                // As it comes, not as tests want it.
+                ZooKeeperServer.Setup.single()
+                    .with("tickTime", "2000")
+                    .with("maxSessionTimeout", "40000")
+                    .withOptions(List.of("-Xmx512m", "-XX:+UseSerialGC")));
+        ends.push(zooKeeper::close);
+        yield zooKeeper.url();
+      }
+      case PROCESS -> throw new IllegalArgumentException("Needs no server.");
+    };
+  }
+
+  private static IllegalStateException missing(String program) {
+    return new IllegalStateException(
+        "There is no "
+            + program
+            + " on the PATH. Install it, name a running server with --server, or choose other --stores.");
+  }
+
+  StoreUrls stores() {
+    return new StoreUrls(urls);
+  }
+
+  String described() {
+    return String.join(", ", described);
+  }
+
+  @Override
+  public void close() {
+    while (!ends.isEmpty()) {
+      ends.pop().run();
+    }
+  }
+}

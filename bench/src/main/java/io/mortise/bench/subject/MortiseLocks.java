@@ -1,0 +1,79 @@
+package io.mortise.bench.subject;
+
+import io.mortise.DistributedLock;
+import io.mortise.JavaLock;
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Mortise over any store, with one set of options. Reads the token of every grant. */
+public final class MortiseLocks implements Subject {
+  static final LockOptions FAIR = LockOptions.DEFAULTS.withFair(true);
+  static final LockOptions ASYNC = LockOptions.DEFAULTS.withReleaseAsync(true);
+
+  private final LockClient client;
+  private final LockOptions options;
+
+  MortiseLocks(String url, LockOptions options) {
+    this.client = LockClient.connect(url);
+    this.options = options;
+  }
+
+  @Override
+  public LockHandle lockHandle(String name) {
+    return new LeaseHandle(client.lock(name, options));
+  }
+
+  @Override
+  public Object hold(String name, long waitMillis) throws InterruptedException {
+    return client.lock(name, options).acquireWithin(Duration.ofMillis(waitMillis));
+  }
+
+  /** A view that a thread can enter again while it holds the lock. */
+  public JavaLock javaLock(String name) {
+    return client.lock(name, options).asJavaLock();
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  private static final class LeaseHandle implements LockHandle {
+    private final DistributedLock lock;
+    private @Nullable Lease lease;
+    private long lastToken;
+
+    LeaseHandle(DistributedLock lock) {
+      this.lock = lock;
+    }
+
+    @Override
+    public boolean take(long waitMillis) throws InterruptedException {
+      Optional<Lease> granted = lock.tryAcquire(Duration.ofMillis(waitMillis));
+      if (granted.isEmpty()) {
+        return false;
+      }
+      lease = granted.get();
+      long token = lease.token();
+      if (token <= lastToken) {
+        throw new IllegalStateException(
+            "Token " + token + " of lock '" + lock.name() + "' came after " + lastToken + ".");
+      }
+      lastToken = token;
+      return true;
+    }
+
+    @Override
+    public void release() {
+      Lease held = lease;
+      lease = null;
+      if (held != null) {
+        held.close();
+      }
+    }
+  }
+}

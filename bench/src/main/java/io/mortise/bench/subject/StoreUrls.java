@@ -1,0 +1,42 @@
+package io.mortise.bench.subject;
+
+import io.mortise.bench.subject.Subjects.StoreKind;
+import java.net.URI;
+import java.util.Map;
+
+/**
+ * Where the stores of a run are.
+ *
+ * @param urls of each place that is there; of SQLite the file
+ */
+public record StoreUrls(Map<StoreKind, String> urls) {
+  /** Makes it immutable. */
+  public StoreUrls {
+    urls = Map.copyOf(urls);
+  }
+
+  /** The URL of a place that is there. */
+  public String url(StoreKind storeKind) {
+    String url = urls.get(storeKind);
+    if (url == null) {
+      throw new IllegalStateException("There is no " + storeKind + " in this run.");
+    }
+    return url;
+  }
+
+  String redisHost() {
+    return URI.create(url(StoreKind.REDIS)).getHost();
+  }
+
+  /** The servers as ZooKeeper's clients want them: {@code host:port}, separated by commas. */
+  public String zooKeeperServers() {
+    String rest = url(StoreKind.ZOOKEEPER).substring("zk://".length());
+    int path = rest.indexOf('/');
+    return path < 0 ? rest : rest.substring(0, path);
+  }
+
+  int redisPort() {
+    int port = URI.create(url(StoreKind.REDIS)).getPort();
+    return port < 0 ? 6379 : port;
+  }
+}

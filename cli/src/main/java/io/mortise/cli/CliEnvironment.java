@@ -1,0 +1,52 @@
+package io.mortise.cli;
+
+import io.mortise.LockClient;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the tool finds around it. Handed in, so that a test can be the surroundings.
+ *
+ * @param variables the environment
+ * @param connector opens stores
+ * @param out made harmless for terminals by {@link SanitizedStream}, as is {@code err}
+ */
+record CliEnvironment(
+    Map<String, String> variables,
+    StoreOpener connector,
+    InputStream in,
+    PrintStream out,
+    PrintStream err) {
+
+  CliEnvironment {
+    out = SanitizedStream.out(out);
+    err = SanitizedStream.err(err);
+  }
+
+  /** Those of this process, whose log goes to the same standard error. */
+  static CliEnvironment ofProcess(StoreOpener connector) {
+    System.setErr(SanitizedStream.err(System.err));
+    return new CliEnvironment(System.getenv(), connector, System.in, System.out, System.err);
+  }
+
+  /** Opens stores. */
+  @FunctionalInterface
+  interface StoreOpener {
+    /**
+     * Connects. Blocks.
+     *
+     * @param ttl of the session; null for the default
+     */
+    LockClient connect(String url, @Nullable Duration ttl);
+
+    /** Opens the store itself, to look at it. Blocks. */
+    default LockStore open(String url) {
+      return LockStore.connect(StoreUrl.parse(url));
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package io.mortise.cli;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.PartitionedStore;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreSession;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at a store: what it tells about its own settings, and what can be measured from here. Makes
+ * a session and takes one lock, and gives both back.
+ */
+final class StoreDiagnostics {
+  private static final Duration TTL = Duration.ofSeconds(15);
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  /** Between the two looks at the store's clock. */
+  private static final Duration APART = Duration.ofSeconds(1);
+
+  private static final int SAMPLES = 10;
+
+  /** How differently clocks may run: what the engine allows for. */
+  private static final double MOST_DRIFT = 0.001;
+
+  private final LockStore store;
+  private final SecureRandom random = new SecureRandom();
+  private long beat;
+
+  StoreDiagnostics(LockStore store) {
+    this.store = store;
+  }
+
+  /** What the store's clock showed when ours showed that; the quickest of several looks. */
+  private record StoreClockSample(long storeMicros, long nanos, Instant wall, long tookNanos) {}
+
+  /** What the store tells, and behind it what was measured. Blocks for two seconds. */
+  StoreReport run() {
+    StoreReport told = await(store.examine());
+    StoreReport.Builder report = StoreReport.about(told.mode());
+    told.findings().forEach(report::add);
+    tryLock(report);
+    SessionSpec spec =
+        new SessionSpec(
+            SessionId.random(random),
+            TTL,
+            new ClientLabel("doctor", ProcessHandle.current().pid(), "mortise doctor"));
+    LockStore part = store instanceof PartitionedStore parts ? parts.partition(0) : store;
+    StoreSession session = part.open(spec, news -> {});
+    try {
+      StoreClockSample first = look(session);
+      LockSupport.parkNanos(APART.toNanos());
+      StoreClockSample second = look(session);
+      measured(report, first, second);
+    } finally {
+      await(session.close());
+    }
+    return report.build();
+  }
+
+  private void tryLock(StoreReport.Builder report) {
+    String name = "mortise-doctor-" + Long.toHexString(random.nextLong());
+    try (LockClient client = LockClient.builder().store(store).ttl(TTL).name("doctor").build();
+        Lease lease = client.lock(name).tryAcquire().orElseThrow()) {
+      report.fine(
+          "a lock",
+          "token " + lease.token(),
+          "Could be taken and is given back: the rights suffice.");
+    }
+  }
+
+  private StoreClockSample look(StoreSession session) {
+    StoreClockSample best = null;
+    for (int i = 0; i < SAMPLES; i++) {
+      long next = beat + 1;
+      Instant wall = Instant.now();
+      long sent = System.nanoTime();
+      Renewal renewal = await(session.renew(beat, next, List.of()));
+      long took = System.nanoTime() - sent;
+      if (!(renewal instanceof Renewal.Renewed renewed)) {
+        throw new StoreUnavailableException(
+            "Store '" + store.profile().display() + "' did not renew a session: " + renewal);
+      }
+      beat = next;
+      if (best == null || took < best.tookNanos()) {
+        best =
+            new StoreClockSample(
+                renewed.storeMicros(), sent + took / 2, wall.plusNanos(took / 2), took);
+      }
+    }
+    return Objects.requireNonNull(best);
+  }
+
+  private static void measured(
+      StoreReport.Builder report, StoreClockSample first, StoreClockSample second) {
+    long took = Math.min(first.tookNanos(), second.tookNanos());
+    report.fine(
+        "round trip",
+        millis(took / 1e6) + " ms",
+        "The quickest of " + 2 * SAMPLES + " renewals; an acquire takes about as long.");
+    if (first.storeMicros() == 0) {
+      return;
+    }
+    long offset = second.storeMicros() - ChronoUnit.MICROS.between(Instant.EPOCH, second.wall());
+    report.fine(
+        "clock",
+        millis(Math.abs(offset) / 1e3) + " ms " + (offset < 0 ? "behind" : "ahead of") + " ours",
+        "Nothing depends on that they show the same.");
+    double local = second.nanos() - first.nanos();
+    double rate = (second.storeMicros() - first.storeMicros()) * 1e3 / local - 1;
+    double doubt = ((first.tookNanos() + second.tookNanos()) / 2.0 + 2e3) / local;
+    String value = String.format(Locale.ROOT, "%+.3f %% (± %.3f %%)", rate * 100, doubt * 100);
+    String meaning = "Clocks have to run at the same rate within 0.1 %.";
+    if (Math.abs(rate) - doubt > MOST_DRIFT) {
+      report.weak(
+          "clock rate",
+          value,
+          meaning + " This one was set while we looked, is being slewed, or runs wrong.",
+          "Look again; if it stays so, look after the clocks of both hosts.",
+          "server-clock-forward");
+    } else {
+      report.fine("clock rate", value, meaning);
+    }
+  }
+
+  private static String millis(double millis) {
+    return String.format(Locale.ROOT, millis < 10 ? "%.2f" : "%.0f", millis);
+  }
+
+  private <T extends @Nullable Object> T await(CompletionStage<T> stage) {
+    try {
+      return stage.toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new IllegalStateException(e);
+    } catch (TimeoutException e) {
+      throw new StoreUnavailableException(
+          "Store '" + store.profile().display() + "' does not answer.", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException("Interrupted.", e);
+    }
+  }
+}

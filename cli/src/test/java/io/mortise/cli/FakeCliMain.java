@@ -1,0 +1,12 @@
+package io.mortise.cli;
+
+/** The tool as a process of its own, over {@link FakeClient}. */
+final class FakeCliMain {
+  private FakeCliMain() {}
+
+  public static void main(String[] args) {
+    FakeClient client = new FakeClient();
+    client.views.add(SampleLocks.held("held"));
+    System.exit(Main.execute(CliEnvironment.ofProcess((url, ttl) -> client), args));
+  }
+}

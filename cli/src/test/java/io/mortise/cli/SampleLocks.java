@@ -1,0 +1,80 @@
+package io.mortise.cli;
+
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.Access;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.LockParticipant.Share;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionId;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** Locks to look at. */
+final class SampleLocks {
+  static final AttemptId FIRST = new AttemptId(new SessionId("AAAAAAAAAAAA"), 1);
+  static final AttemptId SECOND = new AttemptId(new SessionId("BBBBBBBBBBBB"), 2);
+
+  private SampleLocks() {}
+
+  /** Held by one, waited for by another whose label tries to clear the screen. */
+  static LockInfo held(String name) {
+    return lock(
+        name,
+        9_007_199_254_740_993L,
+        List.of(
+            party(
+                FIRST,
+                "db1",
+                "report.sh",
+                Access.EXCLUSIVE,
+                9_007_199_254_740_993L,
+                Duration.ofMinutes(3))),
+        List.of(
+            party(SECOND, "db2", "\u001b[2Jevil", Access.EXCLUSIVE, 0, Duration.ofSeconds(12))));
+  }
+
+  /** Held by one who says something about it. */
+  static LockInfo labelled(String name, String label) {
+    return lock(
+        name,
+        5,
+        List.of(party(FIRST, "db1", label, Access.EXCLUSIVE, 5, Duration.ofMinutes(3))),
+        List.of());
+  }
+
+  /** Held by two together. */
+  static LockInfo shared(String name) {
+    return lock(
+        name,
+        12,
+        List.of(
+            party(FIRST, "db1", "", Access.SHARED, 11, Duration.ofSeconds(5)),
+            party(SECOND, "db2", "", Access.SHARED, 12, Duration.ofSeconds(4))),
+        List.of());
+  }
+
+  /** Held by nobody, but shut. */
+  static LockInfo closed(String name) {
+    return new LockInfo(name, OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of());
+  }
+
+  private static LockInfo lock(
+      String name, long lastToken, List<LockParticipant> holders, List<LockParticipant> waiters) {
+    return new LockInfo(name, OptionalInt.empty(), lastToken, Duration.ZERO, holders, waiters);
+  }
+
+  private static LockParticipant party(
+      AttemptId attempt, String host, String label, Access access, long token, Duration since) {
+    return new LockParticipant(
+        attempt.encoded(),
+        new ClientInfo(host, 4711, "mortise"),
+        label,
+        new Share(access, 0, 0),
+        token,
+        since,
+        Duration.ofSeconds(11),
+        null);
+  }
+}

@@ -1,0 +1,65 @@
+package io.mortise.admin;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A holder of a lock, or a waiter for it.
+ *
+ * @param attempt tells it apart from all others; for {@link LockAdmin#evict}
+ * @param client the process; null if its session is over
+ * @param label as {@link io.mortise.LockOptions#withLabel} gave it; empty if there is none
+ * @param share what it holds or waits for
+ * @param token the first fencing token of a holder; 0 for a waiter
+ * @param since how long it has held or waited, by the store's time; zero if the store does not know
+ * @param sessionLeft how long its session lives without a further renewal; zero if it is over
+ * @param atMostLeft what is left of a holder's at-most time; null if there is none
+ */
+public record LockParticipant(
+    String attempt,
+    @Nullable ClientInfo client,
+    String label,
+    Share share,
+    long token,
+    Duration since,
+    Duration sessionLeft,
+    @Nullable Duration atMostLeft) {
+
+  /**
+   * A process that uses locks.
+   *
+   * @param host its host's name
+   * @param pid its process number there; 0 if the store does not keep it
+   * @param name as {@link io.mortise.LockClientBuilder#name} gave it; empty if there is none
+   */
+  public record ClientInfo(String host, long pid, String name) {}
+
+  /**
+   * How much of a lock.
+   *
+   * @param kind of access
+   * @param permits how many of a semaphore's permits; 0 for locks and read/write locks
+   * @param of how many permits the semaphore has; 0 for locks and read/write locks
+   */
+  public record Share(Access kind, int permits, int of) {
+    /** {@code exclusive}, {@code shared} or {@code 2 of 10 permits}. */
+    @Override
+    public String toString() {
+      return switch (kind) {
+        case EXCLUSIVE -> "exclusive";
+        case SHARED -> "shared";
+        case PERMITS -> permits + " of " + of + " permits";
+      };
+    }
+  }
+
+  /** Ways of holding. */
+  public enum Access {
+    /** Nobody else can hold at the same time. */
+    EXCLUSIVE,
+    /** A reader of a read/write lock. */
+    SHARED,
+    /** Permits of a semaphore. */
+    PERMITS
+  }
+}

@@ -1,0 +1,138 @@
+package io.mortise.internal.engine;
+
+import io.mortise.FencingToken;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.function.CheckedSupplier;
+import java.lang.ref.Cleaner;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Notices leases that are dropped without being closed: such a lock stays held for as long as its
+ * process lives. To watch a lease costs more memory than to hold it, so one in 64 is watched: a
+ * leak that repeats shows soon.
+ */
+final class LeaseLeakDetector {
+  private static final Logger log = LoggerFactory.getLogger(LeaseLeakDetector.class);
+  private static final int SAMPLE = 64;
+
+  /** One thread for all clients of the JVM, made when the first lease is watched. */
+  private static final class CleanerHolder {
+    static final Cleaner CLEANER = Cleaner.create();
+  }
+
+  private final AtomicInteger count = new AtomicInteger();
+
+  /** The lease itself, or a watched one that does the same. The first of a client is watched. */
+  Lease watch(LeaseImpl lease) {
+    if (count.getAndIncrement() % SAMPLE != 0) {
+      return lease;
+    }
+    TrackedLease trackedLease = new TrackedLease(lease);
+    // Must not refer to the watched lease, or it would never become unreachable; nor to the lease
+    // itself, from which a listener may lead to it. The engine refers to a lease that is open.
+    WeakReference<LeaseImpl> held = new WeakReference<>(lease);
+    CleanerHolder.CLEANER.register(trackedLease, () -> dropped(held.get()));
+    return trackedLease;
+  }
+
+  private static void dropped(@Nullable LeaseImpl lease) {
+    if (lease != null && lease.isOpen()) {
+      log.warn(
+          "A lease on lock '{}' was dropped without being closed (token={}). The lock stays held while this process"
+              + " lives. Close leases by try-with-resources.",
+          lease.name(),
+          lease.rawToken());
+    }
+  }
+
+  /** The lease behind what {@link #watch} returned. */
+  static LeaseImpl unwrap(Lease lease) {
+    return lease instanceof TrackedLease trackedLease ? trackedLease.lease() : (LeaseImpl) lease;
+  }
+
+  private record TrackedLease(LeaseImpl lease) implements Lease {
+    @Override
+    public String name() {
+      return lease.name();
+    }
+
+    @Override
+    public long token() {
+      return lease.token();
+    }
+
+    @Override
+    public FencingToken fencingToken() {
+      return lease.fencingToken();
+    }
+
+    @Override
+    public State state() {
+      return lease.state();
+    }
+
+    @Override
+    public boolean isValid() {
+      return lease.isValid();
+    }
+
+    @Override
+    public Duration remaining() {
+      return lease.remaining();
+    }
+
+    @Override
+    public void ensureValid() {
+      lease.ensureValid();
+    }
+
+    @Override
+    public void onLost(Consumer<? super LeaseLostException> listener) {
+      lease.onLost(listener);
+    }
+
+    @Override
+    public <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task)
+        throws X {
+      return lease.run(task);
+    }
+
+    @Override
+    public void extend(Duration atMost) {
+      lease.extend(atMost);
+    }
+
+    @Override
+    public void keepShut(Duration atLeast) {
+      lease.keepShut(atLeast);
+    }
+
+    @Override
+    public void downgrade() {
+      lease.downgrade();
+    }
+
+    @Override
+    public CompletableFuture<Void> releaseAsync() {
+      return lease.releaseAsync();
+    }
+
+    @Override
+    public void close() {
+      lease.close();
+    }
+
+    @Override
+    public String toString() {
+      return lease.toString();
+    }
+  }
+}

@@ -1,0 +1,228 @@
+package io.mortise.internal.engine;
+
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionNotification;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Turns what the session keeper tells into changes of claims. Called with no lock held. */
+final class SessionEventHandler implements SessionRenewer.SessionLifecycleListener {
+  private static final Logger log = LoggerFactory.getLogger(SessionEventHandler.class);
+
+  /** A store that was fit before may be failing over: so long its waiters are not told. */
+  private static final long FAILOVER_NANOS = 2_000_000_000;
+
+  private final Engine engine;
+
+  /** Whether a session was ever open. Guarded by nothing: the keeper calls one after the other. */
+  private volatile boolean hasOpened;
+
+  /** Since when no session could be opened because the store is unfit; 0 if that is not so. */
+  private volatile long unfitSince;
+
+  SessionEventHandler(Engine engine) {
+    this.engine = engine;
+  }
+
+  @Override
+  public Engine engine() {
+    return engine;
+  }
+
+  @Override
+  public void opened(LiveSession session) {
+    hasOpened = true;
+    unfitSince = 0;
+    // Those alone that are there now: if this session is lost meanwhile they come back, for the
+    // next.
+    List<Claim> unsent = new ArrayList<>();
+    for (Claim claim = engine.unsent.poll(); claim != null; claim = engine.unsent.poll()) {
+      unsent.add(claim);
+    }
+    for (Claim claim : unsent) {
+      Stripe stripe = engine.stripe(claim.name);
+      stripe.lock();
+      try {
+        if (claim.phase() == ClaimPhase.UNSENT) {
+          engine.acquireProtocol.begin(stripe, claim);
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+  }
+
+  @Override
+  public void openFailed(Throwable cause) {
+    StoreUnfitException unfit = stillUnfit(cause);
+    for (Claim claim : engine.unsent) {
+      Stripe stripe = engine.stripe(claim.name);
+      stripe.lock();
+      try {
+        if (claim.phase() == ClaimPhase.UNSENT && unfit != null) {
+          engine.transitions.fail(stripe, claim, unfit);
+        } else if (claim.phase() == ClaimPhase.UNSENT) {
+          claim.storeFailure(cause);
+          engine.acquireProtocol.completeTryWaiters(
+              stripe, claim, WaiterState.FAILED, engine.unavailable(claim.name, cause));
+          if (claim.head() == null) {
+            engine.transitions.discard(stripe, claim);
+          }
+        }
+        if (claim.phase() != ClaimPhase.UNSENT) {
+          engine.unsent.remove(claim);
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+  }
+
+  /** Why nobody needs to wait for this store; null if it may be fit again soon. */
+  private @Nullable StoreUnfitException stillUnfit(Throwable cause) {
+    StoreUnfitException unfit = Engine.unfit(cause);
+    if (unfit == null) {
+      unfitSince = 0;
+    } else if (unfitSince == 0) {
+      unfitSince = engine.env.now() | 1;
+    }
+    boolean failsOver = hasOpened && engine.env.now() - unfitSince < FAILOVER_NANOS;
+    return failsOver ? null : unfit;
+  }
+
+  @Override
+  public void notifications(LiveSession session, SessionNotification sessionNotification) {
+    AttemptId attempt = sessionNotification.attempt();
+    if (!attempt.session().equals(session.id())) {
+      return;
+    }
+    Stripe stripe = engine.stripe(sessionNotification.name());
+    stripe.lock();
+    try {
+      Claim claim = stripe.find(sessionNotification.name(), attempt);
+      if (claim == null && sessionNotification instanceof SessionNotification.MayBeFree) {
+        return;
+      } else if (claim == null) {
+        PendingRelease pendingRelease = stripe.endings.get(attempt);
+        if (pendingRelease == null) {
+          engine.endUnknown(stripe, sessionNotification.name(), attempt);
+        } else if (!(sessionNotification instanceof SessionNotification.HoldEnded)) {
+          pendingRelease.wanted = true;
+        }
+      } else if (sessionNotification instanceof SessionNotification.Granted granted) {
+        pushed(stripe, claim, session, granted);
+      } else if (sessionNotification instanceof SessionNotification.Contended) {
+        engine.localHandoff.wanted(claim);
+      } else if (sessionNotification instanceof SessionNotification.HoldEnded holdEnded) {
+        gone(stripe, claim, holdEnded);
+      } else if (sessionNotification instanceof SessionNotification.MayBeFree
+          && claim.phase() == ClaimPhase.ASKED) {
+        engine.acquireProtocol.pollNow(stripe, claim);
+      }
+    } finally {
+      stripe.unlock();
+    }
+  }
+
+  private void pushed(
+      Stripe stripe, Claim claim, LiveSession session, SessionNotification.Granted granted) {
+    if (claim.phase() != ClaimPhase.ASKED) {
+      return;
+    }
+    long inFlight = engine.store.profile().maxInFlight().toNanos();
+    if (granted.timed() || session.mayBeOutdated(engine.env.now(), inFlight)) {
+      // What is left of its at-most time can only be told by an answer whose question's time is
+      // known; and only that is surely not by a server that has lost its office.
+      engine.acquireProtocol.pollNow(stripe, claim);
+    } else {
+      engine.transitions.held(
+          stripe, claim, session, granted.token(), granted.tokens(), granted.wanted());
+    }
+  }
+
+  private void gone(Stripe stripe, Claim claim, SessionNotification.HoldEnded holdEnded) {
+    String why =
+        switch (holdEnded.how()) {
+          case EVICTED -> "an operator ended it";
+          case EXPIRED -> "its at-most time is over";
+          case TAKEN -> "the store took the session for dead";
+          default -> "the store ended it";
+        };
+    if (claim.phase() == ClaimPhase.HELD
+        && holdEnded.how() == Reply.EndReason.EVICTED
+        && claim.holder != null) {
+      // The store keeps the lock shut until the holder has stopped and says so by closing its
+      // lease.
+      LeaseImpl lease = claim.holder;
+      engine.lose(stripe, claim, why);
+      claim.holder = lease;
+      claim.shared = false;
+      engine.adjustProtocol.moveWaiters(stripe, claim);
+    } else if (claim.phase() == ClaimPhase.HELD) {
+      engine.lose(stripe, claim, why);
+      engine.transitions.release(stripe, claim);
+    } else if (claim.phase() == ClaimPhase.ASKED && holdEnded.how() == Reply.EndReason.EVICTED) {
+      engine.transitions.evicted(stripe, claim);
+    } else if (claim.phase() == ClaimPhase.ASKED) {
+      // Its turn came and passed before it was heard of.
+      engine.transitions.discardLateGrant(
+          stripe, claim, holdEnded.how() == Reply.EndReason.EXPIRED);
+    }
+  }
+
+  @Override
+  public void onReconnected(LiveSession session) {
+    for (Stripe stripe : engine.stripes) {
+      stripe.lock();
+      try {
+        for (Claim claim : Engine.claimsOf(stripe, session)) {
+          if (claim.phase() == ClaimPhase.ASKED && claim.isQueued()) {
+            engine.acquireProtocol.pollNow(stripe, claim);
+          }
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+  }
+
+  @Override
+  public void inDoubt(LiveSession session) {
+    engine.leaseRevalidator.all(session);
+  }
+
+  @Override
+  public void lost(LiveSession session, String reason) {
+    log.debug("Session {} in store {} was lost: {}.", session.id(), engine.storeName(), reason);
+    for (Stripe stripe : engine.stripes) {
+      stripe.lock();
+      try {
+        for (Claim claim : Engine.claimsOf(stripe, session)) {
+          if (claim.phase() == ClaimPhase.HELD) {
+            engine.lose(stripe, claim, reason);
+          }
+          if (claim.head() == null) {
+            engine.transitions.discard(stripe, claim);
+          } else {
+            engine.acquireProtocol.begin(stripe, claim);
+          }
+        }
+        for (PendingRelease pendingRelease : List.copyOf(stripe.endings.values())) {
+          if (pendingRelease.session == session) {
+            engine.endings.forget(stripe, pendingRelease);
+          }
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+    engine.openForUnsent();
+  }
+}

@@ -1,0 +1,92 @@
+package io.mortise.internal.liveness;
+
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Ticker;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Which beats of others this process has seen, and for how long without a change, on its own
+ * monotonic clock. A session whose beat stood still for a whole TTL may be ended by a
+ * compare-and-set of that very beat, whatever the store's clock says or has said.
+ *
+ * <p><b>Why that is safe.</b> The owner believes in its leases until a TTL, less a margin, after it
+ * <em>sent</em> its last renewal, on its own monotonic clock. That renewal was executed before the
+ * beat was read here for the first time. So at the latest a TTL after that reading was received the
+ * owner believes no more, if both clocks run at about the same rate. Should it renew after all, the
+ * beat is another one and the compare-and-set fails.
+ *
+ * <p>Thread-safe. Remembers the 4,096 sessions that were looked at last.
+ */
+public final class HeartbeatMonitor {
+  private static final int MOST = 4_096;
+
+  /** Clock rates may differ by 500 ppm on each side. */
+  private static final long RATES = 1_000;
+
+  private final Ticker ticker;
+  private final ReentrantLock guard = new ReentrantLock();
+  private final Map<SessionId, HeartbeatObservation> heartbeatObservations =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<SessionId, HeartbeatObservation> eldest) {
+          return size() > MOST;
+        }
+      };
+
+  private record HeartbeatObservation(long beat, long since, long whole) {
+    long left(long now) {
+      return whole - (now - since);
+    }
+  }
+
+  /** A watch that has seen nothing yet. */
+  public HeartbeatMonitor(Ticker ticker) {
+    this.ticker = ticker;
+  }
+
+  /**
+   * Takes in a beat that was read just now; to be called after it was received.
+   *
+   * @param ttl of the session that it belongs to
+   * @return how long it has to stand still yet until the session may be ended; zero if it may
+   */
+  public Duration left(SessionId session, long beat, Duration ttl) {
+    guard.lock();
+    try {
+      long now = ticker.nanos();
+      HeartbeatObservation heartbeatObservation = heartbeatObservations.get(session);
+      if (heartbeatObservation == null || heartbeatObservation.beat() != beat) {
+        heartbeatObservation =
+            new HeartbeatObservation(beat, now, ttl.toNanos() + ttl.toNanos() / RATES);
+        heartbeatObservations.put(session, heartbeatObservation);
+      }
+      return Duration.ofNanos(Math.max(0, heartbeatObservation.left(now)));
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Whether the beat that was seen last has stood still for long enough, if it still stands. */
+  public boolean stoodStill(SessionId session) {
+    guard.lock();
+    try {
+      HeartbeatObservation heartbeatObservation = heartbeatObservations.get(session);
+      return heartbeatObservation != null && heartbeatObservation.left(ticker.nanos()) <= 0;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** The session has ended. */
+  public void forget(SessionId session) {
+    guard.lock();
+    try {
+      heartbeatObservations.remove(session);
+    } finally {
+      guard.unlock();
+    }
+  }
+}

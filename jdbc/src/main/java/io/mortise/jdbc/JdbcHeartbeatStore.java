@@ -1,0 +1,51 @@
+package io.mortise.jdbc;
+
+import io.mortise.internal.liveness.HeartbeatStore;
+import io.mortise.spi.SessionId;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/** The beats of sessions, on the lane of renewals. Each step is a transaction of its own. */
+final class JdbcHeartbeatStore implements HeartbeatStore {
+  private final JdbcLockStore store;
+
+  /** Where the next look at some sessions goes on. */
+  private volatile String lookedAt = "";
+
+  JdbcHeartbeatStore(JdbcLockStore store) {
+    this.store = store;
+  }
+
+  @Override
+  public CompletionStage<Optional<Heartbeat>> read(SessionId session) {
+    return store.renewal(
+        link ->
+            Optional.ofNullable(link.rows.session(session.value()))
+                .map(
+                    found ->
+                        new Heartbeat(found.beat(), Duration.of(found.ttl(), ChronoUnit.MICROS))));
+  }
+
+  @Override
+  public CompletionStage<List<SessionId>> some(int limit) {
+    return store.renewal(
+        link -> {
+          List<String> found = link.rows.sessionsAfter(lookedAt, limit);
+          lookedAt = found.size() < limit ? "" : found.get(limit - 1);
+          return found.stream().map(SessionId::new).toList();
+        });
+  }
+
+  @Override
+  public CompletionStage<Boolean> end(SessionId session, long beat) {
+    return store.renewal(link -> link.sessions.end(session, beat));
+  }
+
+  @Override
+  public CompletionStage<Boolean> revive(SessionId session) {
+    return store.renewal(link -> link.sessions.revive(session, link.now()));
+  }
+}

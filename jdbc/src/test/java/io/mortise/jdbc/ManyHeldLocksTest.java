@@ -1,0 +1,193 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockName;
+import io.mortise.Terms;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.SessionDriver;
+import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.Stream;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A process that holds very many locks. On CI a few on SQLite; with {@code -Dmortise.held=100000}
+ * so many, on all databases or those that {@code -Dmortise.held.on} matches, and times are printed.
+ */
+class ManyHeldLocksTest {
+  private static final Integer GIVEN = Integer.getInteger("mortise.held");
+  private static final int LOCKS = GIVEN == null ? 1_000 : GIVEN;
+  private static final int AT_ONCE = 256;
+  private static final int RENEWALS = 20;
+
+  @TestFactory
+  @Timeout(540)
+  Stream<DynamicTest> givenVeryManyHeldLocks_thenARenewalTouchesNone_andTheyAreListedPageByPage() {
+    List<StorageSize> databases =
+        new ArrayList<>(List.of(new StorageSize("SQLite", new SqliteUnderTest())));
+    if (GIVEN != null) {
+      databases.add(new StorageSize("PostgreSQL 18", new PostgresUnderTest(PostgresServers.V18)));
+      databases.add(new StorageSize("MariaDB", new MySqlUnderTest(MySqlServers.MARIADB)));
+      databases.add(new StorageSize("MySQL", new MySqlUnderTest(MySqlServers.MYSQL)));
+    }
+    String on = System.getProperty("mortise.held.on", ".*");
+    return databases.stream()
+        .filter(database -> database.name().matches(on))
+        .map(database -> DynamicTest.dynamicTest(database.name(), () -> check(database)));
+  }
+
+  @Test
+  void givenFewOrManyHeldLocks_thenARenewalTakesAsManyStatements_andAPageAFew() {
+    JdbcDataSource database = new JdbcDataSource();
+    database.setURL("jdbc:h2:mem:held;DB_CLOSE_DELAY=-1");
+    CountingDataSource counting = new CountingDataSource(database);
+    try (LockStore store = JdbcStore.open(counting.source(), "")) {
+      SessionDriver session = SessionDriver.open(store, Duration.ofMinutes(10), "client");
+      session.renew();
+      long none = statements(counting, session::renew);
+      for (int i = 0; i < 300; i++) {
+        session.hold(name(i), Mode.EXCLUSIVE);
+      }
+      assertThat(statements(counting, session::renew)).isEqualTo(none).isLessThanOrEqualTo(5);
+      assertThat(statements(counting, () -> BoundedWait.join(store.inspect(LockQuery.all()))))
+          .isLessThanOrEqualTo(5);
+    }
+  }
+
+  /** The fewest of some tries: meanwhile others look for news. */
+  private static long statements(CountingDataSource counting, Runnable doing) {
+    long fewest = Long.MAX_VALUE;
+    for (int i = 0; i < 30; i++) {
+      long before = counting.count();
+      doing.run();
+      fewest = Math.min(fewest, counting.count() - before);
+    }
+    return fewest;
+  }
+
+  private record StorageSize(String name, StoreUnderTest under) {}
+
+  private static void check(StorageSize database) {
+    try (StoreUnderTest under = database.under();
+        LockStore store = under.open()) {
+      SessionDriver session = SessionDriver.open(store, Duration.ofMinutes(10), "client");
+      List<AttemptId> attempts = new ArrayList<>();
+      for (int i = 0; i < LOCKS; i++) {
+        attempts.add(session.attempt());
+      }
+
+      long began = System.nanoTime();
+      List<Reply> granted = all(session, i -> acquire(name(i), attempts.get(i)));
+      long taken = System.nanoTime() - began;
+      assertThat(granted).allMatch(Reply.Granted.class::isInstance);
+
+      // Whatever is written to a lock's row changes how its holder is shown.
+      Set<LockViewPage> before = pages(store, 1000, false);
+      long[] renewals = new long[RENEWALS];
+      for (int i = 0; i < RENEWALS; i++) {
+        began = System.nanoTime();
+        assertThat(session.renew()).isInstanceOf(Renewal.Renewed.class);
+        renewals[i] = System.nanoTime() - began;
+      }
+      Arrays.sort(renewals);
+
+      began = System.nanoTime();
+      LockViewPage first = BoundedWait.join(store.inspect(LockQuery.all()));
+      long page = System.nanoTime() - began;
+      assertThat(first.locks()).hasSizeLessThanOrEqualTo(200);
+      began = System.nanoTime();
+      int listed = pages(store, 200, true).size();
+      long list = System.nanoTime() - began;
+      assertThat(listed).isEqualTo((LOCKS + 199) / 200);
+      assertThat(before.stream().mapToInt(one -> one.locks().size()).sum()).isEqualTo(LOCKS);
+
+      began = System.nanoTime();
+      List<Reply> ended = all(session, i -> new Request.Abandon(name(i), attempts.get(i)));
+      long given = System.nanoTime() - began;
+      assertThat(ended)
+          .allMatch(
+              reply -> reply instanceof Reply.Ended end && end.was() == Reply.AttemptState.HELD);
+      System.out.printf(
+          "%s, %d held: taken in %.1f s, a renewal %.2f ms (most %.2f), a page of 200 %.1f ms, all"
+              + " pages %.1f s, released in %.1f s%n",
+          database.name(),
+          LOCKS,
+          taken / 1e9,
+          renewals[RENEWALS / 2] / 1e6,
+          renewals[RENEWALS - 1] / 1e6,
+          page / 1e6,
+          list / 1e9,
+          given / 1e9);
+    }
+  }
+
+  private static LockName name(int number) {
+    return LockName.of("held/" + number);
+  }
+
+  private static Request acquire(LockName name, AttemptId attempt) {
+    return new Request.Acquire(name, attempt, Mode.EXCLUSIVE, false, Terms.NONE, 1, 0, null);
+  }
+
+  private interface RequestFactory {
+    Request at(int number);
+  }
+
+  private static List<Reply> all(SessionDriver session, RequestFactory requestFactory) {
+    AtomicReferenceArray<Reply> replies = new AtomicReferenceArray<>(LOCKS);
+    Semaphore room = new Semaphore(AT_ONCE);
+    for (int i = 0; i < LOCKS; i++) {
+      int number = i;
+      room.acquireUninterruptibly();
+      session
+          .session()
+          .submit(
+              requestFactory.at(number),
+              reply -> {
+                replies.set(number, reply);
+                room.release();
+              });
+    }
+    room.acquireUninterruptibly(AT_ONCE);
+    List<Reply> list = new ArrayList<>();
+    for (int i = 0; i < LOCKS; i++) {
+      list.add(replies.get(i));
+    }
+    return list;
+  }
+
+  private static Set<LockViewPage> pages(LockStore store, int limit, boolean idle) {
+    Set<LockViewPage> pages = new HashSet<>();
+    LockQuery next = new LockQuery(null, null, limit, idle);
+    while (true) {
+      LockViewPage page = BoundedWait.join(store.inspect(next));
+      assertThat(page.locks()).hasSizeLessThanOrEqualTo(limit);
+      pages.add(page);
+      String cursor = page.next();
+      if (cursor == null) {
+        return pages;
+      }
+      next = next.from(cursor);
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package io.mortise.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.mortise.spi.StoreUrl;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a store says of its server holds no password. */
+class PasswordRedactorTest {
+  private static String all(Throwable error) {
+    StringWriter text = new StringWriter();
+    error.printStackTrace(new PrintWriter(text));
+    return text.toString();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"mariadb", "mysql", "postgresql"})
+  void givenUserInFrontOfTheHost_whenOpened_thenItIsRefused_andThePasswordIsNotShown(
+      String scheme) {
+    Throwable refusal =
+        catchThrowable(() -> JdbcStore.open("jdbc:" + scheme + "://me:hunter2@127.0.0.1:1/db"));
+    assertThat(refusal).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("?user=");
+    assertThat(all(refusal)).doesNotContain("hunter2");
+  }
+
+  @Test
+  void givenDriverThatQuotesThePassword_whenItFails_thenItIsHiddenInAllCauses() {
+    Properties settings = new Properties();
+    settings.setProperty("password", "hunter2");
+    settings.setProperty("trustStorePassword", "keep-out");
+    settings.setProperty("user", "alice");
+    SQLException said =
+        new SQLException(
+            "alice may not enter with hunter2",
+            "28000",
+            7,
+            new IllegalArgumentException("Incorrect port value : hunter2@host, keep-out"));
+
+    Throwable hidden = new PasswordRedactor(settings).hide(said);
+
+    assertThat(hidden).hasMessage("alice may not enter with ***");
+    assertThat(((SQLException) hidden).getSQLState()).isEqualTo("28000");
+    assertThat(((SQLException) hidden).getErrorCode()).isEqualTo(7);
+    assertThat(all(hidden))
+        .contains("IllegalArgumentException: Incorrect port value : ***@host, ***")
+        .doesNotContain("hunter2")
+        .doesNotContain("keep-out");
+  }
+
+  @Test
+  void givenErrorWithoutAPassword_orWithAShortOne_thenItIsAsItWas() {
+    Properties settings = new Properties();
+    settings.setProperty("password", "in");
+    SQLException said = new SQLException("not let in");
+    assertThat((Throwable) new PasswordRedactor(settings).hide(said)).isSameAs(said);
+  }
+
+  @Test
+  void givenServerThatAsksForAFile_whenConnectedAsTheStoreIs_thenItIsRefused() throws Exception {
+    refusesToSendFiles(new MariaDbDialect(), MySqlServers.MARIADB);
+    refusesToSendFiles(new MySqlDialect(), MySqlServers.MYSQL);
+  }
+
+  private static void refusesToSendFiles(MySqlFamilyDialect dialect, MySqlServers servers)
+      throws SQLException {
+    StoreUrl url = StoreUrl.parse(servers.url());
+    Dialect.ConnectionTarget connectionTarget = dialect.target(url, Duration.ofSeconds(5));
+    Properties settings = connectionTarget.properties();
+    settings.setProperty("user", "admin");
+    for (String name : new String[] {"password", "sslMode", "allowPublicKeyRetrieval"}) {
+      if (url.parameter(name) != null) {
+        settings.setProperty(name, url.parameter(name));
+      }
+    }
+    try (Connection connection = DriverManager.getConnection(connectionTarget.url(), settings);
+        Statement statement = connection.createStatement()) {
+      statement.execute("CREATE TEMPORARY TABLE asked (line VARCHAR(200))");
+      assertThatThrownBy(
+              () -> statement.execute("LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE asked"))
+          .isInstanceOf(SQLException.class);
+    }
+  }
+}

@@ -1,0 +1,25 @@
+package io.mortise.jdbc;
+
+import io.mortise.testkit.server.LossyDisk;
+import java.util.Locale;
+import java.util.Optional;
+import org.junit.jupiter.api.Assumptions;
+
+/** Disks on which the power can be cut. */
+final class PowerLossDisks {
+  private PowerLossDisks() {}
+
+  /** Whether this is root, and Linux. */
+  static boolean mayMount() {
+    return System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("linux")
+        && "root".equals(System.getProperty("user.name"));
+  }
+
+  /** One; skips the test where there is none, which happens to who is not root. */
+  static LossyDisk lossy() {
+    Optional<LossyDisk> disk = LossyDisk.mount();
+    Assumptions.assumeTrue(
+        disk.isPresent(), "SKIPPED: a power cut needs root that may mount a file system.");
+    return disk.orElseThrow();
+  }
+}

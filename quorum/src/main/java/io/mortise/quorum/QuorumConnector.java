@@ -1,0 +1,119 @@
+package io.mortise.quorum;
+
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens the members, all at the same time; those that cannot be reached are tried again for as long
+ * as the quorum is open.
+ */
+final class QuorumConnector {
+  private static final Logger log = LoggerFactory.getLogger(QuorumConnector.class);
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+
+  /** Opening blocks, so each member has a thread for it. */
+  private static final Executor THREADS =
+      task -> {
+        Thread thread = new Thread(task, "mortise-quorum-opening");
+        thread.setDaemon(true);
+        thread.start();
+      };
+
+  private QuorumConnector() {}
+
+  static QuorumLockStore connect(
+      List<StoreUrl> urls, Function<StoreUrl, LockStore> opener, QuorumStore.Options options) {
+    List<CompletableFuture<LockStore>> opening =
+        urls.stream()
+            .map(url -> CompletableFuture.supplyAsync(() -> opener.apply(url), THREADS))
+            .toList();
+    List<Member> members = new ArrayList<>();
+    List<LockStore> opened = new ArrayList<>();
+    RuntimeException unfit = null;
+    LockException down = null;
+    for (int i = 0; i < urls.size(); i++) {
+      LockStore store = null;
+      try {
+        store = opening.get(i).join();
+        opened.add(store);
+      } catch (CompletionException e) {
+        if (e.getCause() instanceof StoreUnavailableException unavailable) {
+          down = collect(down, unavailable);
+        } else if (e.getCause() instanceof RuntimeException other) {
+          unfit = unfit == null ? other : unfit;
+        } else {
+          unfit = e;
+        }
+      }
+      Member member = new Member(i, urls.get(i).toString(), null);
+      if (store != null) {
+        member.opened(store, Ticker.SYSTEM.nanos());
+      }
+      members.add(member);
+    }
+    try {
+      if (unfit != null) {
+        throw unfit;
+      }
+      if (opened.size() < QuorumRules.ALL.majority(urls.size())) {
+        throw QuorumErrors.unavailable(
+            "Only %d of %d members can be reached. A majority is needed."
+                .formatted(opened.size(), urls.size()),
+            down);
+      }
+      QuorumLockStore quorum = new QuorumLockStore(members, options, opened);
+      for (Member member : members) {
+        if (member.store() == null) {
+          log.warn("Member {} cannot be reached; its vote is missing (store={}).", member, quorum);
+          openLater(quorum, member, () -> opener.apply(urls.get(member.index)));
+        }
+      }
+      return quorum;
+    } catch (RuntimeException e) {
+      opened.forEach(LockStore::close);
+      throw e;
+    }
+  }
+
+  private static LockException collect(@Nullable LockException first, LockException next) {
+    if (first == null) {
+      return next;
+    }
+    first.addSuppressed(next);
+    return first;
+  }
+
+  private static void openLater(
+      QuorumLockStore quorum, Member member, java.util.function.Supplier<LockStore> opener) {
+    var unused =
+        quorum.later(
+            PAUSE.toNanos(),
+            () ->
+                THREADS.execute(
+                    () -> {
+                      if (quorum.isClosed()) {
+                        return;
+                      }
+                      try {
+                        quorum.join(member, opener.get());
+                        log.warn("Member {} is there now (store={}).", member, quorum);
+                      } catch (RuntimeException e) {
+                        log.debug("Member {} cannot be opened (store={}).", member, quorum, e);
+                        openLater(quorum, member, opener);
+                      }
+                    }));
+  }
+}

@@ -1,0 +1,425 @@
+package io.mortise.quorum;
+
+import io.mortise.LockException;
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionVerdict;
+import io.mortise.spi.StoreReport;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** What is asked about locks from outside: who is dead, who holds, and to end somebody's hold. */
+final class QuorumInspector {
+  private final QuorumLockStore store;
+  private final AtomicInteger sweepNext = new AtomicInteger();
+
+  QuorumInspector(QuorumLockStore store) {
+    this.store = store;
+  }
+
+  private <T> CompletableFuture<MemberQuery.MemberReplies<T>> gather(
+      Function<LockStore, CompletionStage<T>> question) {
+    return MemberQuery.ask(store.questions(question), store.members().size(), store.timeoutNanos());
+  }
+
+  private <T> MemberQuery.MemberReplies<T> enough(MemberQuery.MemberReplies<T> memberReplies) {
+    checkEnough(memberReplies.answers().size(), memberReplies.failures());
+    return memberReplies;
+  }
+
+  private void checkEnough(int answered, List<Throwable> failures) {
+    if (answered < store.majority()) {
+      for (Throwable failure : failures) {
+        if (failure instanceof LockException own && !(own instanceof StoreUnavailableException)) {
+          throw own;
+        }
+      }
+      throw QuorumErrors.unavailable(
+          "Only %d of %d members answered (store=%s)."
+              .formatted(answered, store.members().size(), store),
+          failures.isEmpty() ? null : failures.get(0));
+    }
+  }
+
+  /**
+   * Each member judges for itself, and what it says counts in that member only: see {@link
+   * Member#hasEnded}. One that says so is enough for the answer, since a hold that a session left
+   * behind in one member must end though the session lives in others.
+   */
+  CompletionStage<SessionVerdict> judge(SessionId session) {
+    return gather(member -> member.judge(session))
+        .thenApply(
+            memberReplies -> {
+              boolean ended = false;
+              SessionVerdict.Alive alive = null;
+              for (Map.Entry<Member, SessionVerdict> answer : memberReplies.answers().entrySet()) {
+                if (answer.getValue() instanceof SessionVerdict.Alive one) {
+                  alive = alive == null || one.left().compareTo(alive.left()) > 0 ? one : alive;
+                } else {
+                  answer.getKey().proveEnded(session);
+                  ended = true;
+                }
+              }
+              if (ended) {
+                return new SessionVerdict.SessionEnded();
+              } else if (alive != null) {
+                return alive;
+              }
+              enough(memberReplies);
+              throw new StoreUnavailableException("No member knows (store=" + store + ").");
+            });
+  }
+
+  /** What each member says of itself, under its name. */
+  CompletionStage<StoreReport> examine(Duration quarantine) {
+    return gather(LockStore::examine)
+        .thenApply(
+            memberReplies -> {
+              boolean redis =
+                  enough(memberReplies).answers().values().stream()
+                      .allMatch(one -> one.mode().startsWith("redis/"));
+              boolean forgetful =
+                  memberReplies.answers().values().stream()
+                      .anyMatch(one -> redis && !one.mode().equals("redis/always"));
+              StoreReport.Builder report = StoreReport.about(redis ? "quorum" : "");
+              if (forgetful && quarantine.isZero()) {
+                report.weak(
+                    "quarantine",
+                    "0s",
+                    "A member that was restarted without what it knew votes at once: two may hold.",
+                    "Set it to the longest TTL of any client at least.",
+                    "server-crash",
+                    "power-loss");
+              } else {
+                report.fine(
+                    "quarantine",
+                    quarantine.toSeconds() + "s",
+                    "So long a member has no vote that may have forgotten what it answered.");
+              }
+              memberReplies
+                  .answers()
+                  .forEach(
+                      (member, one) ->
+                          one.findings().forEach(found -> report.add(named(member, found))));
+              return report.build();
+            });
+  }
+
+  private static StoreReport.Finding named(Member member, StoreReport.Finding found) {
+    return new StoreReport.Finding(
+        found.grade(),
+        member.display() + " " + found.id(),
+        found.value(),
+        found.meaning(),
+        found.remedy(),
+        // What one member's settings take away the others make good, but for the quarantine.
+        Set.of());
+  }
+
+  // ---- Inspect ----
+
+  CompletionStage<LockViewPage> inspect(LockQuery query) {
+    if (query.name() == null) {
+      return page(query);
+    }
+    return gather(member -> member.inspect(query))
+        .thenApply(
+            memberReplies -> {
+              List<LockView> views = new ArrayList<>();
+              enough(memberReplies).answers().values().forEach(page -> views.addAll(page.locks()));
+              int missing = memberReplies.size() - memberReplies.answers().size();
+              return new LockViewPage(
+                  views.isEmpty() ? List.of() : List.of(merged(views, missing)), null);
+            });
+  }
+
+  /**
+   * How far the locks of all were walked through: as text, where a page begins.
+   *
+   * @param failed the members that did not answer when it was their turn, one bit each
+   */
+  private record ListCursor(int index, int failed, @Nullable String within) {
+    static ListCursor of(@Nullable String cursor) {
+      if (cursor == null) {
+        return new ListCursor(0, 0, null);
+      }
+      int comma = cursor.indexOf(',');
+      int colon = cursor.indexOf(':');
+      return new ListCursor(
+          Integer.parseInt(cursor, 0, comma, 10),
+          Integer.parseInt(cursor, comma + 1, colon, 10),
+          colon == cursor.length() - 1 ? null : cursor.substring(colon + 1));
+    }
+
+    ListCursor withFailure() {
+      return new ListCursor(index, failed | 1 << index, within);
+    }
+
+    ListCursor next(@Nullable String within) {
+      return new ListCursor(within == null ? index + 1 : index, failed, within);
+    }
+
+    /** Whether what this member knows was shown before. One that failed may answer again by now. */
+    boolean hasShown(int member) {
+      return member < index && (failed & 1 << member) == 0;
+    }
+
+    String cursor() {
+      return index + "," + failed + ":" + (within == null ? "" : within);
+    }
+  }
+
+  /**
+   * The locks of one member after the other; each is shown with the first that knows it. What a
+   * majority holds is known to one at least of those that answer, as long as a majority does: at
+   * first all are asked, and then who fails in turn is counted.
+   */
+  private CompletionStage<LockViewPage> page(LockQuery query) {
+    ListCursor listCursor = ListCursor.of(query.cursor());
+    boolean first = query.cursor() == null;
+    if (listCursor.index() >= store.members().size()) {
+      return CompletableFuture.completedFuture(new LockViewPage(List.of(), null));
+    }
+    Member member = store.members().get(listCursor.index());
+    LockQuery part = new LockQuery(null, listCursor.within(), query.limit(), query.idle());
+    List<MemberQuery.MemberCall<LockViewPage>> asked =
+        store.questions(one -> one.inspect(part)).stream()
+            .filter(one -> first || one.member() == member)
+            .toList();
+    return MemberQuery.ask(asked, store.members().size(), pageNanos())
+        .thenCompose(
+            memberReplies ->
+                shown(query, listCursor, member, first ? enough(memberReplies) : memberReplies))
+        .thenCompose(
+            page ->
+                page.locks().isEmpty() && page.next() != null
+                    ? page(query.from(page.next()))
+                    : CompletableFuture.completedFuture(page));
+  }
+
+  /** A page may take its member longer than a step: as long as its client may wait. */
+  private long pageNanos() {
+    return Math.max(store.timeoutNanos(), store.profile().maxInFlight().toNanos());
+  }
+
+  private CompletionStage<LockViewPage> shown(
+      LockQuery query,
+      ListCursor asked,
+      Member member,
+      MemberQuery.MemberReplies<LockViewPage> pages) {
+    LockViewPage answer = pages.answers().get(member);
+    LockViewPage page = answer == null ? new LockViewPage(List.of(), null) : answer;
+    ListCursor listCursor = answer == null ? asked.withFailure() : asked;
+    checkEnough(store.members().size() - Integer.bitCount(listCursor.failed()), pages.failures());
+    ListCursor following = listCursor.next(page.next());
+    String next = following.index() < store.members().size() ? following.cursor() : null;
+    CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
+    for (LockView found : page.locks()) {
+      views =
+          views.thenCompose(
+              list ->
+                  gather(one -> one.inspect(LockQuery.of(found.name())))
+                      .thenApply(
+                          memberReplies -> {
+                            LockView view = firstKnownBy(listCursor, query.idle(), memberReplies);
+                            if (view != null) {
+                              list.add(view);
+                            }
+                            return list;
+                          }));
+    }
+    return views.thenApply(list -> new LockViewPage(list, next));
+  }
+
+  private @Nullable LockView firstKnownBy(
+      ListCursor listCursor, boolean idle, MemberQuery.MemberReplies<LockViewPage> memberReplies) {
+    List<LockView> views = new ArrayList<>();
+    for (Map.Entry<Member, LockViewPage> answer : enough(memberReplies).answers().entrySet()) {
+      for (LockView view : answer.getValue().locks()) {
+        boolean shows = idle || isBusy(view);
+        if (shows && listCursor.hasShown(answer.getKey().index)) {
+          return null;
+        }
+        views.add(view);
+      }
+    }
+    if (views.isEmpty()) {
+      return null;
+    }
+    LockView merged = merged(views, memberReplies.size() - memberReplies.answers().size());
+    return idle || isBusy(merged) ? merged : null;
+  }
+
+  private static boolean isBusy(LockView view) {
+    return !view.holders().isEmpty() || !view.waiters().isEmpty() || !view.closedFor().isZero();
+  }
+
+  /**
+   * What a majority knows.
+   *
+   * @param missing how many members did not answer, and may know of a holder
+   */
+  private LockView merged(List<LockView> views, int missing) {
+    List<LockView.Participant> holders = new ArrayList<>();
+    List<LockView.Participant> seen = new ArrayList<>();
+    for (LockView view : views) {
+      for (LockView.Participant participant : view.holders()) {
+        if (seen.stream()
+            .anyMatch(one -> MemberIds.sameAttempt(one.attempt(), participant.attempt()))) {
+          continue;
+        }
+        seen.add(participant);
+        List<LockView.Participant> same =
+            views.stream()
+                .flatMap(other -> other.holders().stream())
+                .filter(other -> MemberIds.sameAttempt(other.attempt(), participant.attempt()))
+                .toList();
+        if (same.size() + missing >= store.majority()) {
+          holders.add(merged(same));
+        }
+      }
+    }
+    int members = store.members().size();
+    List<Duration> closed =
+        new ArrayList<>(views.stream().map(LockView::closedFor).sorted().toList());
+    int unknown = members - missing - views.size();
+    // Members without a record are open.
+    int listCursor = store.majority() - 1 - unknown;
+    LockView first = views.get(0);
+    return new LockView(
+        first.name(),
+        first.capacity(),
+        token(views.stream().map(LockView::lastToken).toList()),
+        listCursor < 0 || listCursor >= closed.size() ? Duration.ZERO : closed.get(listCursor),
+        holders,
+        List.of());
+  }
+
+  private LockView.Participant merged(List<LockView.Participant> same) {
+    LockView.Participant first = same.get(0);
+    LockView.Participant told =
+        same.stream().filter(participant -> participant.client() != null).findFirst().orElse(first);
+    return new LockView.Participant(
+        new AttemptId(first.attempt().session(), MemberIds.number(first.attempt())),
+        told.client(),
+        first.label(),
+        first.weight(),
+        token(same.stream().map(LockView.Participant::token).toList()),
+        first.since(),
+        largest(same.stream().map(LockView.Participant::sessionLeft).toList()),
+        first.atMostLeft());
+  }
+
+  /** What a majority minted, where its members have tokens in common. */
+  private long token(List<Long> minted) {
+    return store.profile().can(Capability.TOKEN) ? largest(minted) : 0;
+  }
+
+  /** The largest that a majority reaches; the least if there are not so many. */
+  private <T extends Comparable<T>> T largest(List<T> values) {
+    List<T> sorted = new ArrayList<>(values);
+    sorted.sort((a, b) -> b.compareTo(a));
+    return sorted.get(Math.min(sorted.size(), store.majority()) - 1);
+  }
+
+  // ---- Evict, open, sweep ----
+
+  private <T> @Nullable CompletionStage<T> unableToEvict() {
+    return store.profile().can(Capability.EVICT)
+        ? null
+        : CompletableFuture.failedFuture(
+            new UnsupportedByStoreException("Store '" + store + "' cannot evict."));
+  }
+
+  CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    CompletionStage<Reply.Ended> unable = unableToEvict();
+    if (unable != null) {
+      return unable;
+    }
+    return gather(member -> evictIn(member, name, attempt, how))
+        .thenApply(
+            memberReplies -> {
+              List<Reply.Ended> ends = new ArrayList<>(enough(memberReplies).answers().values());
+              boolean more = ends.stream().anyMatch(Reply.Ended::more);
+              boolean held = ends.stream().anyMatch(end -> end.was() == AttemptState.HELD);
+              return held
+                  ? new Reply.Ended(attempt, AttemptState.HELD, EndReason.EVICTED, more)
+                  : new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, more);
+            });
+  }
+
+  /** The attempt may be called otherwise there. */
+  private static CompletionStage<Reply.Ended> evictIn(
+      LockStore member, LockName name, AttemptId attempt, Eviction how) {
+    return member
+        .inspect(LockQuery.of(name))
+        .thenCompose(
+            page -> {
+              AttemptId there = attempt;
+              for (LockView view : page.locks()) {
+                for (LockView.Participant participant : view.holders()) {
+                  there =
+                      MemberIds.sameAttempt(participant.attempt(), attempt)
+                          ? participant.attempt()
+                          : there;
+                }
+              }
+              return member.evict(name, there, how);
+            });
+  }
+
+  CompletionStage<Boolean> reopen(LockName name) {
+    CompletionStage<Boolean> unable = unableToEvict();
+    if (unable != null) {
+      return unable;
+    }
+    return gather(member -> member.reopen(name))
+        .thenApply(
+            memberReplies ->
+                enough(memberReplies).answers().values().stream().filter(opened -> opened).count()
+                    > memberReplies.size() - store.majority());
+  }
+
+  /** One member at a time, in turn. */
+  CompletionStage<Integer> sweep(int budget) {
+    LockStore member = toSweep(sweepNext.getAndIncrement());
+    return member == null ? CompletableFuture.completedFuture(0) : member.sweep(budget);
+  }
+
+  /** At the member whose turn it is; where that one is not to be swept now, the next one has it. */
+  CompletionStage<Boolean> claimSweep() {
+    LockStore member = toSweep(sweepNext.get());
+    CompletionStage<Boolean> claim =
+        member == null ? CompletableFuture.completedFuture(false) : member.claimSweep();
+    return claim.whenComplete(
+        (ours, failure) -> {
+          if (!Boolean.TRUE.equals(ours)) {
+            sweepNext.incrementAndGet();
+          }
+        });
+  }
+
+  private @Nullable LockStore toSweep(int turn) {
+    return store.members().get(Math.floorMod(turn, store.members().size())).store();
+  }
+}

@@ -1,0 +1,85 @@
+package io.mortise.redis;
+
+import io.mortise.redis.transport.DirectTransport;
+import io.mortise.redis.transport.Endpoint;
+import io.mortise.redis.transport.SentinelListener;
+import io.mortise.redis.transport.SentinelResolver;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sees to it that connections lead to the master that the Sentinels name, all of them to the same.
+ * A connection that breaks finds it by itself; one that goes on to a server which is master no
+ * longer is dropped here.
+ */
+final class MasterTracker implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(MasterTracker.class);
+
+  /**
+   * So often all are asked though nothing has changed: what each of them has told lets one that was
+   * reset be told from one that is behind.
+   */
+  private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  private final SentinelResolver master;
+  private final List<DirectTransport> wires = new CopyOnWriteArrayList<>();
+  private @Nullable SentinelListener watch;
+
+  /** When all Sentinels were asked last. */
+  private volatile long asked = System.nanoTime();
+
+  MasterTracker(SentinelResolver master) {
+    this.master = master;
+  }
+
+  DirectTransport following(DirectTransport transport) {
+    wires.add(transport);
+    return transport;
+  }
+
+  void watch(RedisTarget.Sentinel sentinel, ScheduledExecutorService timer, Duration stuck) {
+    watch = new SentinelListener(sentinel.servers(), sentinel.name(), timer, stuck, this::told);
+  }
+
+  /** On the thread that listens to Sentinels, which has nothing else to do. */
+  private void told(String address) {
+    boolean confirmed = wires.stream().allMatch(transport -> leadsTo(transport, address));
+    if (confirmed && System.nanoTime() - asked < ASK_NANOS) {
+      return;
+    }
+    asked = System.nanoTime();
+    Endpoint named;
+    try {
+      // One Sentinel may be behind the others; all together are asked before anything is dropped.
+      named = master.resolve();
+    } catch (IOException | RuntimeException e) {
+      log.debug("Sentinel named {} the master, which the others do not confirm.", address, e);
+      return;
+    }
+    for (DirectTransport transport : wires) {
+      if (!leadsTo(transport, named.toString())) {
+        transport.reset();
+        transport.retryNow();
+      }
+    }
+  }
+
+  private static boolean leadsTo(DirectTransport transport, String address) {
+    Endpoint peer = transport.peer();
+    return peer != null && peer.toString().equals(address);
+  }
+
+  @Override
+  public void close() {
+    if (watch != null) {
+      watch.close();
+    }
+  }
+}

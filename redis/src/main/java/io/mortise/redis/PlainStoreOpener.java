@@ -1,0 +1,52 @@
+package io.mortise.redis;
+
+import io.mortise.redis.plain.KeyLayout;
+import io.mortise.redis.plain.PlainOptions;
+import io.mortise.redis.plain.PlainStore;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import java.util.Set;
+
+/** Opens {@code redis-plain:} and {@code rediss-plain:} URLs. */
+final class PlainStoreOpener {
+  static final Set<String> SCHEMES = Set.of("redis-plain", "rediss-plain");
+
+  private static final Set<String> PARAMETERS =
+      Set.of("prefix", "layout", "timeout", "accept-eviction", "wire");
+
+  /** Leaves room for a lock's name in a key that people can still read. */
+  private static final int LONGEST_PREFIX = 256;
+
+  private PlainStoreOpener() {}
+
+  static LockStore open(StoreUrl url) {
+    RedisTarget target = RedisTarget.parse(url, PARAMETERS);
+    String prefix = url.parameter("prefix", "");
+    if (prefix.length() > LONGEST_PREFIX) {
+      throw new IllegalArgumentException(
+          "Parameter 'prefix' of store URL '%s' is longer than %d characters."
+              .formatted(url, LONGEST_PREFIX));
+    }
+    PlainOptions options =
+        new PlainOptions(
+            KeyLayout.named(url.parameter("layout", "string")), prefix, target.options().timeout());
+    RedisConnections redisConnections = RedisConnections.connect(target);
+    try {
+      new ServerPreflight(redisConnections.control(), target.options(), target.display())
+          // A key that nobody has, so that nothing is written: who may not is told all the same.
+          .look("SET", prefix + "mortise:probe:" + System.nanoTime(), "", "XX", "PX", "1");
+      return new PlainStore(
+          redisConnections.ops(),
+          redisConnections.control(),
+          redisConnections.closing(),
+          options,
+          target.endpoint().database(),
+          target.display());
+    } catch (RuntimeException e) {
+      redisConnections.ops().close();
+      redisConnections.control().close();
+      redisConnections.closing().run();
+      throw e;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package io.mortise.redis;
+
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.liveness.HeartbeatStore;
+import io.mortise.internal.liveness.ObservedExpiryStore;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.Ticker;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Sessions that the server's clock does not end: beside the session's key, which expires and is
+ * only a guess, stands its beat, which does not.
+ */
+final class RedisHeartbeatStore implements HeartbeatStore {
+  private final RedisLockStore store;
+
+  /** Where the next look at some sessions goes on. */
+  private volatile String cursor = "0";
+
+  private RedisHeartbeatStore(RedisLockStore store) {
+    this.store = store;
+  }
+
+  /**
+   * The store as it is to be used by its options. Blocks.
+   *
+   * @throws StoreUnfitException if others use the namespace in the other way
+   */
+  static LockStore wrapIfStrict(RedisLockStore store) {
+    try {
+      boolean strict =
+          store
+              .call(
+                  Script.STRICT_MODE,
+                  List.of(store.keys().mode()),
+                  List.of(store.isStrict() ? "1" : "0"))
+              .thenApply(RedisHeartbeatStore::isOne)
+              .toCompletableFuture()
+              .join();
+      if (strict && !store.isStrict()) {
+        throw new StoreUnfitException(
+            "The namespace is used with strict expiry (store="
+                + store
+                + "). Add strict-expiry=true, as all others have.");
+      }
+    } catch (RuntimeException e) {
+      store.close();
+      throw e instanceof CompletionException && e.getCause() instanceof RuntimeException cause
+          ? cause
+          : e;
+    }
+    if (!store.isStrict()) {
+      return store;
+    }
+    return new ObservedExpiryStore(store, new RedisHeartbeatStore(store), Ticker.SYSTEM);
+  }
+
+  private static boolean isOne(Object answer) {
+    return Long.valueOf(1).equals(answer);
+  }
+
+  @Override
+  public CompletionStage<Optional<Heartbeat>> read(SessionId session) {
+    return store
+        .call(Script.JUDGE, List.of(store.keys().beat(session)), List.of("whole"))
+        .thenApply(
+            answer ->
+                answer instanceof String text
+                    ? Optional.of(
+                        new Heartbeat(
+                            LockCodec.number(text, 0, 16),
+                            Duration.ofMillis(LockCodec.number(text, 16, 32))))
+                    : Optional.empty());
+  }
+
+  @Override
+  public CompletionStage<List<SessionId>> some(int limit) {
+    return store
+        .scanKeys(cursor, store.keys().everyBeat(), limit)
+        .thenApply(
+            found -> {
+              cursor = found.cursor();
+              return found.keys().stream()
+                  .flatMap(key -> store.keys().sessionOf(key).stream())
+                  .toList();
+            });
+  }
+
+  @Override
+  public CompletionStage<Boolean> end(SessionId session, long beat) {
+    KeySpace keys = store.keys();
+    return store
+        .call(
+            Script.STRICT_END,
+            List.of(keys.beat(session), keys.session(session), keys.notifications(session)),
+            List.of(LockCodec.digits(beat, 16)))
+        .thenApply(RedisHeartbeatStore::isOne);
+  }
+
+  @Override
+  public CompletionStage<Boolean> revive(SessionId session) {
+    KeySpace keys = store.keys();
+    return store
+        .call(Script.STRICT_REVIVE, List.of(keys.beat(session), keys.session(session)), List.of())
+        .thenApply(RedisHeartbeatStore::isOne);
+  }
+}

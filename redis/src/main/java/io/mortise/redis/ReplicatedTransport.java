@@ -1,0 +1,180 @@
+package io.mortise.redis;
+
+import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.RedisTransport;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A wire that waits, behind what grants and what renews, until enough replicas have it. What they
+ * do not acknowledge in time is not believed: a renewal fails, and a grant becomes an answer that
+ * says so (see {@link LockCodec}); the engine asks again, which waits again, since WAIT covers all
+ * that the server has written before it.
+ *
+ * <p>That too few acknowledged does not say that they do not have it. Nor does it help against a
+ * failover to one that has not.
+ */
+final class ReplicatedTransport implements RedisTransport {
+  /** What a grant becomes that too few replicas acknowledged. */
+  static final char UNSURE = 'U';
+
+  private static final Pattern IN_SYNC = Pattern.compile("(?m)^slave\\d+:.*state=online");
+
+  private final RedisTransport transport;
+  private final Replication wanted;
+
+  /** How many were connected when they were last counted. */
+  private volatile int connected;
+
+  ReplicatedTransport(RedisTransport transport, Replication wanted) {
+    this.transport = transport;
+    this.wanted = wanted;
+  }
+
+  /** Too few replicas have it, as far as is known. */
+  static final class NotReplicatedException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    NotReplicatedException(String message) {
+      super(message, null, false, false);
+    }
+  }
+
+  /** How many acknowledged, and how many should have. */
+  private record ReplicaAcknowledgement(long replicas, int needed) {
+    boolean isEnough() {
+      return replicas >= needed;
+    }
+
+    @Override
+    public String toString() {
+      return replicas + " of " + needed + " replicas acknowledged it in time; more may have it";
+    }
+  }
+
+  @Override
+  public CompletionStage<@Nullable Object> call(String... words) {
+    boolean isScript = words[0].equals("EVALSHA");
+    if (isScript && words[1].equals(Script.LOCK.sha) && LockCodec.mayGrant(words)) {
+      TransportConnection transportConnection = transport.connection();
+      return transportConnection
+          .call(words)
+          .thenCombine(acknowledged(transportConnection), ReplicatedTransport::marked);
+    } else if (isScript && words[1].equals(Script.RENEW.sha)) {
+      TransportConnection transportConnection = transport.connection();
+      return transportConnection
+          .call(words)
+          .thenCombine(
+              acknowledged(transportConnection),
+              (answer, replicaAcknowledgement) -> {
+                if (replicaAcknowledgement.isEnough()) {
+                  return answer;
+                }
+                throw new NotReplicatedException("Renewed, but " + replicaAcknowledgement + ".");
+              });
+    }
+    return transport.call(words);
+  }
+
+  /** To be sent behind what it is about, on the same connection: WAIT knows of no other. */
+  private CompletionStage<ReplicaAcknowledgement> acknowledged(
+      TransportConnection transportConnection) {
+    boolean all = wanted.replicas() == Replication.ALL;
+    int needed = all ? connected : wanted.replicas();
+    CompletionStage<Long> replicas = transportConnection.acknowledged(needed, wanted.timeout());
+    if (!all) {
+      return replicas.thenApply(count -> new ReplicaAcknowledgement(count, needed));
+    }
+    // Counted afterwards: whoever has come meanwhile is one of all.
+    return replicas.thenCompose(
+        count ->
+            transportConnection
+                .call("INFO", "replication")
+                .thenApply(
+                    info -> {
+                      connected = (int) IN_SYNC.matcher(String.valueOf(info)).results().count();
+                      return new ReplicaAcknowledgement(count, connected);
+                    }));
+  }
+
+  private static @Nullable Object marked(
+      @Nullable Object answers, ReplicaAcknowledgement replicaAcknowledgement) {
+    if (replicaAcknowledgement.isEnough() || !(answers instanceof List<?> texts)) {
+      return answers;
+    }
+    List<@Nullable Object> marked = new ArrayList<>(texts.size());
+    for (Object text : texts) {
+      boolean grant = text instanceof String one && one.startsWith("G");
+      marked.add(grant ? UNSURE + replicaAcknowledgement.toString() : text);
+    }
+    return marked;
+  }
+
+  // ---- The rest goes through ----
+
+  @Override
+  public @Nullable Duration retryAfter(ErrorReplyException error) {
+    return transport.retryAfter(error);
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    transport.execute(task);
+  }
+
+  @Override
+  public void schedule(Runnable task, Duration delay) {
+    transport.schedule(task, delay);
+  }
+
+  @Override
+  public boolean isOpen() {
+    return transport.isOpen();
+  }
+
+  @Override
+  public String outageReason() {
+    return transport.outageReason();
+  }
+
+  @Override
+  public void subscribe(String channel, Consumer<String> listener) {
+    transport.subscribe(channel, listener);
+  }
+
+  @Override
+  public boolean isSubscribed(String channel) {
+    return transport.isSubscribed(channel);
+  }
+
+  @Override
+  public void unsubscribe(String channel) {
+    transport.unsubscribe(channel);
+  }
+
+  @Override
+  public void readOnCaller(BooleanSupplier done, BooleanSupplier expected) {
+    transport.readOnCaller(done, expected);
+  }
+
+  @Override
+  public void requireReaderThread() {
+    transport.requireReaderThread();
+  }
+
+  @Override
+  public void reset() {
+    transport.reset();
+  }
+
+  @Override
+  public void close() {
+    transport.close();
+  }
+}

@@ -1,0 +1,404 @@
+package io.mortise.redis;
+
+import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.NotSentException;
+import io.mortise.redis.transport.RedisTransport;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lane on which operations on locks travel: while two batches are under way the next gathers,
+ * and a batch is one EVALSHA. Operations are executed in the order in which they were submitted.
+ *
+ * <p><b>Time.</b> An operation is answered within the timeout, or fails; and it is not executed
+ * later than that, for each batch carries the moment after which the script refuses to grant. A
+ * connection that does not answer in time is dropped.
+ *
+ * <p>Thread-safe. Sinks are called without a lock.
+ */
+final class ScriptPipeline {
+  /**
+   * Script cost per operation is flat from 16 operations on; 64 hold the server for some 200 µs.
+   */
+  static final int BATCH = 64;
+
+  private static final int IN_FLIGHT = 2;
+
+  /** How long an operation in no hurry waits for another to leave with. */
+  private static final Duration LATER = Duration.ofNanos(500_000);
+
+  /** What one thread asks for at a time: to give one lock back and to take the next. */
+  private static final int LONE = 2;
+
+  /** Slower answers are waited for asleep. */
+  private static final long LINGER_NANOS = 500_000;
+
+  private final RedisTransport transport;
+  private final StoreClock clock;
+  private final KeySpace keys;
+  private final String retentionMillis;
+  private final long timeoutNanos;
+
+  private final Queue<PendingOperation> queue = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean scheduled = new AtomicBoolean();
+
+  /** How many times somebody wanted something sent, since the one who sends last looked. */
+  private final AtomicInteger pumping = new AtomicInteger();
+
+  private final AtomicBoolean flushing = new AtomicBoolean();
+
+  /** How many batches are under way; written under the lock. */
+  private volatile int inFlight;
+
+  /** Whether only one thread seems to be waiting for something. */
+  private volatile boolean lone;
+
+  /** How long the last answer took. */
+  private volatile long trip = Long.MAX_VALUE;
+
+  private final ReentrantLock guard = new ReentrantLock();
+
+  // Guarded by that.
+  private final ArrayDeque<ScriptBatch> flying = new ArrayDeque<>();
+  private final ArrayDeque<PendingOperation> again = new ArrayDeque<>();
+  private boolean reloading;
+  private boolean watched;
+
+  ScriptPipeline(
+      RedisTransport transport,
+      StoreClock clock,
+      KeySpace keys,
+      Duration retention,
+      Duration timeout) {
+    this.transport = transport;
+    this.clock = clock;
+    this.keys = keys;
+    this.retentionMillis = Long.toString(retention.toMillis());
+    this.timeoutNanos = timeout.toNanos();
+  }
+
+  /** Takes the answer to an operation: one of the two methods is called, once. */
+  interface OperationCallback {
+    /** The script's text. */
+    void answered(String text);
+
+    /** No answer, or an error. */
+    void failed(boolean mayHaveRun, Throwable cause);
+  }
+
+  private static final class PendingOperation {
+    final String key;
+    final String arg;
+    final OperationCallback operationCallback;
+    final long submitted = System.nanoTime();
+
+    PendingOperation(String key, String arg, OperationCallback operationCallback) {
+      this.key = key;
+      this.arg = arg;
+      this.operationCallback = operationCallback;
+    }
+  }
+
+  private static final class ScriptBatch {
+    final List<PendingOperation> ops = new ArrayList<>();
+    final long sent = System.nanoTime();
+  }
+
+  /** Tells of failures that are found under the lock, after it was given back. */
+  private record PipelineFailure(PendingOperation op, Throwable cause) {}
+
+  /** Why there will be no answer. */
+  static final class NotAnsweredException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    NotAnsweredException(String message) {
+      super(message, null, false, false);
+    }
+  }
+
+  void submit(String key, String arg, OperationCallback operationCallback) {
+    queue.add(new PendingOperation(key, arg, operationCallback));
+    wake();
+  }
+
+  /**
+   * As {@link #submit}, but in no hurry: leaves with the next operation, or after a moment. Who
+   * gives one lock back and takes the next sends one request, not two.
+   */
+  void submitLater(String key, String arg, OperationCallback operationCallback) {
+    queue.add(new PendingOperation(key, arg, operationCallback));
+    // An answer that comes after this look finds the operation in the queue.
+    if (inFlight == 0 && flushing.compareAndSet(false, true)) {
+      transport.schedule(this::flush, LATER);
+    }
+  }
+
+  private void flush() {
+    flushing.set(false);
+    if (!queue.isEmpty()) {
+      wake();
+    }
+  }
+
+  private void wake() {
+    if (scheduled.compareAndSet(false, true)) {
+      transport.execute(this::drain);
+    }
+  }
+
+  private void drain() {
+    scheduled.set(false);
+    pump();
+  }
+
+  /** Sends what may be sent. One thread at a time; who comes meanwhile has it look once more. */
+  private void pump() {
+    if (pumping.getAndIncrement() == 0) {
+      int asked;
+      do {
+        asked = pumping.get();
+        sendAll();
+      } while (!pumping.compareAndSet(asked, 0));
+    }
+  }
+
+  private void sendAll() {
+    while (true) {
+      List<PipelineFailure> pipelineFailures = new ArrayList<>(0);
+      ScriptBatch scriptBatch = null;
+      guard.lock();
+      try {
+        if (flying.size() < IN_FLIGHT && !reloading) {
+          scriptBatch = gather(pipelineFailures);
+          if (scriptBatch.ops.isEmpty()) {
+            scriptBatch = null;
+          } else {
+            flying.add(scriptBatch);
+            inFlight = flying.size();
+            lone = flying.size() == 1 && scriptBatch.ops.size() <= LONE;
+            watch();
+          }
+        }
+      } finally {
+        guard.unlock();
+      }
+      pipelineFailures.forEach(
+          failure -> failure.op.operationCallback.failed(false, failure.cause));
+      if (scriptBatch == null) {
+        return;
+      }
+      if (!lone) {
+        transport.requireReaderThread();
+      }
+      send(scriptBatch);
+    }
+  }
+
+  private ScriptBatch gather(List<PipelineFailure> pipelineFailures) {
+    ScriptBatch scriptBatch = new ScriptBatch();
+    boolean open = transport.isOpen();
+    while (scriptBatch.ops.size() < BATCH) {
+      PendingOperation op = again.poll();
+      if (op == null) {
+        op = queue.poll();
+      }
+      if (op == null) {
+        break;
+      }
+      if (!open) {
+        pipelineFailures.add(
+            new PipelineFailure(op, new NotSentException(transport.outageReason())));
+      } else if (scriptBatch.sent - op.submitted > timeoutNanos) {
+        pipelineFailures.add(
+            new PipelineFailure(op, new NotSentException("It waited too long to be sent.")));
+      } else {
+        scriptBatch.ops.add(op);
+      }
+    }
+    return scriptBatch;
+  }
+
+  private void send(ScriptBatch scriptBatch) {
+    List<PendingOperation> ops = scriptBatch.ops;
+    List<String> words = new ArrayList<>(2 * ops.size() + 7);
+    words.addAll(
+        List.of("EVALSHA", Script.LOCK.sha, Integer.toString(ops.size() + keys.guards().size())));
+    ops.forEach(op -> words.add(op.key));
+    words.addAll(keys.guards());
+    words.add(keys.prefix());
+    words.add(Long.toString(clock.deadline(ops.get(0).submitted)));
+    words.add(retentionMillis);
+    ops.forEach(op -> words.add(op.arg));
+    String[] command = words.toArray(String[]::new);
+    transport
+        .call(command)
+        .whenComplete(
+            (answers, failure) -> transport.execute(() -> done(scriptBatch, answers, failure)));
+  }
+
+  private void done(
+      ScriptBatch scriptBatch, @Nullable Object answers, @Nullable Throwable failure) {
+    Throwable cause = failure == null ? null : unwrap(failure);
+    boolean unknownScript = cause instanceof ErrorReplyException error && error.is("NOSCRIPT");
+    Duration later =
+        cause instanceof ErrorReplyException error && !unknownScript
+            ? transport.retryAfter(error)
+            : null;
+    boolean repeated = unknownScript || later != null;
+    boolean known;
+    boolean over;
+    guard.lock();
+    try {
+      known = flying.remove(scriptBatch);
+      inFlight = flying.size();
+      if (known && repeated) {
+        // The next batch may have met the same. Both are sent again, in order, when both are back.
+        again.addAll(scriptBatch.ops);
+        reloading = true;
+      }
+      over = reloading && flying.isEmpty();
+    } finally {
+      guard.unlock();
+    }
+    trip = System.nanoTime() - scriptBatch.sent;
+    if (known && !repeated) {
+      tell(scriptBatch, answers, cause);
+    }
+    lone = false;
+    if (over && later != null) {
+      transport.schedule(this::goOn, later);
+      return;
+    } else if (over) {
+      var unused = transport.call("SCRIPT", "LOAD", Script.LOCK.text);
+      endReload();
+    }
+    if (cause == null || cause instanceof ErrorReplyException) {
+      pump();
+    } else {
+      // The connection breaks; it knows of it when this event was dealt with.
+      transport.schedule(this::drain, Duration.ofMillis(1));
+    }
+  }
+
+  private void endReload() {
+    guard.lock();
+    try {
+      reloading = false;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void goOn() {
+    endReload();
+    drain();
+  }
+
+  /**
+   * Lends a thread that is about to park to the wire, where the server answers at once: waking it
+   * would take longer than the answer. Only one that is alone; for several, one reader reads.
+   */
+  void helpWhileWaiting(BooleanSupplier done) {
+    if (lone && trip < LINGER_NANOS) {
+      transport.readOnCaller(done, () -> lone);
+    } else {
+      transport.requireReaderThread();
+    }
+  }
+
+  private static void tell(
+      ScriptBatch scriptBatch, @Nullable Object answers, @Nullable Throwable failure) {
+    List<?> texts = answers instanceof List<?> list ? list : List.of();
+    boolean whole = texts.size() == scriptBatch.ops.size();
+    for (int i = 0; i < scriptBatch.ops.size(); i++) {
+      OperationCallback operationCallback = scriptBatch.ops.get(i).operationCallback;
+      if (failure != null) {
+        operationCallback.failed(mayHaveRun(failure), failure);
+      } else if (whole && texts.get(i) instanceof String text) {
+        operationCallback.answered(text);
+      } else {
+        operationCallback.failed(true, new IllegalStateException("The answer has another form."));
+      }
+    }
+  }
+
+  private static boolean mayHaveRun(Throwable failure) {
+    boolean refused =
+        failure instanceof ErrorReplyException error
+            && (error.is("BUSY") || error.is("LOADING") || error.is("READONLY"));
+    return !refused && !(failure instanceof NotSentException);
+  }
+
+  static Throwable unwrap(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return failure instanceof CompletionException && cause != null ? cause : failure;
+  }
+
+  /** Sees to it that somebody looks at the oldest batch when its time is over. */
+  private void watch() {
+    ScriptBatch oldest = flying.peek();
+    if (!watched && oldest != null) {
+      watched = true;
+      long left = oldest.sent + timeoutNanos - System.nanoTime();
+      transport.schedule(this::dropOverdue, Duration.ofNanos(Math.max(1_000_000, left)));
+    }
+  }
+
+  private void dropOverdue() {
+    List<ScriptBatch> overdue = new ArrayList<>(0);
+    guard.lock();
+    try {
+      watched = false;
+      ScriptBatch oldest = flying.peek();
+      if (oldest != null && System.nanoTime() - oldest.sent >= timeoutNanos) {
+        overdue.addAll(flying);
+        flying.clear();
+        inFlight = 0;
+        reloading = false;
+      }
+      watch();
+    } finally {
+      guard.unlock();
+    }
+    if (!overdue.isEmpty()) {
+      transport.reset();
+      fail(
+          overdue,
+          new TimeoutException(
+              "No answer within " + Duration.ofNanos(timeoutNanos).toMillis() + " ms."));
+      pump();
+    }
+  }
+
+  private static void fail(List<ScriptBatch> batches, Throwable cause) {
+    batches.forEach(
+        scriptBatch -> scriptBatch.ops.forEach(op -> op.operationCallback.failed(true, cause)));
+  }
+
+  /** Answers all that is left. Called when the wire is closed: its thread may do no more work. */
+  void close() {
+    List<ScriptBatch> left;
+    guard.lock();
+    try {
+      left = new ArrayList<>(flying);
+      flying.clear();
+      inFlight = 0;
+      reloading = false;
+    } finally {
+      guard.unlock();
+    }
+    fail(left, new NotAnsweredException("The store was closed."));
+    pump();
+  }
+}

@@ -1,0 +1,232 @@
+package io.mortise.redis;
+
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.RedisTransport;
+import io.mortise.spi.ServerIncarnation;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Looks at a server before any lock is entrusted to it. */
+final class ServerPreflight {
+  private static final Logger log = LoggerFactory.getLogger(ServerPreflight.class);
+
+  private final RedisTransport redis;
+  private final RedisStore.Options options;
+  private final String prefix;
+  private final String mode;
+  private final String store;
+  private String version = "0";
+  private @Nullable ServerIncarnation incarnation;
+
+  ServerPreflight(RedisTransport redis, RedisStore.Options options, String store) {
+    this(redis, options, options.prefix(), "standalone", store);
+  }
+
+  /** A server that runs as {@code mode}, and may write keys with that prefix. */
+  ServerPreflight(
+      RedisTransport redis, RedisStore.Options options, String prefix, String mode, String store) {
+    this.redis = redis;
+    this.options = options;
+    this.prefix = prefix;
+    this.mode = mode;
+    this.store = store;
+  }
+
+  /** The major version, once it has run. */
+  int majorVersion() {
+    return Integer.parseInt(version.split("\\.", 2)[0]);
+  }
+
+  /**
+   * Checks the server and makes the scripts known to it. Blocks.
+   *
+   * @return how its clock compares with ours
+   */
+  StoreClock run() {
+    look("SET", prefix + "s:probe", "", "PX", "1");
+    for (Script script : Script.values()) {
+      answer("SCRIPT LOAD", "SCRIPT", "LOAD", script.text);
+    }
+    if (!(answer("TIME", "TIME") instanceof List<?> time) || time.size() != 2) {
+      throw unfit("The server does not tell its time", "Use a Redis server.");
+    }
+    return new StoreClock(
+        options.timeout(),
+        System.nanoTime(),
+        Long.parseLong(String.valueOf(time.get(0))) * 1_000_000
+            + Long.parseLong(String.valueOf(time.get(1))));
+  }
+
+  /** What the server that was looked at remembers with, and since when. */
+  @Nullable ServerIncarnation incarnation() {
+    return incarnation;
+  }
+
+  /**
+   * Checks the server only. Blocks.
+   *
+   * @param write writes a key of ours that is gone after a moment, or would
+   */
+  void look(String... write) {
+    Map<String, String> info = new HashMap<>();
+    for (String section : List.of("server", "replication", "memory")) {
+      String.valueOf(answer("INFO", "INFO", section))
+          .lines()
+          .map(line -> line.split(":", 2))
+          .filter(pair -> pair.length == 2)
+          .forEach(pair -> info.put(pair[0], pair[1].trim()));
+    }
+    version = info.getOrDefault("redis_version", "0");
+    // In full seconds of a clock in seconds: it may be one less.
+    long uptime = Long.parseLong(info.getOrDefault("uptime_in_seconds", "0")) - 1;
+    incarnation =
+        new ServerIncarnation(
+            info.getOrDefault("master_replid", ""), Duration.ofSeconds(Math.max(0, uptime)));
+    checkVersion(version);
+    if (!info.getOrDefault("redis_mode", "standalone").equals(mode)) {
+      throw unfit(
+          "The server runs as " + info.get("redis_mode") + ", not " + mode,
+          "Write redis:// for a server alone, redis-sentinel:// for one behind Sentinel, redis-cluster:// for a cluster.");
+    }
+    if (!info.getOrDefault("role", "master").equals("master")) {
+      throw unfit("The server is a replica", "Connect to the primary.");
+    }
+    checkEviction(info.getOrDefault("maxmemory_policy", "noeviction"), info.get("maxmemory"));
+    checkWriting(write);
+  }
+
+  private void checkVersion(String version) {
+    String[] parts = version.split("\\.", 3);
+    int major = Integer.parseInt(parts[0]);
+    int minor = parts.length > 1 ? Integer.parseInt(parts[1]) : 0;
+    if (major < 6 || (major == 6 && minor < 2)) {
+      throw unfit("The server is Redis " + version, "Mortise needs 6.2 or later.");
+    }
+  }
+
+  private void checkEviction(String policy, @Nullable String maxmemory) {
+    if (policy.equals("noeviction") || "0".equals(maxmemory)) {
+      return;
+    }
+    if (!options.acceptEviction()) {
+      throw unfit(
+          "The server may evict locks when its memory is full: maxmemory-policy is " + policy,
+          "Set maxmemory-policy to noeviction, use another server, or accept lost locks by accept-eviction=true.");
+    }
+    log.warn(
+        "Redis may evict locks when its memory is full: maxmemory-policy is {} (store={}). Accepted by accept-eviction.",
+        policy,
+        store);
+  }
+
+  /** A full server is no reason to refuse. */
+  private void checkWriting(String... write) {
+    try {
+      answer("SET of our own keys", write);
+    } catch (StoreUnfitException e) {
+      if (!isAbout(e.getCause(), "OOM")) {
+        throw e;
+      }
+    }
+  }
+
+  @Nullable Object answer(String what, String... words) {
+    try {
+      return redis
+          .call(words)
+          .toCompletableFuture()
+          .get(options.timeout().toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof ErrorReplyException refusal) {
+        throw new StoreUnfitException(
+            "The server refused %s (store=%s): %s. Allow it to this user, or use another server."
+                .formatted(what, store, refusal.getMessage()),
+            refusal);
+      }
+      throw unreachable(e.getCause() == null ? e : e.getCause(), store);
+    } catch (TimeoutException e) {
+      throw unreachable(e, store);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw unreachable(e, store);
+    }
+  }
+
+  private StoreUnfitException unfit(String what, String todo) {
+    return new StoreUnfitException("%s (store=%s). %s".formatted(what, store, todo));
+  }
+
+  /** Says why a connection could not be made, without what stands in the URL. */
+  static LockException cannotConnect(Throwable failure, String store) {
+    for (String refusal :
+        List.of("WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "invalid password")) {
+      if (isAbout(failure, refusal)) {
+        return new StoreUnfitException(
+            "Redis refused the credentials (store=%s): %s. Check user name and password in the store URL."
+                .formatted(
+                    store, String.valueOf(root(failure).getMessage()).replaceFirst("\\.+$", "")));
+      }
+    }
+    if (isAbout(failure, "NOMASTER")) {
+      return new StoreUnfitException(
+          "No Sentinel knows a master of that name (store=%s). Check the name behind the last slash of the store URL."
+              .formatted(store));
+    }
+    if (isAbout(failure, "invalid DB index") || isAbout(failure, "DB index is out of range")) {
+      return new StoreUnfitException(
+          "Redis has no such database (store=%s). Check the number in the store URL."
+              .formatted(store));
+    }
+    if (isAbout(failure, "unknown command")) {
+      return new StoreUnfitException(
+          "The server is older than Redis 6 (store=%s). Mortise needs 6.2 or later."
+              .formatted(store));
+    }
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof javax.net.ssl.SSLException) {
+        return new StoreUnfitException(
+            "The TLS handshake with Redis failed (store=%s): %s. Check the certificate and the parameter 'ca'."
+                .formatted(store, root(failure).getMessage()),
+            cause);
+      }
+    }
+    return unreachable(failure, store);
+  }
+
+  private static StoreUnavailableException unreachable(Throwable failure, String store) {
+    Throwable root = root(failure);
+    String reason = root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
+    return new StoreUnavailableException(
+        "Cannot reach Redis (store=%s): %s. Check host and port, and that the server runs."
+            .formatted(store, reason),
+        root);
+  }
+
+  private static boolean isAbout(@Nullable Throwable failure, String word) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause.getMessage() != null && cause.getMessage().contains(word)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static Throwable root(Throwable failure) {
+    Throwable root = failure;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root;
+  }
+}

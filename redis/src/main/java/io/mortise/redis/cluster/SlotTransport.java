@@ -1,0 +1,246 @@
+package io.mortise.redis.cluster;
+
+import io.mortise.redis.transport.DirectTransport;
+import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.NotSentException;
+import io.mortise.redis.transport.RedisTransport;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Leads to whichever node serves one slot of a cluster. Many share the two connections to a node.
+ *
+ * <p>What a node refuses, since the slot has moved or is on its way, was not executed, and may be
+ * sent again: {@link #retryAfter} says so. An ASK is never followed: what belongs together in a
+ * slot is split over two nodes then, and no script may run on half of it.
+ */
+public final class SlotTransport implements RedisTransport {
+  /** A slot that moves does so for milliseconds, mostly. */
+  private static final Duration MOVING = Duration.ofMillis(10);
+
+  private final ClusterNodes nodes;
+  private final int slot;
+  private final ClusterNodes.ConnectionRole lane;
+  private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
+
+  /** Where the subscriptions are. */
+  private volatile @Nullable DirectTransport listening;
+
+  private boolean sharded;
+  private volatile boolean closed;
+
+  SlotTransport(ClusterNodes nodes, int slot, ClusterNodes.ConnectionRole lane) {
+    this.nodes = nodes;
+    this.slot = slot;
+    this.lane = lane;
+  }
+
+  /** From now on channels belong to the slot; a server from 7.0 on knows such. */
+  public synchronized void useShardChannels() {
+    sharded = true;
+  }
+
+  private @Nullable DirectTransport transport() {
+    return closed ? null : nodes.connection(slot, lane);
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    task.run();
+  }
+
+  @Override
+  public void schedule(Runnable task, Duration delay) {
+    try {
+      var unused = nodes.timer().schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException ended) {
+      task.run();
+    }
+  }
+
+  @Override
+  public boolean isOpen() {
+    DirectTransport transport = transport();
+    boolean open = transport != null && transport.isOpen();
+    if (!open && !closed) {
+      nodes.lookSoon();
+    }
+    return open;
+  }
+
+  @Override
+  public CompletionStage<@Nullable Object> call(String... words) {
+    return connection().call(words);
+  }
+
+  @Override
+  public String outageReason() {
+    DirectTransport transport = transport();
+    return transport == null ? "No node serves the slot." : transport.outageReason();
+  }
+
+  @Override
+  public TransportConnection connection() {
+    DirectTransport transport = transport();
+    if (transport == null) {
+      nodes.lookSoon();
+      return new UnservedSlotConnection();
+    }
+    TransportConnection there = transport.connection();
+    return new TransportConnection() {
+      @Override
+      public CompletionStage<@Nullable Object> call(String... words) {
+        return noticing(there.call(words));
+      }
+
+      @Override
+      public CompletionStage<Long> acknowledged(int replicas, Duration timeout) {
+        return noticing(there.acknowledged(replicas, timeout));
+      }
+    };
+  }
+
+  private static final class UnservedSlotConnection implements TransportConnection {
+    @Override
+    public CompletionStage<@Nullable Object> call(String... words) {
+      return CompletableFuture.failedStage(new NotSentException("No node serves the slot."));
+    }
+
+    @Override
+    public CompletionStage<Long> acknowledged(int replicas, Duration timeout) {
+      return CompletableFuture.failedStage(new NotSentException("No node serves the slot."));
+    }
+  }
+
+  /** What goes wrong may say that the slot is elsewhere. */
+  private <T extends @Nullable Object> CompletionStage<T> noticing(CompletionStage<T> answer) {
+    return answer.whenComplete(
+        (unused, failure) -> {
+          Throwable cause =
+              failure instanceof CompletionException && failure.getCause() != null
+                  ? failure.getCause()
+                  : failure;
+          if (cause instanceof ErrorReplyException error) {
+            refused(error);
+          } else if (cause != null) {
+            nodes.lookSoon();
+          }
+        });
+  }
+
+  private void refused(ErrorReplyException error) {
+    if (error.is("MOVED")) {
+      // MOVED <slot> <host>:<port>
+      String[] words = String.valueOf(error.getMessage()).split(" ", -1);
+      if (words.length >= 3 && words[1].equals(Integer.toString(slot))) {
+        nodes.moved(slot, words[2]);
+      }
+    } else if (error.is("CLUSTERDOWN")) {
+      nodes.lookSoon();
+    }
+  }
+
+  @Override
+  public @Nullable Duration retryAfter(ErrorReplyException error) {
+    if (error.is("MOVED")) {
+      return Duration.ofMillis(1);
+    }
+    return error.is("ASK") || error.is("TRYAGAIN") ? MOVING : null;
+  }
+
+  // ---- Subscriptions ----
+
+  @Override
+  public synchronized void subscribe(String channel, Consumer<String> listener) {
+    listeners.put(channel, listener);
+    follow();
+    DirectTransport there = listening;
+    if (there != null) {
+      subscribe(there, channel, listener);
+    }
+  }
+
+  private void subscribe(DirectTransport there, String channel, Consumer<String> listener) {
+    if (sharded) {
+      there.subscribeInShard(channel, listener);
+    } else {
+      there.subscribe(channel, listener);
+    }
+  }
+
+  /** Also false while the slot's new server is not listened to yet. */
+  @Override
+  public boolean isSubscribed(String channel) {
+    DirectTransport there = listening;
+    return there != null && there == transport() && there.isSubscribed(channel);
+  }
+
+  @Override
+  public synchronized void unsubscribe(String channel) {
+    DirectTransport there = listening;
+    if (listeners.remove(channel) != null && there != null) {
+      there.unsubscribe(channel);
+    }
+  }
+
+  /** Who serves the slot may have changed: whoever listens does so there. */
+  synchronized void follow() {
+    if (listeners.isEmpty()) {
+      return;
+    }
+    DirectTransport there = transport();
+    DirectTransport before = listening;
+    if (there == before) {
+      return;
+    }
+    listening = there;
+    for (Map.Entry<String, Consumer<String>> entry : listeners.entrySet()) {
+      if (before != null) {
+        before.unsubscribe(entry.getKey());
+      }
+      if (there != null) {
+        subscribe(there, entry.getKey(), entry.getValue());
+      }
+    }
+  }
+
+  @Override
+  public void readOnCaller(BooleanSupplier done, BooleanSupplier expected) {
+    DirectTransport transport = transport();
+    if (transport != null) {
+      transport.readOnCaller(done, expected);
+    }
+  }
+
+  @Override
+  public void requireReaderThread() {
+    DirectTransport transport = transport();
+    if (transport != null) {
+      transport.requireReaderThread();
+    }
+  }
+
+  @Override
+  public void reset() {
+    DirectTransport transport = transport();
+    if (transport != null) {
+      transport.reset();
+    }
+  }
+
+  /** Leaves the connections to the others that share them. */
+  @Override
+  public void close() {
+    closed = true;
+    nodes.forget(this);
+  }
+}

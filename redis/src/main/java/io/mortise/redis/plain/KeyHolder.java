@@ -1,0 +1,74 @@
+package io.mortise.redis.plain;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
+import io.mortise.spi.SessionId;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Who has a lock, as far as its key tells.
+ *
+ * @param value of the hold
+ * @param left until the key expires
+ */
+record KeyHolder(String value, Duration left) {
+  private static final String DIGITS =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+  /** What stands for a holder that is a key of another type. */
+  static final String UNKNOWN = "(a key of another type)";
+
+  /** A key without an expiry, which is nobody's lock as published, is shown as this. */
+  private static final Duration ENDLESS = Duration.ofHours(1);
+
+  /** As PTTL told it: -1 for a key that does not expire. */
+  static KeyHolder of(String value, long pttl) {
+    return new KeyHolder(value, pttl < 0 ? ENDLESS : Duration.ofMillis(Math.max(1, pttl)));
+  }
+
+  /** Ours is its own name; another client's gets one that is made of its value. */
+  AttemptId attempt() {
+    if (value.length() == AttemptId.LENGTH) {
+      try {
+        return AttemptId.parse(value);
+      } catch (IllegalArgumentException e) {
+        // Not one of ours.
+      }
+    }
+    StringBuilder id = new StringBuilder();
+    byte[] hash = sha256(value);
+    for (int i = 0; i < SessionId.LENGTH; i++) {
+      id.append(DIGITS.charAt(hash[i] & 63));
+    }
+    return new AttemptId(new SessionId(id.toString()), 1);
+  }
+
+  LockView view(LockName name) {
+    LockView.Participant party =
+        new LockView.Participant(
+            attempt(),
+            new ClientLabel("-", 0, value),
+            "",
+            Mode.SHARERS,
+            0,
+            Duration.ZERO,
+            left,
+            null);
+    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(party), List.of());
+  }
+
+  private static byte[] sha256(String text) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("This JVM has no SHA-256.", e);
+    }
+  }
+}

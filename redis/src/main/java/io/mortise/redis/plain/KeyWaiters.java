@@ -1,0 +1,109 @@
+package io.mortise.redis.plain;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionNotification;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which attempts of a session wait, so that they can be told when their key goes away. One that was
+ * refused twice waits; when it has stopped to is never said, so those that have not asked for long
+ * are forgotten.
+ */
+final class KeyWaiters {
+  /** Beyond, waits go by asking again alone. */
+  private static final int MOST = 1_000;
+
+  private final KeyspaceListener watch;
+  private final Consumer<SessionNotification> hints;
+  private final Map<AttemptId, KeyWaiter> keyWaiters = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  private static final class KeyWaiter {
+    final String key;
+    final Runnable told;
+    volatile long asked = System.nanoTime();
+    private final ReentrantLock guard = new ReentrantLock();
+    private boolean watched;
+    private boolean over;
+
+    KeyWaiter(String key, Runnable told) {
+      this.key = key;
+      this.told = told;
+    }
+
+    void watch(KeyspaceListener watch) {
+      guard.lock();
+      try {
+        if (!watched && !over) {
+          watched = true;
+          watch.add(key, told);
+        }
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    void end(KeyspaceListener watch) {
+      guard.lock();
+      try {
+        over = true;
+        if (watched) {
+          watched = false;
+          watch.remove(key, told);
+        }
+      } finally {
+        guard.unlock();
+      }
+    }
+  }
+
+  KeyWaiters(KeyspaceListener watch, Consumer<SessionNotification> hints) {
+    this.watch = watch;
+    this.hints = hints;
+  }
+
+  void refused(AttemptId attempt, LockName name, String key) {
+    if (!watch.isUseful() || closed) {
+      return;
+    }
+    KeyWaiter keyWaiter = keyWaiters.get(attempt);
+    if (keyWaiter != null) {
+      keyWaiter.asked = System.nanoTime();
+      keyWaiter.watch(watch);
+    } else if (keyWaiters.size() < MOST) {
+      SessionNotification sessionNotification = new SessionNotification.MayBeFree(name, attempt);
+      keyWaiters.put(attempt, new KeyWaiter(key, () -> hints.accept(sessionNotification)));
+    }
+  }
+
+  void over(AttemptId attempt) {
+    end(keyWaiters.remove(attempt));
+  }
+
+  private void end(@Nullable KeyWaiter keyWaiter) {
+    if (keyWaiter != null) {
+      keyWaiter.end(watch);
+    }
+  }
+
+  void sweep(Duration ttl) {
+    long oldest = System.nanoTime() - ttl.toNanos() - 1_000_000_000;
+    keyWaiters.forEach(
+        (attempt, keyWaiter) -> {
+          if (keyWaiter.asked - oldest < 0) {
+            over(attempt);
+          }
+        });
+  }
+
+  void close() {
+    closed = true;
+    keyWaiters.keySet().forEach(this::over);
+  }
+}

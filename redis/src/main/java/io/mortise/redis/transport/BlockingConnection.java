@@ -1,0 +1,45 @@
+package io.mortise.redis.transport;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** A connection for a few questions, one after the other. For one thread. */
+public final class BlockingConnection implements AutoCloseable {
+  private final RespConnection respConnection;
+
+  private BlockingConnection(RespConnection respConnection) {
+    this.respConnection = respConnection;
+  }
+
+  /**
+   * Connects. Blocks, for the endpoint's timeout at most.
+   *
+   * @throws ErrorReplyException if the server refuses
+   * @throws IOException if it cannot be reached
+   */
+  public static BlockingConnection to(Endpoint endpoint) throws IOException {
+    RespConnection respConnection = new RespConnection(endpoint);
+    try {
+      respConnection.open();
+      return new BlockingConnection(respConnection);
+    } catch (IOException | RuntimeException | Error e) {
+      respConnection.kill();
+      throw e;
+    }
+  }
+
+  /**
+   * Asks. Blocks, for the endpoint's timeout at most.
+   *
+   * @throws ErrorReplyException if the server answers with an error
+   * @throws IOException if it does not answer
+   */
+  public @Nullable Object ask(String... words) throws IOException {
+    return respConnection.ask(words);
+  }
+
+  @Override
+  public void close() {
+    respConnection.kill();
+  }
+}

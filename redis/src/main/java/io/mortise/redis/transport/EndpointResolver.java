@@ -1,0 +1,37 @@
+package io.mortise.redis.transport;
+
+import java.io.IOException;
+
+/** Where a wire connects to. Asked anew before each connection, for servers change their roles. */
+public interface EndpointResolver {
+  /**
+   * Where to connect to now. Blocks for seconds at most.
+   *
+   * @throws IOException if that cannot be found out
+   * @throws ErrorReplyException if whoever should know refuses to tell
+   */
+  Endpoint resolve() throws IOException;
+
+  /**
+   * Looks at the server that was found there before anything is asked of it.
+   *
+   * @param role as the server told: {@code master} or {@code replica}
+   * @throws IOException if it will not do; it is then looked for again
+   */
+  default void check(Endpoint found, String role) throws IOException {}
+
+  /** Always the same. */
+  static EndpointResolver fixed(Endpoint endpoint) {
+    return new EndpointResolver() {
+      @Override
+      public Endpoint resolve() {
+        return endpoint;
+      }
+
+      @Override
+      public String toString() {
+        return endpoint.toString();
+      }
+    };
+  }
+}

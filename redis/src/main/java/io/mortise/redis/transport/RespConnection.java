@@ -1,0 +1,312 @@
+package io.mortise.redis.transport;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, from its making to its end; never used again once it broke. One thread reads, one
+ * at a time writes, anybody may {@link #kill()}.
+ */
+final class RespConnection {
+  private final Endpoint endpoint;
+  private final RespWriter writer = new RespWriter();
+
+  /** Commands that were written and not answered, in order. */
+  final Queue<PendingCommand> waiting = new ConcurrentLinkedQueue<>();
+
+  /**
+   * Below TLS, if there is any: closing it ends a read and a write at once, which closing a TLS
+   * socket does not do while a write is stuck.
+   */
+  private volatile @Nullable Socket socket;
+
+  private volatile boolean killed;
+  private @Nullable RespReader in;
+  private @Nullable OutputStream out;
+
+  private String role = "";
+
+  /**
+   * The WAIT in flight, and the one to send when that is answered. Guarded by the lock under which
+   * commands are written.
+   */
+  @Nullable ReplicaWait waitInFlight;
+
+  @Nullable ReplicaWait waitNext;
+
+  /** When the write that is going on began; 0 while there is none. */
+  private volatile long writingSince;
+
+  /** A command that waits for its answer. */
+  static final class PendingCommand extends CompletableFuture<@Nullable Object> {
+    /** What the push begins with that answers it; null for one that is answered by itself. */
+    final @Nullable String kind;
+
+    /** Of a subscription. */
+    final @Nullable String channel;
+
+    PendingCommand() {
+      this(null, null);
+    }
+
+    PendingCommand(@Nullable String kind, @Nullable String channel) {
+      this.kind = kind;
+      this.channel = channel;
+    }
+  }
+
+  /** Asks how many replicas have all that was written before it. */
+  static final class ReplicaWait {
+    final PendingCommand command = new PendingCommand();
+    final CompletableFuture<Long> acknowledged = new CompletableFuture<>();
+    private final long timeoutMillis;
+    private int replicas;
+
+    ReplicaWait(int replicas, Duration timeout) {
+      this.replicas = replicas;
+      this.timeoutMillis = timeout.toMillis();
+    }
+
+    /** Others ask by it too, before it was sent. */
+    void alsoFor(int more) {
+      replicas = Math.max(replicas, more);
+    }
+
+    String[] words() {
+      return new String[] {"WAIT", Integer.toString(replicas), Long.toString(timeoutMillis)};
+    }
+  }
+
+  RespConnection(Endpoint endpoint) {
+    this.endpoint = endpoint;
+  }
+
+  /**
+   * Connects, proves who we are and chooses the database. Blocks.
+   *
+   * @throws ErrorReplyException if the server refuses
+   * @throws IOException if it cannot be reached, does not answer in time or is not whom it should
+   *     be
+   */
+  void open() throws IOException {
+    Socket connected = connect();
+    connected.setTcpNoDelay(true);
+    connected.setKeepAlive(true);
+    // A handshake and two questions, each of which may take as long as one.
+    within(
+        endpoint.timeout().multipliedBy(2),
+        () -> {
+          connected.setSoTimeout((int) endpoint.timeout().toMillis());
+          Socket speaking = endpoint.tls() ? secured(connected) : connected;
+          RespReader reader = new RespReader(speaking.getInputStream());
+          in = reader;
+          out = speaking.getOutputStream();
+          greet(reader);
+          connected.setSoTimeout(0);
+          return null;
+        });
+  }
+
+  private interface SocketAction {
+    @Nullable Object run() throws IOException;
+  }
+
+  /** A timeout of the socket bounds each read; a server may send a byte now and then for ever. */
+  private @Nullable Object within(Duration limit, SocketAction socketAction) throws IOException {
+    AtomicBoolean over = new AtomicBoolean();
+    CompletableFuture<Void> alarm =
+        CompletableFuture.runAsync(
+            () -> {
+              over.set(true);
+              kill();
+            },
+            CompletableFuture.delayedExecutor(
+                limit.toNanos(), TimeUnit.NANOSECONDS, Runnable::run));
+    try {
+      return socketAction.run();
+    } catch (IOException e) {
+      if (over.get()) {
+        SocketTimeoutException late =
+            new SocketTimeoutException("No whole answer within " + limit.toMillis() + " ms");
+        late.addSuppressed(e);
+        throw late;
+      }
+      throw e;
+    } finally {
+      alarm.cancel(false);
+    }
+  }
+
+  private Socket connect() throws IOException {
+    IOException failure = null;
+    for (InetAddress address : InetAddress.getAllByName(endpoint.host())) {
+      Socket made = new Socket();
+      socket = made;
+      try {
+        if (killed) {
+          throw new IOException("The connection was closed.");
+        }
+        made.connect(
+            new InetSocketAddress(address, endpoint.port()), (int) endpoint.timeout().toMillis());
+        return made;
+      } catch (IOException e) {
+        made.close();
+        failure = e;
+      }
+    }
+    throw failure == null ? new IOException("The host has no address.") : failure;
+  }
+
+  private SSLSocket secured(Socket connected) throws IOException {
+    SSLSocket tls =
+        (SSLSocket)
+            TrustedCertificates.context(endpoint.trusted())
+                .getSocketFactory()
+                .createSocket(connected, endpoint.host(), endpoint.port(), true);
+    SSLParameters parameters = tls.getSSLParameters();
+    // Without this, any certificate of a trusted authority would do, whomever it is for.
+    parameters.setEndpointIdentificationAlgorithm("HTTPS");
+    tls.setSSLParameters(parameters);
+    tls.startHandshake();
+    return tls;
+  }
+
+  private void greet(RespReader reader) throws IOException {
+    List<String> hello = new ArrayList<>(List.of("HELLO", "3"));
+    String password = endpoint.password();
+    if (password != null) {
+      String user = endpoint.user();
+      hello.addAll(List.of("AUTH", user == null ? "default" : user, password));
+    }
+    hello.addAll(List.of("SETNAME", Endpoint.CLIENT_NAME));
+    Object greeting = answer(reader, hello.toArray(String[]::new));
+    if (greeting instanceof List<?> fields) {
+      int at = fields.indexOf("role");
+      role = at < 0 ? "" : String.valueOf(fields.get(at + 1));
+    }
+    if (endpoint.database() != 0) {
+      answer(reader, "SELECT", Integer.toString(endpoint.database()));
+    }
+  }
+
+  /** What the server said of itself when it was greeted: master, replica, or nothing. */
+  String role() {
+    return role;
+  }
+
+  Endpoint endpoint() {
+    return endpoint;
+  }
+
+  /**
+   * Asks something on a connection that nobody else uses. Blocks, for the endpoint's timeout at
+   * most.
+   *
+   * @throws ErrorReplyException if the server refuses
+   */
+  @Nullable Object ask(String... words) throws IOException {
+    Socket below = socket;
+    RespReader from = in;
+    if (below == null || from == null) {
+      throw new IOException("There is no connection yet.");
+    }
+    return within(
+        endpoint.timeout(),
+        () -> {
+          below.setSoTimeout((int) endpoint.timeout().toMillis());
+          Object answer = answer(from, words);
+          below.setSoTimeout(0);
+          return answer;
+        });
+  }
+
+  private @Nullable Object answer(RespReader reader, String... words) throws IOException {
+    write(words);
+    Object reply = reader.read();
+    if (reply instanceof ErrorReplyException error) {
+      throw error;
+    }
+    return reply;
+  }
+
+  /** Sends a command, in one write. Blocks while the server takes nothing in. */
+  void write(String... words) throws IOException {
+    OutputStream to = out;
+    if (to == null) {
+      throw new IOException("There is no connection yet.");
+    }
+    writer.command(words);
+    writingSince = System.nanoTime() | 1;
+    writer.sendTo(to);
+    writingSince = 0;
+  }
+
+  /** The next answer or push. Blocks. */
+  @Nullable Object read() throws IOException {
+    RespReader from = in;
+    if (from == null) {
+      throw new IOException("There is no connection yet.");
+    }
+    return from.read();
+  }
+
+  /** Whether nothing is expected, nor there already. */
+  boolean isQuiet() {
+    return waiting.isEmpty() && (in == null || !in.hasMore());
+  }
+
+  /** Waits a moment for something to read; returns whether there is. */
+  boolean hasMore() throws IOException {
+    RespReader from = in;
+    Socket below = socket;
+    if (from == null || below == null) {
+      throw new IOException("There is no connection yet.");
+    }
+    if (from.hasMore()) {
+      return true;
+    }
+    below.setSoTimeout(1);
+    try {
+      from.await();
+      return true;
+    } catch (SocketTimeoutException e) {
+      return false;
+    } finally {
+      below.setSoTimeout(0);
+    }
+  }
+
+  /** Whether a write has been going on for longer than that. */
+  boolean isStuck(long nanos) {
+    long since = writingSince;
+    return since != 0 && System.nanoTime() - since > nanos;
+  }
+
+  /** Ends reads and writes at once, with an exception for who waits in them. */
+  void kill() {
+    killed = true;
+    Socket open = socket;
+    if (open != null) {
+      try {
+        open.close();
+      } catch (IOException e) {
+        // It is gone either way.
+      }
+    }
+  }
+}

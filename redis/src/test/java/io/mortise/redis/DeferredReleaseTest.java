@@ -1,0 +1,77 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockClient;
+import io.mortise.LockName;
+import io.mortise.LockOptions;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Requests whose answer nobody waits for may travel with the next, but not out of order. */
+class DeferredReleaseTest {
+  private static final LockName LOCK = LockName.of("invoice/42");
+
+  @ParameterizedTest
+  @ValueSource(strings = {"direct", "lettuce"})
+  void givenNothingFollows_thenTheRequestLeavesByItself(String transport) {
+    try (RedisServer server = RedisServers.any();
+        LockStore store = RedisStore.open(server.url() + "?timeout=20s&wire=" + transport)) {
+      SimulatedProcess party = new SimulatedProcess(store);
+      for (int i = 0; i < 20; i++) {
+        AttemptId attempt = party.attempt();
+        assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+        CompletableFuture<Reply> end = new CompletableFuture<>();
+        party.session.submitLater(new Request.Abandon(LOCK, attempt), end::complete);
+        assertThat(SimulatedProcess.join(end))
+            .isEqualTo(
+                new Reply.Ended(attempt, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"direct", "lettuce"})
+  void givenTheLockIsTakenAgainAtOnce_thenTheOrderIsKept(String transport) {
+    try (RedisServer server = RedisServers.any();
+        LockStore store = RedisStore.open(server.url() + "?timeout=20s&wire=" + transport)) {
+      SimulatedProcess party = new SimulatedProcess(store);
+      List<CompletableFuture<Reply>> grants = new ArrayList<>();
+      for (int i = 0; i < 2000; i++) {
+        AttemptId attempt = party.attempt();
+        grants.add(party.send(SimulatedProcess.acquiring(LOCK, attempt, false)));
+        party.session.submitLater(new Request.Abandon(LOCK, attempt), reply -> {});
+      }
+      grants.forEach(
+          grant -> assertThat(SimulatedProcess.join(grant)).isInstanceOf(Reply.Granted.class));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"direct", "lettuce"})
+  void givenAsynchronousRelease_whenTheClientIsClosed_thenAnotherGetsTheLockAtOnce(String transport)
+      throws Exception {
+    try (RedisServer server = RedisServers.any();
+        LockClient other = LockClient.connect(server.url())) {
+      for (int i = 0; i < 5; i++) {
+        try (LockClient client =
+            LockClient.connect(server.url() + "?timeout=20s&wire=" + transport)) {
+          client
+              .lock(LOCK.value(), LockOptions.DEFAULTS.withReleaseAsync(true))
+              .acquireWithin(Duration.ofSeconds(20))
+              .close();
+        }
+        other.lock(LOCK.value()).tryAcquire().orElseThrow().close();
+      }
+    }
+  }
+}

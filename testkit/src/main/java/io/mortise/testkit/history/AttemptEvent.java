@@ -1,0 +1,52 @@
+package io.mortise.testkit.history;
+
+import io.mortise.spi.Mode;
+
+/**
+ * One event in the life of an attempt, as its own process saw it.
+ *
+ * <p>All events of a history carry nanoseconds of one clock. Whoever records a process whose clock
+ * runs differently translates the times first, above all {@code validUntil}.
+ */
+public sealed interface AttemptEvent {
+  /** When, on the clock of the history. */
+  long nanos();
+
+  /**
+   * An acquire was called. The first event of each attempt.
+   *
+   * @param attempt unique within the history
+   * @param process whose it is; {@link Died} names it
+   */
+  record Asked(long nanos, String attempt, String process, String lock, Mode mode)
+      implements AttemptEvent {}
+
+  /** The store confirmed that the attempt stands in its queue. */
+  record Queued(long nanos, String attempt) implements AttemptEvent {}
+
+  /**
+   * The acquire returned with a lease.
+   *
+   * @param token its fencing token, 0 if the store has none
+   * @param validUntil until when the holder believes if nothing else happens
+   */
+  record Granted(long nanos, String attempt, long token, long validUntil) implements AttemptEvent {}
+
+  /** A renewal moved the end of the holder's belief. */
+  record Extended(long nanos, String attempt, long validUntil) implements AttemptEvent {}
+
+  /** The holder asked to narrow its mode, and from then on counts on no more. */
+  record Narrowed(long nanos, String attempt, Mode mode) implements AttemptEvent {}
+
+  /** The waiter decided to wait no longer; recorded before the cancel is sent. */
+  record GaveUp(long nanos, String attempt) implements AttemptEvent {}
+
+  /** The holder called release; recorded before it is sent. */
+  record Released(long nanos, String attempt) implements AttemptEvent {}
+
+  /** The process was told that the hold, or the place in the queue, is lost. */
+  record Lost(long nanos, String attempt) implements AttemptEvent {}
+
+  /** The process ended without a word, and all its attempts with it. */
+  record Died(long nanos, String process) implements AttemptEvent {}
+}

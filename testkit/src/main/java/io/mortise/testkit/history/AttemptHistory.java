@@ -1,0 +1,138 @@
+package io.mortise.testkit.history;
+
+import io.mortise.spi.Mode;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What a history tells of one attempt, gathered from its events. */
+final class AttemptHistory {
+  static final long NEVER = Long.MAX_VALUE;
+
+  final String id;
+  final String process;
+  final String lock;
+  final long asked;
+  final boolean exclusive;
+  Mode mode;
+  long queued = NEVER;
+  long granted = NEVER;
+
+  /** When it stopped to wait or to believe, by an event and not by time alone. */
+  long ended = NEVER;
+
+  /** Ended by others: it excuses a place lost in the queue, at whatever time that was noticed. */
+  boolean lost;
+
+  long token;
+  final List<Span> belief = new ArrayList<>();
+  private long since;
+  private long validUntil;
+
+  /** A time during which the holder counted on a weight. */
+  record Span(AttemptHistory attempt, long from, long to, int weight) {}
+
+  private AttemptHistory(AttemptEvent.Asked asked) {
+    this.id = asked.attempt();
+    this.process = asked.process();
+    this.lock = asked.lock();
+    this.asked = asked.nanos();
+    this.exclusive = asked.mode().isExclusive();
+    this.mode = asked.mode();
+  }
+
+  boolean wasGranted() {
+    return granted != NEVER;
+  }
+
+  /** Gathers the attempts of a history, in the order in which they asked. */
+  static Collection<AttemptHistory> gather(List<AttemptEvent> events) {
+    List<AttemptEvent> sorted = new ArrayList<>(events);
+    sorted.sort(Comparator.comparingLong(AttemptEvent::nanos));
+    Map<String, AttemptHistory> attemptHistories = new LinkedHashMap<>();
+    for (AttemptEvent event : sorted) {
+      if (event instanceof AttemptEvent.Asked asked) {
+        if (attemptHistories.put(asked.attempt(), new AttemptHistory(asked)) != null) {
+          throw new IllegalArgumentException("Two attempts are called '" + asked.attempt() + "'.");
+        }
+      } else if (event instanceof AttemptEvent.Queued queued) {
+        AttemptHistory attempt = of(attemptHistories, queued.attempt());
+        attempt.queued = Math.min(attempt.queued, queued.nanos());
+      } else if (event instanceof AttemptEvent.Granted granted) {
+        of(attemptHistories, granted.attempt()).grant(granted);
+      } else if (event instanceof AttemptEvent.Extended extended) {
+        of(attemptHistories, extended.attempt()).extend(extended.nanos(), extended.validUntil());
+      } else if (event instanceof AttemptEvent.Narrowed narrowed) {
+        of(attemptHistories, narrowed.attempt()).narrow(narrowed.nanos(), narrowed.mode());
+      } else if (event instanceof AttemptEvent.GaveUp gaveUp) {
+        of(attemptHistories, gaveUp.attempt()).end(gaveUp.nanos(), false);
+      } else if (event instanceof AttemptEvent.Released released) {
+        of(attemptHistories, released.attempt()).end(released.nanos(), false);
+      } else if (event instanceof AttemptEvent.Lost lost) {
+        of(attemptHistories, lost.attempt()).end(lost.nanos(), true);
+      } else if (event instanceof AttemptEvent.Died died) {
+        attemptHistories.values().stream()
+            .filter(attempt -> attempt.process.equals(died.process()))
+            .forEach(attempt -> attempt.end(died.nanos(), true));
+      }
+    }
+    attemptHistories.values().forEach(attempt -> attempt.close(NEVER));
+    return attemptHistories.values();
+  }
+
+  private static AttemptHistory of(Map<String, AttemptHistory> attemptHistories, String id) {
+    AttemptHistory attempt = attemptHistories.get(id);
+    if (attempt == null) {
+      throw new IllegalArgumentException("Attempt '" + id + "' has an event before it asked.");
+    }
+    return attempt;
+  }
+
+  private void grant(AttemptEvent.Granted event) {
+    granted = event.nanos();
+    token = event.token();
+    if (ended == NEVER) {
+      since = event.nanos();
+      validUntil = event.validUntil();
+    }
+  }
+
+  /**
+   * After its end by time a hold that is extended is believed in again: that is what we look for.
+   */
+  private void extend(long now, long until) {
+    if (wasGranted() && ended == NEVER) {
+      if (validUntil <= now) {
+        close(now);
+        since = now;
+      }
+      validUntil = until;
+    }
+  }
+
+  private void narrow(long now, Mode narrower) {
+    if (wasGranted() && ended == NEVER) {
+      close(now);
+      since = now;
+      mode = narrower;
+    }
+  }
+
+  private void end(long now, boolean byOthers) {
+    lost |= byOthers && ended == NEVER;
+    if (ended == NEVER) {
+      close(now);
+      ended = now;
+    }
+  }
+
+  private void close(long now) {
+    long to = Math.min(now, validUntil);
+    if (wasGranted() && ended == NEVER && since < to) {
+      belief.add(new Span(this, since, to, mode.weight()));
+    }
+  }
+}

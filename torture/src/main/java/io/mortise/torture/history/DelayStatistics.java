@@ -1,0 +1,41 @@
+package io.mortise.torture.history;
+
+import java.util.Arrays;
+
+/** How long something took, many times. For one thread. */
+public final class DelayStatistics {
+  private long[] nanos = new long[64];
+  private int count;
+  private boolean sorted;
+
+  void add(long took) {
+    if (count == nanos.length) {
+      nanos = Arrays.copyOf(nanos, 2 * count);
+    }
+    nanos[count++] = took;
+    sorted = false;
+  }
+
+  /** How many times. */
+  public int count() {
+    return count;
+  }
+
+  /**
+   * What so many of a thousand did not exceed.
+   *
+   * @return nanoseconds; 0 if there was none
+   */
+  public long perMille(int part) {
+    if (!sorted) {
+      Arrays.sort(nanos, 0, count);
+      sorted = true;
+    }
+    return count == 0 ? 0 : nanos[(int) Math.min(count - 1, (long) count * part / 1000)];
+  }
+
+  /** The longest; 0 if there was none. */
+  public long most() {
+    return perMille(1000);
+  }
+}

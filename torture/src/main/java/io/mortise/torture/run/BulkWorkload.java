@@ -1,0 +1,174 @@
+package io.mortise.torture.run;
+
+import io.mortise.DistributedLock;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.torture.history.EventKind;
+import io.mortise.torture.history.HistoryEvent;
+import io.mortise.torture.history.HistoryViolation.SafetyRule;
+import io.mortise.torture.history.HistoryWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Cycles in numbers too great to be written down one by one: each is checked where it happens, and
+ * they are counted.
+ */
+final class BulkWorkload {
+  /** Cycles that went to the store. */
+  static final String REMOTE = "remote";
+
+  /** Cycles in which a lock went from thread to thread of its process, without the store. */
+  static final String LOCAL = "local";
+
+  /** Threads that pass one lock on: one that works, one that wakes, one that waits. */
+  static final int PASSERS = 3;
+
+  private static final long WORK_NANOS = 10_000_000;
+  private static final long PERIOD_NANOS = 80_000_000;
+  private static final Duration PATIENCE = Duration.ofSeconds(15);
+  private static final int WORTH_A_LINE = 1_000;
+
+  private final LockClient locks;
+  private final HistoryWriter history;
+  private final int process;
+
+  /** The greatest token with which somebody has come in, of the lock that is passed on. */
+  private final AtomicLong last = new AtomicLong();
+
+  /** For all threads of a process. */
+  BulkWorkload(LockClient locks, HistoryWriter history, int process) {
+    this.locks = locks;
+    this.history = history;
+    this.process = process;
+  }
+
+  private void count(int worker, String kind, long cycles) {
+    if (cycles > 0) {
+      history.add(
+          new HistoryEvent(System.nanoTime(), EventKind.CYCLES, worker, kind, 0, cycles, 0));
+    }
+  }
+
+  private void broken(int worker, SafetyRule safetyRule, long token) {
+    history.add(
+        new HistoryEvent(
+            System.nanoTime(), EventKind.BROKEN, worker, safetyRule.name(), 0, token, 0));
+  }
+
+  /** Takes some locks that nobody else wants again and again, all at a time. */
+  void takeRemotely(int worker, BooleanSupplier goOn, int width) throws InterruptedException {
+    long[] tokens = new long[width];
+    List<CompletableFuture<Boolean>> cycles = new ArrayList<>();
+    long done = 0;
+    while (goOn.getAsBoolean()) {
+      cycles.clear();
+      for (int i = 0; i < width; i++) {
+        int place = i;
+        cycles.add(
+            locks
+                .lock("bulk-" + process + "-" + i)
+                .acquireAsync(PATIENCE)
+                .thenCompose(lease -> look(worker, lease, tokens, place)));
+      }
+      long before = done;
+      for (CompletableFuture<Boolean> cycle : cycles) {
+        done += await(cycle) ? 1 : 0;
+      }
+      if (done == before) {
+        Thread.sleep(20);
+      } else if (done >= WORTH_A_LINE) {
+        count(worker, REMOTE, done);
+        done = 0;
+      }
+    }
+    count(worker, REMOTE, done);
+  }
+
+  private CompletableFuture<Boolean> look(int worker, Lease lease, long[] tokens, int place) {
+    long token = lease.token();
+    if (token <= tokens[place]) {
+      broken(
+          worker,
+          token == tokens[place] ? SafetyRule.UNIQUE_TOKENS : SafetyRule.RISING_TOKENS,
+          token);
+    }
+    tokens[place] = token;
+    return lease.releaseAsync().thenApply(released -> true);
+  }
+
+  private static boolean await(CompletableFuture<Boolean> cycle) throws InterruptedException {
+    try {
+      return cycle.get(2 * PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      // The store is in trouble, or the lease was lost.
+      return false;
+    } catch (TimeoutException e) {
+      throw new IllegalStateException("Neither granted nor refused.", e);
+    }
+  }
+
+  /**
+   * Takes the one lock that all {@link #PASSERS} threads of this process want, in bursts that all
+   * of them begin together: whoever is alone gets it from the store. A burst lasts from the first
+   * hold on, however long the store took to give that.
+   */
+  void takeLocally(int worker, BooleanSupplier goOn) throws InterruptedException {
+    DistributedLock lock = locks.lock("local-" + process);
+    while (goOn.getAsBoolean()) {
+      long end = 0;
+      long local = 0;
+      long remote = 0;
+      while (end == 0 ? goOn.getAsBoolean() : System.nanoTime() - end < 0) {
+        try {
+          if (cycle(worker, lock)) {
+            local++;
+          } else {
+            remote++;
+          }
+          end = end == 0 ? System.nanoTime() + WORK_NANOS : end;
+        } catch (LeaseLostException e) {
+          history.add(
+              new HistoryEvent(System.nanoTime(), EventKind.LOST, worker, "local", 0, 0, 0));
+        } catch (LockException e) {
+          Thread.sleep(20);
+        }
+      }
+      count(worker, LOCAL, local);
+      count(worker, REMOTE, remote);
+      LockSupport.parkNanos(PERIOD_NANOS - Math.floorMod(System.nanoTime(), PERIOD_NANOS));
+    }
+  }
+
+  private boolean cycle(int worker, DistributedLock lock) throws InterruptedException {
+    try (Lease lease = lock.acquireWithin(PATIENCE)) {
+      return follows(worker, lease);
+    }
+  }
+
+  /**
+   * Checks a hold: whoever is valid still when it looks at its lease was valid when it looked
+   * around before. Returns whether it was passed on by the one before: it has the next token then,
+   * while what is left of a block of tokens is void when the store grants anew.
+   */
+  private boolean follows(int worker, Lease lease) {
+    long token = lease.token();
+    long before = last.getAndAccumulate(token, Math::max);
+    if (before >= token && lease.isValid()) {
+      broken(worker, before == token ? SafetyRule.UNIQUE_TOKENS : SafetyRule.RISING_TOKENS, token);
+    } else if (last.get() != token && lease.isValid()) {
+      broken(worker, SafetyRule.EXCLUSION, token);
+    }
+    return token == before + 1;
+  }
+}

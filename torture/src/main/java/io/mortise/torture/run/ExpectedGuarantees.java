@@ -1,0 +1,164 @@
+package io.mortise.torture.run;
+
+import io.mortise.guarantee.Guarantee;
+import io.mortise.guarantee.GuaranteeLevel;
+import io.mortise.guarantee.GuaranteeTable;
+import io.mortise.guarantee.StoreMode;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import io.mortise.torture.history.FaultEffect;
+import io.mortise.torture.history.FaultEffect.DelayBound;
+import io.mortise.torture.history.HistoryViolation.SafetyRule;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * What the guarantee table says of the store under torture, as it is set up: a run that sees more
+ * go wrong fails. Immutable.
+ */
+public final class ExpectedGuarantees {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final String mode;
+
+  /** Whether a waiter that was killed is passed over; else its session has to end. */
+  private final boolean skipsDead;
+
+  private final Map<InjectedFault, Guarantee> cells;
+
+  private ExpectedGuarantees(
+      String mode, Set<Capability> capabilities, Map<InjectedFault, Guarantee> cells) {
+    this.mode = mode;
+    // Without a queue nobody hands over: those that wait ask again, now and then.
+    this.skipsDead =
+        capabilities.containsAll(EnumSet.of(Capability.QUEUE, Capability.SKIPS_DISCONNECTED));
+    this.cells = cells;
+  }
+
+  /**
+   * Asks the store which row of the table it is.
+   *
+   * @param injectedFaults that will happen
+   * @throws IllegalStateException if the store does not tell, or if a fault will happen of which
+   *     the table says that this store cannot have it
+   */
+  public static ExpectedGuarantees of(String url, Set<InjectedFault> injectedFaults)
+      throws InterruptedException {
+    try (LockStore store = LockStore.connect(StoreUrl.parse(url))) {
+      Set<Capability> capabilities = store.profile().capabilities();
+      String mode =
+          store.examine().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS).mode();
+      return of(GuaranteeTable.load(), mode, capabilities, injectedFaults);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IllegalStateException("The store does not tell how it is set up.", e);
+    }
+  }
+
+  static ExpectedGuarantees of(
+      GuaranteeTable table,
+      String mode,
+      Set<Capability> capabilities,
+      Set<InjectedFault> injectedFaults) {
+    Map<InjectedFault, Guarantee> cells = new EnumMap<>(InjectedFault.class);
+    Optional<StoreMode> row =
+        table.modes().stream().filter(each -> each.id().equals(mode)).findFirst();
+    for (InjectedFault injectedFault : injectedFaults) {
+      row.flatMap(there -> strictest(table, there, injectedFault))
+          .ifPresent(cell -> cells.put(injectedFault, cell));
+    }
+    return new ExpectedGuarantees(row.isPresent() ? mode : "", capabilities, cells);
+  }
+
+  /** A fault that is a case of two columns has to keep to the better one. */
+  private static Optional<Guarantee> strictest(
+      GuaranteeTable table, StoreMode row, InjectedFault injectedFault) {
+    List<Guarantee> cells =
+        injectedFault.cells().stream().map(column -> table.cell(row.id(), column)).toList();
+    for (Guarantee cell : cells) {
+      if (cell.answer() == GuaranteeLevel.NONE) {
+        throw new IllegalStateException(
+            "The guarantee table says that "
+                + row.id()
+                + " cannot have the fault "
+                + cell.fault().id()
+                + ", which '"
+                + injectedFault.label()
+                + "' is.");
+      }
+    }
+    return cells.stream().min(Comparator.comparing(Guarantee::answer));
+  }
+
+  /** The row; empty if the table has none for this store: then no promise may ever be broken. */
+  public String mode() {
+    return mode;
+  }
+
+  /** The cell that a fault has to behave as; empty if the table has none. */
+  public Optional<Guarantee> cell(InjectedFault injectedFault) {
+    return Optional.ofNullable(cells.get(injectedFault));
+  }
+
+  /** For a checker: what each fault may do. */
+  Map<String, FaultEffect> effects() {
+    Map<String, FaultEffect> faultEffects = new TreeMap<>();
+    for (InjectedFault injectedFault : InjectedFault.values()) {
+      faultEffects.put(
+          injectedFault.label(), new FaultEffect(delay(injectedFault), mayBreak(injectedFault)));
+    }
+    return faultEffects;
+  }
+
+  /**
+   * Nobody ends a transaction of SQLite or H2 whose process stands still, and until it goes on
+   * nobody else gets at what it has locked; one that dies ends it. H2 is asked one statement at a
+   * time, so that one on a slow network keeps what it has locked for many trips.
+   */
+  private DelayBound delay(InjectedFault injectedFault) {
+    boolean isH2 = mode.startsWith("h2");
+    boolean standsStill =
+        injectedFault == InjectedFault.PAUSE || injectedFault == InjectedFault.FULL_GC;
+    if (standsStill && (isH2 || mode.startsWith("sqlite"))) {
+      return DelayBound.STORE;
+    }
+    if (injectedFault.delay() == DelayBound.WAITER && !skipsDead) {
+      return DelayBound.WAITER_BY_SESSION;
+    }
+    return isH2 && injectedFault == InjectedFault.SLOW
+        ? DelayBound.LOST_WORD
+        : injectedFault.delay();
+  }
+
+  /**
+   * Who asks a lease before each step is never fooled by a fault of its own process, whatever the
+   * table says of those who do not ask.
+   */
+  private Set<SafetyRule> mayBreak(InjectedFault injectedFault) {
+    Guarantee cell = cells.get(injectedFault);
+    if (cell == null || injectedFault.isOnClient()) {
+      return Set.of();
+    }
+    return switch (cell.answer()) {
+      case NONE, SAFE, DELAYED -> Set.of();
+      case DETECTED -> EnumSet.of(SafetyRule.EXCLUSION);
+      case UNNOTICED ->
+          EnumSet.of(
+              SafetyRule.EXCLUSION,
+              SafetyRule.UNIQUE_TOKENS,
+              SafetyRule.RISING_TOKENS,
+              SafetyRule.NO_LOST_UPDATE,
+              SafetyRule.NO_RIGHTFUL_REFUSAL);
+    };
+  }
+}

@@ -1,0 +1,154 @@
+package io.mortise.torture.run;
+
+import io.mortise.testkit.server.FakeClock;
+import io.mortise.testkit.server.LocalServer;
+import io.mortise.testkit.server.LossyDisk;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** Faults that several kinds of servers have in common. */
+final class ServerFaults {
+  private static final List<String> TABLES = List.of("news", "wait", "hold", "lock", "session");
+  private static final int TRIES = 20;
+
+  private ServerFaults() {}
+
+  /** SIGSTOP and SIGKILL of the only server. */
+  static StoreDeployment only(LocalServer server, StoreDeployment storeDeployment) {
+    return storeDeployment
+        .can(
+            InjectedFault.SERVER_PAUSE,
+            (time, outage) -> {
+              server.pause();
+              // Until its threads stand still.
+              Thread.sleep(50);
+              outage.begins();
+              Thread.sleep(time.toMillis());
+              outage.ends();
+              server.resume();
+            })
+        .can(
+            InjectedFault.SERVER_CRASH,
+            (time, outage) -> {
+              server.kill();
+              outage.begins();
+              // What has not been asked again by then is no outage for who asks.
+              Thread.sleep(time.dividedBy(4).toMillis());
+              outage.ends();
+              server.restart();
+            });
+  }
+
+  /**
+   * The same for one of several servers, chosen when it happens; the others go on.
+   *
+   * @param convalescence for how long one that was started again is of no use; another must not be
+   *     in trouble meanwhile
+   */
+  static StoreDeployment one(
+      Supplier<? extends LocalServer> next,
+      Duration convalescence,
+      StoreDeployment storeDeployment) {
+    return storeDeployment
+        .can(
+            InjectedFault.SERVER_PAUSE,
+            (time, outage) -> {
+              LocalServer server = next.get();
+              server.pause();
+              Thread.sleep(time.toMillis());
+              server.resume();
+            })
+        .can(
+            InjectedFault.SERVER_CRASH,
+            (time, outage) -> {
+              LocalServer server = next.get();
+              server.kill();
+              Thread.sleep(time.dividedBy(2).toMillis());
+              server.restart();
+              Thread.sleep(convalescence.toMillis());
+            });
+  }
+
+  /**
+   * Steps of the time of day, forward and back by the same, for servers that see this clock. One
+   * that went back is over when it shows again what it had shown: a server that forgets its data
+   * before that may repeat itself, which would be two faults at a time.
+   */
+  static StoreDeployment clock(Optional<FakeClock> clock, StoreDeployment storeDeployment) {
+    if (clock.isEmpty()) {
+      String why =
+          "libfaketime is not installed (Debian: faketime), or does not suit the server; it suits"
+              + " no JVM";
+      return storeDeployment
+          .lacks(InjectedFault.CLOCK_FORWARD, why)
+          .lacks(InjectedFault.CLOCK_BACK, why);
+    }
+    FakeClock shown = clock.get();
+    long[] offset = {0};
+    return storeDeployment
+        .can(
+            InjectedFault.CLOCK_FORWARD,
+            (time, outage) -> {
+              shown.set(Duration.ofMillis(offset[0] += time.toMillis()));
+              Thread.sleep(shown.delay().toMillis());
+            })
+        .can(
+            InjectedFault.CLOCK_BACK,
+            (time, outage) -> {
+              shown.set(Duration.ofMillis(offset[0] -= time.toMillis()));
+              Thread.sleep(shown.delay().plus(time).toMillis());
+            });
+  }
+
+  /** A disk that can lose what was not forced to it. */
+  static StoreDeployment disk(
+      Optional<LossyDisk> disk, LocalServer server, StoreDeployment storeDeployment) {
+    if (disk.isEmpty()) {
+      return storeDeployment.lacks(
+          InjectedFault.POWER_CUT, "it needs root, Linux, and the right to mount a file system");
+    }
+    disk.get().settle();
+    return storeDeployment.can(
+        InjectedFault.POWER_CUT,
+        (time, outage) -> {
+          disk.get().cutPower(server, outage::begins);
+          outage.ends();
+        });
+  }
+
+  /** All rows of all tables are deleted, in one transaction. */
+  static void deleteRows(String jdbcUrl) {
+    for (int tries = 1; ; tries++) {
+      try (Connection connection = DriverManager.getConnection(jdbcUrl);
+          Statement statement = connection.createStatement()) {
+        connection.setAutoCommit(false);
+        for (String table : TABLES) {
+          statement.executeUpdate("DELETE FROM mortise_" + table);
+        }
+        connection.commit();
+        return;
+      } catch (SQLException e) {
+        // A deadlock, or a file that is busy: others write at the same time.
+        if (tries == TRIES) {
+          throw new IllegalStateException("The rows cannot be deleted.", e);
+        }
+      }
+    }
+  }
+
+  /** A statement of an administrator. */
+  static void execute(String jdbcUrl, String sql) {
+    try (Connection connection = DriverManager.getConnection(jdbcUrl);
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException("Failed: " + sql, e);
+    }
+  }
+}

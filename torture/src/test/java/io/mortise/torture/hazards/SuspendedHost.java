@@ -1,0 +1,129 @@
+package io.mortise.torture.hazards;
+
+import io.mortise.LockClient;
+import io.mortise.internal.engine.EngineClient;
+import io.mortise.internal.engine.EngineEnv;
+import io.mortise.internal.engine.EngineScheduler;
+import io.mortise.internal.engine.SystemEnv;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Ticker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A host that can be suspended, as the engines of its clients see it: their monotonic clock stands
+ * still meanwhile, and so do their timers.
+ */
+final class SuspendedHost {
+  private final boolean tells;
+  private final List<Runnable> held = new ArrayList<>();
+  private long asleepSince;
+  private long slept;
+  private long told;
+  private boolean asleep;
+
+  /**
+   * A host that is awake.
+   *
+   * @param tells whether it says how long it slept, as Linux does
+   */
+  SuspendedHost(boolean tells) {
+    this.tells = tells;
+  }
+
+  /** Its monotonic clock. */
+  synchronized long nanos() {
+    return (asleep ? asleepSince : System.nanoTime()) - slept;
+  }
+
+  private synchronized long suspended() {
+    return told;
+  }
+
+  synchronized void suspend() {
+    asleepSince = System.nanoTime();
+    asleep = true;
+  }
+
+  /**
+   * It goes on.
+   *
+   * @param longer than the test has taken: so much longer it slept
+   */
+  void wake(Duration longer) {
+    List<Runnable> due;
+    synchronized (this) {
+      long nanos = System.nanoTime() - asleepSince;
+      slept += nanos;
+      told += tells ? nanos + longer.toNanos() : 0;
+      asleep = false;
+      due = List.copyOf(held);
+      held.clear();
+    }
+    due.forEach(Runnable::run);
+  }
+
+  /** A client on this host. The store stays the caller's. */
+  LockClient client(LockStore store, Duration ttl) {
+    SystemEnv system = new SystemEnv();
+    EngineEnv env = system.env(ttl, new ClientLabel("sleeper", 1, "sleeper"));
+    Ticker suspended = this::suspended;
+    return new EngineClient(
+        store,
+        new EngineEnv(
+            this::nanos,
+            (delay, task) -> new HostTimer(env.timers(), delay, task),
+            (delay, task) -> new HostTimer(env.renewals(), delay, task),
+            env.callbacks(),
+            suspended,
+            env.random(),
+            env.rules(),
+            env.ttl(),
+            env.client()),
+        system::close);
+  }
+
+  /** Goes by the host's clock. */
+  private final class HostTimer implements EngineScheduler.ScheduledTimer {
+    private final EngineScheduler awake;
+    private final long due;
+    private final Runnable task;
+    private EngineScheduler.ScheduledTimer next;
+    private boolean cancelled;
+
+    HostTimer(EngineScheduler awake, long delay, Runnable task) {
+      this.awake = awake;
+      this.due = nanos() + Math.max(0, delay);
+      this.task = task;
+      schedule();
+    }
+
+    private synchronized void schedule() {
+      if (!cancelled) {
+        next = awake.schedule(due - nanos(), this::run);
+      }
+    }
+
+    private void run() {
+      synchronized (SuspendedHost.this) {
+        if (asleep) {
+          held.add(this::schedule);
+          return;
+        }
+      }
+      if (due - nanos() > 0) {
+        schedule();
+      } else {
+        task.run();
+      }
+    }
+
+    @Override
+    public synchronized void cancel() {
+      cancelled = true;
+      next.cancel();
+    }
+  }
+}

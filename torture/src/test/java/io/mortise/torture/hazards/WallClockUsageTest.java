@@ -1,0 +1,142 @@
+package io.mortise.torture.hazards;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockClient;
+import io.mortise.jdbc.JdbcStore;
+import io.mortise.quorum.QuorumStore;
+import io.mortise.redis.RedisStore;
+import io.mortise.zookeeper.ZooKeeperStore;
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Which code of the library looks at its host's time of day, so that nothing else depends on it.
+ */
+class WallClockUsageTest {
+  /** The methods of the JDK that tell it, by their classes. */
+  private static final Map<String, Set<String>> TELLERS =
+      Map.of(
+          "java/lang/System", Set.of("currentTimeMillis"),
+          "java/time/Clock", Set.of("system", "systemUTC", "systemDefaultZone"),
+          "java/time/Instant", Set.of("now"),
+          "java/time/LocalDateTime", Set.of("now"),
+          "java/time/OffsetDateTime", Set.of("now"),
+          "java/time/ZonedDateTime", Set.of("now"),
+          "java/util/Calendar", Set.of("getInstance"),
+          "java/util/Date", Set.of("<init>"));
+
+  private record MethodReference(String type, String name) {
+    boolean tells() {
+      return TELLERS.getOrDefault(type, Set.of()).contains(name);
+    }
+  }
+
+  @Test
+  void givenTheCodeOfAllStores_thenNoneReadsTheTimeOfDay_butToBeginAClockOrToShowAnAge()
+      throws Exception {
+    Set<String> readers = new TreeSet<>();
+    for (Class<?> module :
+        new Class<?>[] {
+          LockClient.class,
+          JdbcStore.class,
+          RedisStore.class,
+          QuorumStore.class,
+          ZooKeeperStore.class
+        }) {
+      readers.addAll(readersBeside(module));
+    }
+
+    assertThat(readers)
+        .containsExactlyInAnyOrder(
+            // Where tokens begin; from then on they run with the monotonic clock.
+            "io/mortise/internal/table/MemStore",
+            "io/mortise/jdbc/HostClock",
+            // How long ago somebody came, for people who look.
+            "io/mortise/zookeeper/Observer",
+            "io/mortise/zookeeper/curator/LockLook");
+  }
+
+  @Test
+  void givenCodeThatReadsTheTimeOfDay_thenItIsFound() throws Exception {
+    assertThat(System.currentTimeMillis()).isPositive();
+    assertThat(readersBeside(WallClockUsageTest.class))
+        .contains(WallClockUsageTest.class.getName().replace('.', '/'));
+  }
+
+  /**
+   * The classes that read it, or have one in them that does, in the folder or archive that a class
+   * comes from.
+   */
+  private static Set<String> readersBeside(Class<?> module) throws Exception {
+    Path source = Path.of(module.getProtectionDomain().getCodeSource().getLocation().toURI());
+    if (Files.isDirectory(source)) {
+      return readers(source);
+    }
+    try (FileSystem archive =
+        FileSystems.newFileSystem(URI.create("jar:" + source.toUri()), Map.of())) {
+      return readers(archive.getPath("/"));
+    }
+  }
+
+  private static Set<String> readers(Path root) throws IOException {
+    Set<String> readers = new TreeSet<>();
+    try (Stream<Path> files = Files.walk(root)) {
+      for (Path file : files.filter(each -> each.toString().endsWith(".class")).toList()) {
+        if (called(file).stream().anyMatch(MethodReference::tells)) {
+          readers.add(root.relativize(file).toString().replaceFirst("([$].*)?[.]class$", ""));
+        }
+      }
+    }
+    return readers;
+  }
+
+  /** The methods that a class file names (The Java Virtual Machine Specification, 4.4). */
+  private static Set<MethodReference> called(Path file) throws IOException {
+    try (DataInputStream in =
+        new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {
+      in.skipNBytes(8);
+      int count = in.readUnsignedShort();
+      String[] texts = new String[count];
+      int[][] pairs = new int[count][];
+      Set<Integer> methods = new HashSet<>();
+      for (int i = 1; i < count; i++) {
+        int tag = in.readUnsignedByte();
+        switch (tag) {
+          case 1 -> texts[i] = in.readUTF();
+          case 5, 6 -> {
+            in.skipNBytes(8);
+            i++;
+          }
+          case 7, 8, 16, 19, 20 -> pairs[i] = new int[] {in.readUnsignedShort()};
+          case 10, 11 -> {
+            pairs[i] = new int[] {in.readUnsignedShort(), in.readUnsignedShort()};
+            methods.add(i);
+          }
+          case 12 -> pairs[i] = new int[] {in.readUnsignedShort(), in.readUnsignedShort()};
+          case 15 -> in.skipNBytes(3);
+          default -> in.skipNBytes(4);
+        }
+      }
+      Set<MethodReference> called = new HashSet<>();
+      for (int method : methods) {
+        int type = pairs[pairs[method][0]][0];
+        int name = pairs[pairs[method][1]][0];
+        called.add(new MethodReference(texts[type], texts[name]));
+      }
+      return called;
+    }
+  }
+}

@@ -1,0 +1,140 @@
+package io.mortise.zookeeper;
+
+import io.mortise.spi.AttemptId;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+
+/**
+ * Leaves word for holders that somebody waits for their locks: notes where their sessions look. A
+ * holder removes a note as it reads it. One that has ended, or is held up, does not; then the note
+ * goes with the ZooKeeper session of who wrote it, or, if that was handed in and goes on, is
+ * removed when who wrote it ends. Guarded by the session.
+ */
+final class ContentionNotes {
+  /** So many more notes are written until it is looked which of them are still there. */
+  private static final int MANY = 256;
+
+  private final SessionCore core;
+  private final LockQueueManager turns;
+
+  /** Holders that were left word lately, so that a poll does not do it again. */
+  private final Map<AttemptId, Boolean> noted =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<AttemptId, Boolean> eldest) {
+          return size() > MANY;
+        }
+      };
+
+  /**
+   * Whose notes are there and ours, or may be; kept only in a ZooKeeper session that was handed in.
+   */
+  private final Set<AttemptId> written = new LinkedHashSet<>();
+
+  private int most = MANY;
+
+  ContentionNotes(SessionCore core, LockQueueManager turns) {
+    this.core = core;
+    this.turns = turns;
+  }
+
+  /** Tells holders that they are wanted, then goes on. */
+  void leave(List<AttemptId> holders, Runnable then) {
+    int[] open = {1};
+    Runnable one =
+        () -> {
+          if (--open[0] == 0) {
+            then.run();
+          }
+        };
+    for (AttemptId holder : holders) {
+      if (holder.session().equals(core.id())) {
+        turns.wanted(holder);
+      } else if (!noted.containsKey(holder)) {
+        noted.put(holder, true);
+        open[0]++;
+        boolean first = !core.handle().isOwn() && written.add(holder);
+        note(holder, first, 0, one);
+      }
+    }
+    if (written.size() > most) {
+      forgetRead();
+    }
+    one.run();
+  }
+
+  /** The notes that this session may have written and nobody has read, by their paths. */
+  List<String> unread() {
+    return written.stream().map(core.layout()::note).toList();
+  }
+
+  /**
+   * Requests are executed in order: what was written before this look and is not there was read.
+   */
+  private void forgetRead() {
+    most = written.size() + MANY;
+    Set<AttemptId> before = Set.copyOf(written);
+    core.handle()
+        .client()
+        .getEphemerals(
+            core.layout().allNotes(),
+            (rc, context, paths) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (rc == 0) {
+                            Set<String> there = new HashSet<>(paths);
+                            written.removeIf(
+                                holder ->
+                                    before.contains(holder)
+                                        && !there.contains(core.layout().note(holder)));
+                          }
+                          most = written.size() + MANY;
+                        }),
+            null);
+  }
+
+  /**
+   * @param first whether a note that is there already cannot be ours
+   */
+  private void note(AttemptId holder, boolean first, int tries, Runnable then) {
+    core.handle()
+        .client()
+        .create(
+            core.layout().note(holder),
+            new byte[0],
+            core.acl(),
+            CreateMode.EPHEMERAL,
+            (rc, path, context, name) ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (core.isOver()) {
+                            return;
+                          }
+                          if (rc == Code.NONODE.intValue() && tries < 2) {
+                            core.makeContainers(core.layout().notes(holder.session()));
+                            note(holder, first, tries + 1, then);
+                            return;
+                          }
+                          if (rc == Code.NODEEXISTS.intValue() && first) {
+                            written.remove(holder);
+                          } else if (rc == 0 && !core.handle().isOwn()) {
+                            written.add(holder);
+                          }
+                          if (rc != 0 && rc != Code.NODEEXISTS.intValue()) {
+                            noted.remove(holder);
+                          }
+                          then.run();
+                        }),
+            (Object) null);
+  }
+}

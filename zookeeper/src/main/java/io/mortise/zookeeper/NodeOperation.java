@@ -1,0 +1,149 @@
+package io.mortise.zookeeper;
+
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
+
+/** A creation or removal of an attempt's node, and who is told what became of it. */
+sealed interface NodeOperation {
+  /** Nothing was done, or that is not known. */
+  void failed(Code code);
+
+  /** What became of a creation. */
+  record CreateResult(Code code, String path, long czxid, int capacity, int children) {
+    /** The node is the only one if it followed right after our own: nobody looked. */
+    static final int NOT_READ = -1;
+
+    /** It is the node of the attempt before, which held the lock, and so does this one. */
+    static final int FOLLOWED = -2;
+  }
+
+  /**
+   * Of a node of an attempt.
+   *
+   * @param reads whether its container is read with it
+   */
+  record Create(
+      String lock,
+      ZooKeeperAttempt attempt,
+      String data,
+      boolean reads,
+      Consumer<CreateResult> then)
+      implements NodeOperation {
+    /** The path, but for its number. */
+    String prefix() {
+      return lock + "/" + LockQueue.prefix(attempt.weight());
+    }
+
+    @Override
+    public void failed(Code code) {
+      then.accept(new CreateResult(code, "", 0, 0, 0));
+    }
+  }
+
+  /**
+   * The removal of a node that holds, for which nobody waits. Until it is sent, the session's next
+   * attempt may follow: then the node stays, and is that one's from now on.
+   */
+  final class Release implements NodeOperation {
+    private final String lock;
+    private final String path;
+    private final ZooKeeperAttempt attempt;
+    private final ReleaseListener then;
+    private @Nullable Create next;
+
+    Release(String lock, String path, ZooKeeperAttempt attempt, ReleaseListener then) {
+      this.lock = lock;
+      this.path = path;
+      this.attempt = attempt;
+      this.then = then;
+    }
+
+    String lock() {
+      return lock;
+    }
+
+    String path() {
+      return path;
+    }
+
+    /** Whose hold ends. */
+    ZooKeeperAttempt attempt() {
+      return attempt;
+    }
+
+    /** Who follows, if somebody does. */
+    @Nullable Create next() {
+      return next;
+    }
+
+    void follow(Create by) {
+      next = by;
+    }
+
+    Op operation() {
+      Create follower = next;
+      return follower == null
+          ? Op.delete(path, -1)
+          : Op.setData(path, NodeData.bytes(follower.data()), -1);
+    }
+
+    /** The node is gone, or nothing was done. */
+    void ended(Code code) {
+      then.accept(code, false);
+    }
+
+    /**
+     * The node was given to who follows.
+     *
+     * @param ours whether it is a node of this session at all
+     * @return who needs a node of its own after all, for the one of before has gone
+     */
+    @Nullable Create followed(boolean ours) {
+      Create follower = next;
+      if (follower == null || !ours) {
+        then.accept(Code.NONODE, false);
+        return follower;
+      }
+      then.accept(Code.OK, true);
+      follower.then().accept(new CreateResult(Code.OK, path, 0, 0, CreateResult.FOLLOWED));
+      return null;
+    }
+
+    @Override
+    public void failed(Code code) {
+      then.accept(code, false);
+      if (next != null) {
+        next.failed(code);
+      }
+    }
+  }
+
+  /** Is told what became of a hold that ends. */
+  interface ReleaseListener {
+    /**
+     * Its node was removed, or could not be.
+     *
+     * @param followed whether it stays, as the node of the next attempt
+     */
+    void accept(Code code, boolean followed);
+  }
+
+  /** Of a node that held, with a mark for whoever watches it, or of any. */
+  record Delete(String path, boolean marked, Consumer<Code> then) implements NodeOperation {
+    /** A node's mark that it held: who watches it is next, and need not look who else is there. */
+    private static final byte[] RELEASED = {'r'};
+
+    List<Op> operations() {
+      Op removal = Op.delete(path, -1);
+      return marked ? List.of(Op.setData(path, RELEASED, -1), removal) : List.of(removal);
+    }
+
+    @Override
+    public void failed(Code code) {
+      then.accept(code);
+    }
+  }
+}

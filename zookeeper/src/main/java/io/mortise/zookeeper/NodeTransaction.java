@@ -1,0 +1,182 @@
+package io.mortise.zookeeper;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Several creations and removals as one transaction, and one read of all containers that it puts
+ * something into, right behind it, but for those of which that is not needed. Guarded by its
+ * session.
+ */
+final class NodeTransaction {
+  private final SessionCore core;
+  private final List<NodeOperation> nodeOperations;
+
+  /** Those that it makes nodes for. */
+  private final List<String> locks = new ArrayList<>();
+
+  /** How many nodes are made of which the container is read, by the lock's path. */
+  private final Map<String, Integer> creations = new LinkedHashMap<>();
+
+  private Code code = Code.CONNECTIONLOSS;
+  private List<OpResult> results = List.of();
+  private List<OpResult> reads = List.of();
+
+  enum TransactionOutcome {
+    DONE,
+    /** Some of it cannot be done, so nothing was. */
+    IMPOSSIBLE,
+    UNKNOWN
+  }
+
+  NodeTransaction(SessionCore core, List<NodeOperation> nodeOperations) {
+    this.core = core;
+    this.nodeOperations = nodeOperations;
+  }
+
+  List<NodeOperation> works() {
+    return nodeOperations;
+  }
+
+  /** Those that it makes nodes for. */
+  List<String> locks() {
+    return locks;
+  }
+
+  TransactionOutcome outcome() {
+    return code == Code.OK
+        ? TransactionOutcome.DONE
+        : results.isEmpty() ? TransactionOutcome.UNKNOWN : TransactionOutcome.IMPOSSIBLE;
+  }
+
+  /** Sends it; then is called under the guard when all is answered. */
+  void send(Consumer<NodeTransaction> then) {
+    List<Op> writes = new ArrayList<>();
+    for (NodeOperation nodeOperation : nodeOperations) {
+      if (nodeOperation instanceof NodeOperation.Create create) {
+        locks.add(create.lock());
+        if (create.reads()) {
+          creations.merge(create.lock(), 1, Integer::sum);
+        }
+        writes.add(
+            Op.create(
+                create.prefix(),
+                NodeData.bytes(create.data()),
+                core.acl(),
+                CreateMode.EPHEMERAL_SEQUENTIAL));
+      } else if (nodeOperation instanceof NodeOperation.Release release) {
+        writes.add(release.operation());
+      } else if (nodeOperation instanceof NodeOperation.Delete delete) {
+        writes.addAll(delete.operations());
+      }
+    }
+    core.handle()
+        .client()
+        .multi(writes, (rc, path, context, answers) -> written(rc, answers, then), null);
+    if (creations.size() == 1) {
+      // Most often what a thread gave back together with what it takes.
+      core.handle()
+          .client()
+          .getData(
+              creations.keySet().iterator().next(),
+              false,
+              (rc, path, context, data, stat) ->
+                  read(rc == 0 ? List.of(new OpResult.GetDataResult(data, stat)) : null, then),
+              null);
+    } else if (!creations.isEmpty()) {
+      core.handle()
+          .client()
+          .multi(
+              creations.keySet().stream().map(Op::getData).toList(),
+              (rc, path, context, answers) -> read(answers, then),
+              null);
+    }
+  }
+
+  private void written(int rc, @Nullable List<OpResult> answers, Consumer<NodeTransaction> then) {
+    code = Code.get(rc);
+    results = answers == null ? List.of() : answers;
+    if (creations.isEmpty()) {
+      core.guard().run(() -> then.accept(this));
+    }
+  }
+
+  private void read(@Nullable List<OpResult> answers, Consumer<NodeTransaction> then) {
+    reads = answers == null ? List.of() : answers;
+    core.guard().run(() -> then.accept(this));
+  }
+
+  /** Nothing of it was answered. */
+  void fail() {
+    nodeOperations.forEach(nodeOperation -> nodeOperation.failed(code));
+  }
+
+  /** Tells each what was done. Returns those that it turned out to make nodes for besides. */
+  List<NodeOperation.Create> deliver() {
+    Map<String, OpResult> containers = new LinkedHashMap<>();
+    int read = 0;
+    for (String lock : creations.keySet()) {
+      if (read < reads.size()) {
+        containers.put(lock, reads.get(read));
+      }
+      read++;
+    }
+    List<NodeOperation.Create> missing = new ArrayList<>();
+    long session = core.handle().client().getSessionId();
+    int at = 0;
+    for (NodeOperation nodeOperation : nodeOperations) {
+      if (nodeOperation instanceof NodeOperation.Create create) {
+        create.then().accept(created(create, results.get(at++), containers.get(create.lock())));
+      } else if (nodeOperation instanceof NodeOperation.Release release) {
+        if (results.get(at++) instanceof OpResult.SetDataResult given) {
+          NodeOperation.Create own =
+              release.followed(given.getStat().getEphemeralOwner() == session);
+          if (own != null) {
+            missing.add(own);
+          }
+        } else {
+          release.ended(Code.OK);
+        }
+      } else if (nodeOperation instanceof NodeOperation.Delete delete) {
+        at += delete.marked() ? 2 : 1;
+        delete.then().accept(Code.OK);
+      }
+    }
+    return missing;
+  }
+
+  /**
+   * A transaction does not tell its number. Where the node is the only one, that of the last change
+   * to the container will do as its token: it is that of the node's creation, or of a later removal
+   * of an older one, and in either case below that of any later creation.
+   */
+  private NodeOperation.CreateResult created(
+      NodeOperation.Create nodeOperation, OpResult result, @Nullable OpResult container) {
+    String path = result instanceof OpResult.CreateResult made ? made.getPath() : "";
+    if (!nodeOperation.reads()) {
+      return new NodeOperation.CreateResult(
+          Code.OK, path, 0, 0, NodeOperation.CreateResult.NOT_READ);
+    }
+    if (container instanceof OpResult.GetDataResult data) {
+      Stat stat = data.getStat();
+      int children = stat.getNumChildren();
+      boolean alone = children == 1 && creations.getOrDefault(nodeOperation.lock(), 0) == 1;
+      return new NodeOperation.CreateResult(
+          Code.OK,
+          path,
+          alone ? stat.getPzxid() : 0,
+          NodeData.capacity(data.getData()),
+          alone ? 1 : Math.max(2, children));
+    }
+    return new NodeOperation.CreateResult(Code.OK, path, 0, 0, 0);
+  }
+}

@@ -1,0 +1,428 @@
+package io.mortise.zookeeper;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Creates and removes attempts' nodes, in the order in which that was asked for. While a batch is
+ * on its way the next one gathers: it then goes as one transaction, since what a request costs is
+ * the packet rather than what is in it. When many have gathered it goes at once, so that the server
+ * works on some while the answers to others are given. One alone goes as what it is, which is
+ * faster, and tells the transaction's number. A removal that somebody waits for goes alone and at
+ * once.
+ *
+ * <p>With each creation travels a read of the lock's container: it says whether the new node is the
+ * only one, and so holds the lock, in the same round trip. A transaction that contains something
+ * impossible (a container that is gone) fails as a whole; its parts are then sent one by one.
+ * Guarded by its session.
+ */
+final class NodeWriter {
+  private static final int BATCH = 128;
+
+  /** So many that have gathered do not wait for the transactions that are on their way. */
+  private static final int ENOUGH = 16;
+
+  /** So many transactions are on their way at most. */
+  private static final int MOST = 4;
+
+  /** So many removals do not wait for each other either; more gather, as all does. */
+  private static final int HAND_OVERS = 4;
+
+  /** How long a removal that nobody waits for waits for company. */
+  private static final long LINGER_NANOS = 500_000;
+
+  private final SessionCore core;
+  private final ContainerCreator containerCreator;
+  private final ArrayDeque<NodeOperation> waiting = new ArrayDeque<>();
+
+  /** Removals that somebody may follow, by the lock's path. */
+  private final Map<String, NodeOperation.Release> unsent = new HashMap<>();
+
+  /** How many transactions are on their way. */
+  private int underWay;
+
+  /** How many removals that somebody waits for are on their way besides. */
+  private int handOvers;
+
+  private boolean lingering;
+  private boolean over;
+
+  NodeWriter(SessionCore core) {
+    this.core = core;
+    this.containerCreator = new ContainerCreator(core);
+  }
+
+  /**
+   * Makes a node.
+   *
+   * @param reads whether its container is read with it
+   */
+  void create(
+      String lock,
+      ZooKeeperAttempt zooKeeperAttempt,
+      String data,
+      boolean reads,
+      Consumer<NodeOperation.CreateResult> then) {
+    add(new NodeOperation.Create(lock, zooKeeperAttempt, data, reads, then));
+    sendBatches();
+  }
+
+  /**
+   * Removes a node.
+   *
+   * @param later whether it may wait a little for what comes next
+   */
+  void delete(String path, boolean later, Consumer<Code> then) {
+    add(new NodeOperation.Delete(path, false, then));
+    if (later) {
+      linger();
+    } else {
+      sendBatches();
+    }
+  }
+
+  /**
+   * Removes the node of a hold that somebody waits for.
+   *
+   * @param marked whether somebody waits behind it who is to know that it held
+   */
+  void removeForHandoff(String path, boolean marked, Consumer<Code> then) {
+    NodeOperation.Delete nodeOperation = new NodeOperation.Delete(path, marked, then);
+    if (!over && handOvers < HAND_OVERS) {
+      // Whoever waits behind it should not wait for what others of this process ask, nor for
+      // company. It may go before all that, for it takes nothing from anybody.
+      handOvers++;
+      single(nodeOperation, 0, () -> handOvers--);
+    } else {
+      add(nodeOperation);
+      sendBatches();
+    }
+  }
+
+  /** Removes the node of an exclusive hold, a little later, unless somebody follows. */
+  void release(
+      String lock,
+      String path,
+      ZooKeeperAttempt zooKeeperAttempt,
+      NodeOperation.ReleaseListener then) {
+    NodeOperation.Release nodeOperation =
+        new NodeOperation.Release(lock, path, zooKeeperAttempt, then);
+    if (!over) {
+      unsent.put(lock, nodeOperation);
+    }
+    add(nodeOperation);
+    linger();
+  }
+
+  /** The exclusive hold on a lock whose node an attempt may take over, if there is one. */
+  @Nullable ZooKeeperAttempt leaving(String lock) {
+    NodeOperation.Release nodeOperation = unsent.get(lock);
+    return nodeOperation == null ? null : nodeOperation.attempt();
+  }
+
+  /** Gives it the node of the {@link #leaving} hold; of one more node if that has gone. */
+  void follow(
+      String lock,
+      ZooKeeperAttempt zooKeeperAttempt,
+      String data,
+      Consumer<NodeOperation.CreateResult> then) {
+    NodeOperation.Release before = Objects.requireNonNull(unsent.remove(lock));
+    before.follow(new NodeOperation.Create(lock, zooKeeperAttempt, data, true, then));
+    sendBatches();
+  }
+
+  private void linger() {
+    if (underWay == 0 && !lingering) {
+      lingering = true;
+      core.store()
+          .timer()
+          .in(
+              LINGER_NANOS,
+              () ->
+                  core.guard()
+                      .run(
+                          () -> {
+                            lingering = false;
+                            sendBatches();
+                          }));
+    }
+  }
+
+  private void add(NodeOperation nodeOperation) {
+    if (over) {
+      nodeOperation.failed(Code.SESSIONEXPIRED);
+    } else {
+      waiting.add(nodeOperation);
+    }
+  }
+
+  private void sendBatches() {
+    while (!waiting.isEmpty() && (underWay == 0 || (underWay < MOST && waiting.size() >= ENOUGH))) {
+      underWay++;
+      if (waiting.size() == 1) {
+        single(take(), 0, this::next);
+        return;
+      }
+      List<NodeOperation> nodeTransaction = new ArrayList<>();
+      while (nodeTransaction.size() < BATCH && !waiting.isEmpty()) {
+        nodeTransaction.add(take());
+      }
+      send(nodeTransaction);
+    }
+  }
+
+  private NodeOperation take() {
+    NodeOperation nodeOperation = waiting.remove();
+    if (nodeOperation instanceof NodeOperation.Release release) {
+      unsent.remove(release.lock(), release);
+    }
+    return nodeOperation;
+  }
+
+  private void next() {
+    underWay--;
+    sendBatches();
+  }
+
+  private ZooKeeper client() {
+    return core.handle().client();
+  }
+
+  // ---- One by one ----
+
+  private void single(NodeOperation nodeOperation, int tries, Runnable then) {
+    if (nodeOperation instanceof NodeOperation.Create create) {
+      create(create, tries, then);
+    } else if (nodeOperation instanceof NodeOperation.Release release) {
+      release(release, then);
+    } else if (nodeOperation instanceof NodeOperation.Delete delete && delete.marked()) {
+      client()
+          .multi(
+              delete.operations(),
+              (rc, path, context, results) -> step(() -> delete.then().accept(Code.get(rc)), then),
+              null);
+    } else if (nodeOperation instanceof NodeOperation.Delete delete) {
+      client()
+          .delete(
+              delete.path(),
+              -1,
+              (rc, path, context) -> step(() -> delete.then().accept(Code.get(rc)), then),
+              null);
+    }
+  }
+
+  private void release(NodeOperation.Release nodeOperation, Runnable then) {
+    NodeOperation.Create next = nodeOperation.next();
+    if (next == null) {
+      client()
+          .delete(
+              nodeOperation.path(),
+              -1,
+              (rc, path, context) -> step(() -> nodeOperation.ended(Code.get(rc)), then),
+              null);
+      return;
+    }
+    client()
+        .setData(
+            nodeOperation.path(),
+            NodeData.bytes(next.data()),
+            -1,
+            (rc, path, context, stat) ->
+                step(() -> followed(nodeOperation, next, Code.get(rc), stat, then)),
+            null);
+  }
+
+  private void followed(
+      NodeOperation.Release nodeOperation,
+      NodeOperation.Create next,
+      Code code,
+      @Nullable Stat stat,
+      Runnable then) {
+    switch (code) {
+      case OK -> {
+        boolean ours = stat != null && stat.getEphemeralOwner() == client().getSessionId();
+        if (nodeOperation.followed(ours) == null) {
+          then.run();
+        } else {
+          create(next, 0, then);
+        }
+      }
+      case CONNECTIONLOSS, OPERATIONTIMEOUT, SESSIONMOVED, SESSIONEXPIRED -> {
+        nodeOperation.failed(code);
+        then.run();
+      }
+      default ->
+          // It has gone, or may not be written to.
+          client()
+              .delete(
+                  nodeOperation.path(),
+                  -1,
+                  (rc, path, context) ->
+                      step(
+                          () -> {
+                            nodeOperation.ended(Code.get(rc));
+                            create(next, 0, then);
+                          }),
+                  null);
+    }
+  }
+
+  private void step(Runnable result, Runnable then) {
+    step(
+        () -> {
+          result.run();
+          then.run();
+        });
+  }
+
+  private void step(Runnable step) {
+    core.guard()
+        .run(
+            () -> {
+              if (!over) {
+                step.run();
+              }
+            });
+  }
+
+  private void create(NodeOperation.Create nodeOperation, int tries, Runnable then) {
+    containerCreator.ensure(nodeOperation, tries > 0);
+    boolean reads = nodeOperation.reads() || tries > 0;
+    CreateReply createReply = new CreateReply();
+    client()
+        .create(
+            nodeOperation.prefix(),
+            NodeData.bytes(nodeOperation.data()),
+            core.acl(),
+            CreateMode.EPHEMERAL_SEQUENTIAL,
+            (rc, path, context, name, stat) -> {
+              createReply.set(Code.get(rc), name, stat);
+              if (!reads) {
+                core.guard()
+                    .run(
+                        () ->
+                            made(
+                                nodeOperation,
+                                tries,
+                                createReply,
+                                NodeOperation.CreateResult.NOT_READ,
+                                0,
+                                then));
+              }
+            },
+            null);
+    if (reads) {
+      client()
+          .getData(
+              nodeOperation.lock(),
+              false,
+              (rc, path, context, data, stat) -> {
+                // A node that was made is there, whether or not the container was read.
+                int children = rc == 0 ? stat.getNumChildren() : 0;
+                int capacity = rc == 0 ? NodeData.capacity(data) : 0;
+                core.guard()
+                    .run(() -> made(nodeOperation, tries, createReply, children, capacity, then));
+              },
+              null);
+    }
+  }
+
+  private void made(
+      NodeOperation.Create nodeOperation,
+      int tries,
+      CreateReply createReply,
+      int children,
+      int capacity,
+      Runnable then) {
+    if (over) {
+      return;
+    }
+    if (createReply.code == Code.NONODE && tries < 3) {
+      containerCreator.forget(nodeOperation.lock());
+      create(nodeOperation, tries + 1, then);
+      return;
+    }
+    nodeOperation
+        .then()
+        .accept(
+            new NodeOperation.CreateResult(
+                createReply.code, createReply.name, createReply.czxid, capacity, children));
+    then.run();
+  }
+
+  /** What the creation was answered; a read behind it is answered on the same thread. */
+  private static final class CreateReply {
+    Code code = Code.CONNECTIONLOSS;
+    String name = "";
+    long czxid;
+
+    void set(Code answered, @Nullable String given, @Nullable Stat stat) {
+      code = answered;
+      name = given == null ? "" : given;
+      czxid = stat == null ? 0 : stat.getCzxid();
+    }
+  }
+
+  // ---- Many ----
+
+  private void send(List<NodeOperation> nodeOperations) {
+    nodeOperations.forEach(
+        nodeOperation -> {
+          if (nodeOperation instanceof NodeOperation.Create create) {
+            containerCreator.ensure(create, false);
+          }
+        });
+    new NodeTransaction(core, nodeOperations).send(this::answered);
+  }
+
+  private void answered(NodeTransaction nodeTransaction) {
+    if (over) {
+      return;
+    }
+    switch (nodeTransaction.outcome()) {
+      case DONE -> {
+        waiting.addAll(nodeTransaction.deliver());
+        // Whoever is answered now wants something again at once: those go together, where the
+        // first of them would go alone, and all others wait for it.
+        core.guard().later(() -> core.guard().run(this::next));
+      }
+      case UNKNOWN -> {
+        nodeTransaction.fail();
+        next();
+      }
+      case IMPOSSIBLE -> {
+        // Something in it was, and nothing was done.
+        nodeTransaction.locks().forEach(containerCreator::forget);
+        oneByOne(new ArrayDeque<>(nodeTransaction.works()));
+      }
+    }
+  }
+
+  private void oneByOne(ArrayDeque<NodeOperation> rest) {
+    if (rest.isEmpty()) {
+      next();
+    } else {
+      // The first attempt at a container's making may have found nothing to stand on.
+      single(rest.remove(), 1, () -> oneByOne(rest));
+    }
+  }
+
+  // ---- Ending ----
+
+  /** Those who wait are answered by who ends the session. */
+  void over() {
+    over = true;
+    waiting.clear();
+    unsent.clear();
+  }
+}

@@ -1,0 +1,353 @@
+package io.mortise.zookeeper;
+
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionVerdict;
+import io.mortise.zookeeper.MultiRead.NodeContent;
+import io.mortise.zookeeper.internal.AdminConnection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * Looks at a store, over a connection of its own: who is alive, who holds, who waits. Every look
+ * first has the server catch up with the leader. Thread-safe.
+ */
+final class ZooKeeperInspector {
+  private static final int MOST_WAITERS = 1_000;
+
+  private final ZooKeeperLockStore store;
+  private final AdminConnection adminConnection;
+  private final String display;
+
+  ZooKeeperInspector(ZooKeeperLockStore store, AdminConnection adminConnection, String display) {
+    this.store = store;
+    this.adminConnection = adminConnection;
+    this.display = display;
+  }
+
+  void close() {
+    adminConnection.close();
+  }
+
+  // ---- Asking ----
+
+  /** Runs a question once there is a connection; its answer must come in time. */
+  private <T> CompletionStage<T> ask(InspectorQuery<T> question) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    adminConnection
+        .connected()
+        .whenComplete(
+            (client, failure) -> {
+              if (failure != null) {
+                answer.completeExceptionally(silent());
+              } else {
+                try {
+                  question.ask(client, answer);
+                } catch (RuntimeException e) {
+                  answer.completeExceptionally(e);
+                }
+              }
+            });
+    store
+        .timer()
+        .in(store.options().timeout().toNanos(), () -> answer.completeExceptionally(silent()));
+    return answer;
+  }
+
+  private interface InspectorQuery<T> {
+    void ask(ZooKeeper client, CompletableFuture<T> answer);
+  }
+
+  private StoreUnavailableException silent() {
+    return new StoreUnavailableException("Store '" + display + "' does not answer.");
+  }
+
+  CompletionStage<SessionVerdict> judge(SessionId session) {
+    String path = store.layout().session(session);
+    return this.<SessionVerdict>ask(
+        (client, answer) -> {
+          client.sync(path, (rc, p, context) -> {}, null);
+          client.getData(
+              path,
+              false,
+              (rc, p, context, data, stat) -> {
+                NodeData.SessionData process = NodeData.member(data);
+                if (rc == Code.NONODE.intValue()) {
+                  answer.complete(new SessionVerdict.SessionEnded());
+                } else if (rc == 0 && process != null) {
+                  answer.complete(new SessionVerdict.Alive(process.beat(), process.ttl()));
+                } else {
+                  answer.completeExceptionally(silent());
+                }
+              },
+              null);
+        });
+  }
+
+  /** Removes an attempt's node, whoever's it is. */
+  CompletionStage<Reply.Ended> end(LockName name, AttemptId attempt) {
+    String path = store.layout().lock(name);
+    return this.<Reply.Ended>ask(
+        (client, answer) ->
+            AttemptIndex.read(
+                client,
+                path,
+                roll -> {
+                  Integer index = roll == null ? null : roll.index().get(attempt);
+                  if (roll == null) {
+                    answer.completeExceptionally(silent());
+                  } else if (index == null) {
+                    answer.complete(
+                        new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false));
+                  } else {
+                    AttemptState attemptState =
+                        index < roll.line().holding() ? AttemptState.HELD : AttemptState.WAITING;
+                    remove(
+                        client,
+                        path + "/" + roll.line().place(index).node(),
+                        attempt,
+                        attemptState,
+                        answer);
+                  }
+                }));
+  }
+
+  private void remove(
+      ZooKeeper client,
+      String nodeContent,
+      AttemptId attempt,
+      AttemptState attemptState,
+      CompletableFuture<Reply.Ended> answer) {
+    Reply.Ended absent = new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false);
+    client.getData(
+        nodeContent,
+        false,
+        (rc, path, context, data, stat) -> {
+          NodeData.AttemptData attemptData = NodeData.attempt(data);
+          if (rc == 0 && attemptData != null && attemptData.attempt().equals(attempt)) {
+            // Of that very version: its session may give the node to the next attempt.
+            client.delete(
+                nodeContent,
+                stat.getVersion(),
+                (code, given, ignored) -> {
+                  if (code == 0) {
+                    answer.complete(
+                        new Reply.Ended(attempt, attemptState, EndReason.RELEASED, false));
+                  } else if (code == Code.NONODE.intValue()) {
+                    answer.complete(absent);
+                  } else {
+                    answer.completeExceptionally(silent());
+                  }
+                },
+                null);
+          } else if (rc == 0 || rc == Code.NONODE.intValue()) {
+            answer.complete(absent);
+          } else {
+            answer.completeExceptionally(silent());
+          }
+        },
+        null);
+  }
+
+  // ---- Inspecting ----
+
+  CompletionStage<LockViewPage> inspect(LockQuery query) {
+    LockName only = query.name();
+    return this.<LockViewPage>ask(
+        (client, answer) -> {
+          LockPageReader lockPageReader = new LockPageReader(client, query, answer);
+          client.sync(store.layout().root(), (rc, path, context) -> {}, null);
+          if (only != null) {
+            lockPageReader.names.add(NodeNames.encode(only));
+            lockPageReader.next();
+          } else {
+            client.getChildren(
+                store.layout().locks(),
+                false,
+                (rc, path, context, children) -> {
+                  if (rc == 0) {
+                    lockPageReader.names.addAll(children);
+                  }
+                  if (rc == 0 || rc == Code.NONODE.intValue()) {
+                    lockPageReader.next();
+                  } else {
+                    answer.completeExceptionally(silent());
+                  }
+                },
+                null);
+          }
+        });
+  }
+
+  /** One page in the making: one lock after the other. */
+  private final class LockPageReader {
+    private final ZooKeeper client;
+    private final LockQuery query;
+    private final CompletableFuture<LockViewPage> answer;
+    private final TreeSet<String> names = new TreeSet<>();
+    private final List<LockView> views = new ArrayList<>();
+    private final Map<SessionId, NodeData.SessionData> processes = new TreeMap<>();
+
+    LockPageReader(ZooKeeper client, LockQuery query, CompletableFuture<LockViewPage> answer) {
+      this.client = client;
+      this.query = query;
+      this.answer = answer;
+    }
+
+    void next() {
+      String from = query.cursor();
+      while (from != null && !names.isEmpty() && names.first().compareTo(from) < 0) {
+        names.pollFirst();
+      }
+      String name = names.pollFirst();
+      if (name == null) {
+        answer.complete(new LockViewPage(views, null));
+      } else if (views.size() == query.limit()) {
+        answer.complete(new LockViewPage(views, name));
+      } else {
+        lock(name);
+      }
+    }
+
+    private void lock(String nodeContent) {
+      LockName name;
+      try {
+        name = NodeNames.decode(nodeContent);
+      } catch (IllegalArgumentException e) {
+        // Somebody else's.
+        next();
+        return;
+      }
+      String path = store.layout().lock(name);
+      client.getChildren(
+          path,
+          false,
+          (rc, p, context, children, stat) -> {
+            if (rc == Code.NONODE.intValue() || (rc == 0 && children.isEmpty() && !query.idle())) {
+              next();
+            } else if (rc != 0) {
+              answer.completeExceptionally(silent());
+            } else {
+              nodes(name, path, children);
+            }
+          },
+          null);
+    }
+
+    private void nodes(LockName name, String path, List<String> children) {
+      LockQueue lockQueue = LockQueue.of(children, io.mortise.spi.Mode.SHARERS);
+      List<String> paths = new ArrayList<>();
+      paths.add(path);
+      // Of those who wait only the first are told; whether they wait is known when the capacity is.
+      for (int i = 0; i < lockQueue.size(); i++) {
+        paths.add(path + "/" + lockQueue.place(i).node());
+      }
+      MultiRead.nodes(
+          client,
+          paths.subList(0, Math.min(paths.size(), 1 + 2 * MOST_WAITERS)),
+          nodeContents -> {
+            if (nodeContents == null) {
+              answer.completeExceptionally(silent());
+            } else {
+              sessions(name, children, nodeContents);
+            }
+          });
+    }
+
+    private void sessions(LockName name, List<String> children, List<NodeContent> nodeContents) {
+      TreeSet<SessionId> missing = new TreeSet<>();
+      for (NodeContent nodeContent : nodeContents.subList(1, nodeContents.size())) {
+        NodeData.AttemptData attemptData = NodeData.attempt(nodeContent.data());
+        if (attemptData != null && !processes.containsKey(attemptData.attempt().session())) {
+          missing.add(attemptData.attempt().session());
+        }
+      }
+      List<SessionId> ids = List.copyOf(missing);
+      List<String> paths = new ArrayList<>(ids.stream().map(store.layout()::session).toList());
+      paths.add(store.layout().epoch());
+      MultiRead.nodes(
+          client,
+          paths,
+          found -> {
+            if (found == null) {
+              answer.completeExceptionally(silent());
+              return;
+            }
+            for (int i = 0; i < ids.size(); i++) {
+              NodeData.SessionData process = NodeData.member(found.get(i).data());
+              if (process != null) {
+                processes.put(ids.get(i), process);
+              }
+            }
+            Stat epoch = found.get(ids.size()).stat();
+            view(name, children, nodeContents, epoch == null ? 0 : TokenEpoch.base(epoch));
+            next();
+          });
+    }
+
+    private void view(
+        LockName name, List<String> children, List<NodeContent> nodeContents, long base) {
+      int capacity = Math.max(1, NodeData.capacity(nodeContents.get(0).data()));
+      LockQueue lockQueue = LockQueue.of(children, capacity);
+      List<LockView.Participant> holders = new ArrayList<>();
+      List<LockView.Participant> waiters = new ArrayList<>();
+      long last = 0;
+      for (int i = 0; i + 1 < nodeContents.size(); i++) {
+        NodeContent nodeContent = nodeContents.get(i + 1);
+        Stat stat = nodeContent.stat();
+        NodeData.AttemptData attemptData = NodeData.attempt(nodeContent.data());
+        if (stat != null && attemptData != null) {
+          boolean holds = i < lockQueue.holding();
+          long token = holds ? (base + stat.getCzxid()) << 16 : 0;
+          last = Math.max(last, token);
+          LockView.Participant participant =
+              party(attemptData, lockQueue.place(i).weight(), token, stat);
+          if (holds) {
+            holders.add(participant);
+          } else if (waiters.size() < MOST_WAITERS) {
+            waiters.add(participant);
+          }
+        }
+      }
+      if (query.idle() || !holders.isEmpty() || !waiters.isEmpty()) {
+        views.add(new LockView(name, capacity, last, Duration.ZERO, holders, waiters));
+      }
+    }
+
+    /**
+     * How long it has stood is told by our own clock against the servers', which is near enough.
+     */
+    private LockView.Participant party(
+        NodeData.AttemptData attemptData, int weight, long token, Stat stat) {
+      AttemptId attempt = attemptData.attempt();
+      NodeData.SessionData process = processes.get(attempt.session());
+      long since = Math.max(0, System.currentTimeMillis() - stat.getMtime());
+      return new LockView.Participant(
+          attempt,
+          process == null ? null : process.client(),
+          attemptData.label(),
+          weight,
+          token,
+          Duration.ofMillis(since),
+          process == null ? Duration.ZERO : process.ttl(),
+          null);
+    }
+  }
+}

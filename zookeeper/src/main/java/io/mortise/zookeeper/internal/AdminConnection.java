@@ -1,0 +1,355 @@
+package io.mortise.zookeeper.internal;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store's connection for looking around, beside those of its sessions; made anew when its
+ * ZooKeeper session is over. Thread-safe.
+ */
+public final class AdminConnection {
+  /** Short-lived, for it holds nothing. */
+  private static final int SESSION_MILLIS = 10_000;
+
+  /** Shorter than most servers grant; mostly long enough to connect. */
+  private static final int SHORT_MILLIS = 1_000;
+
+  /** Long enough to connect to each of several servers in turn. */
+  private static final int SURE_MILLIS = 3_000;
+
+  /** Longer than any TTL needs. */
+  private static final int LONG_MILLIS = 7_200_000;
+
+  private static final long PAUSE_NANOS = 20_000_000;
+
+  /** That of servers which nobody has configured otherwise. */
+  private static final Duration DEFAULT_TICK = Duration.ofSeconds(2);
+
+  private final ZooKeeperConnector zooKeeperConnector;
+  private final String display;
+  private final Duration timeout;
+  private final Executor executor;
+  private volatile CompletableFuture<Void> probesEnd = CompletableFuture.completedFuture(null);
+  private @Nullable PendingConnection present;
+  private boolean closed;
+
+  /**
+   * Not connected yet.
+   *
+   * @param display what the store is called in messages
+   * @param timeout how long to wait for a connection, or an answer
+   * @param executor closes connections that nobody waits for
+   */
+  public AdminConnection(
+      ZooKeeperConnector zooKeeperConnector, String display, Duration timeout, Executor executor) {
+    this.zooKeeperConnector = zooKeeperConnector;
+    this.display = display;
+    this.timeout = timeout;
+    this.executor = executor;
+  }
+
+  /** A handle, and when it is up. */
+  private static final class PendingConnection implements ZooKeeperConnection.ConnectionListener {
+    final CompletableFuture<Void> up = new CompletableFuture<>();
+    @Nullable ZooKeeperConnection zooKeeperConnection;
+    volatile String over = "";
+
+    @Override
+    public void connected() {
+      up.complete(null);
+    }
+
+    @Override
+    public void disconnected() {}
+
+    @Override
+    public void over(String why) {
+      over = why;
+      up.completeExceptionally(new StoreUnfitException(why));
+    }
+
+    @Override
+    public void changed(EventType type, String path) {}
+
+    ZooKeeper client() {
+      return Objects.requireNonNull(zooKeeperConnection).client();
+    }
+  }
+
+  private PendingConnection open(int sessionMillis) {
+    PendingConnection made = new PendingConnection();
+    ZooKeeperConnection zooKeeperConnection = zooKeeperConnector.connect(sessionMillis, made);
+    made.zooKeeperConnection = zooKeeperConnection;
+    if (zooKeeperConnection.isUp()) {
+      made.up.complete(null);
+    } else if (zooKeeperConnection.link() == ZooKeeperConnection.ConnectionStatus.OVER) {
+      made.over("the client that was handed in is closed");
+    }
+    return made;
+  }
+
+  private synchronized PendingConnection connection() {
+    PendingConnection known = present;
+    if (closed) {
+      throw new StoreUnavailableException("Store '" + display + "' is closed.");
+    }
+    if (known == null || !known.over.isEmpty()) {
+      known = open(SESSION_MILLIS);
+      present = known;
+    }
+    return known;
+  }
+
+  private ZooKeeper await(PendingConnection pendingConnection) {
+    try {
+      pendingConnection.up.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException("Interrupted while connecting to '" + display + "'.", e);
+    } catch (TimeoutException e) {
+      throw new StoreUnavailableException(
+          "Cannot reach store '%s' within %d ms. Check its address, and that a majority of its servers is up."
+              .formatted(display, timeout.toMillis()),
+          e);
+    } catch (ExecutionException e) {
+      throw unfit(e.getCause() == null ? "" : e.getCause().getMessage() + ".");
+    }
+    return pendingConnection.client();
+  }
+
+  /** For what must not be used as it is. */
+  private StoreUnfitException unfit(String why) {
+    return new StoreUnfitException("Store '" + display + "' cannot be used: " + why);
+  }
+
+  /**
+   * A client that was connected. Blocks until it is.
+   *
+   * @throws StoreUnavailableException if it is not in time
+   * @throws StoreUnfitException if the servers refuse
+   */
+  public ZooKeeper client() {
+    return await(connection());
+  }
+
+  /** As {@link #client}, for who wants to know whether there is one. */
+  public void awaitConnected() {
+    var unused = client();
+  }
+
+  /** Does not block. */
+  public CompletionStage<ZooKeeper> connected() {
+    try {
+      PendingConnection pendingConnection = connection();
+      return pendingConnection.up.thenApply(nothing -> pendingConnection.client());
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /**
+   * How long sessions can be here. Of servers that we connect to ourselves this takes two sessions
+   * more, side by side and closed in the background: one asks for too short a time and one for too
+   * long a time, and the servers grant the nearest that they allow. Of a client that was handed in
+   * the tick is taken for the default. Blocks.
+   *
+   * @param given the tick, if somebody has said it; else zero
+   * @throws StoreUnavailableException if the servers cannot be reached in time
+   * @throws StoreUnfitException if they refuse
+   */
+  public SessionLimits limits(Duration given) {
+    if (!zooKeeperConnector.isOwn()) {
+      Duration longest = Duration.ofMillis(client().getSessionTimeout());
+      return new SessionLimits(given.isZero() ? DEFAULT_TICK : given, longest, false);
+    }
+    PendingConnection shortest = given.isZero() ? open(SHORT_MILLIS) : null;
+    PendingConnection longest = open(LONG_MILLIS);
+    try {
+      // It is needed next, and connects meanwhile.
+      PendingConnection unused = connection();
+      int most = await(longest).getSessionTimeout();
+      Duration tick = shortest == null ? given : tick(granted(shortest), most);
+      return new SessionLimits(tick, Duration.ofMillis(most), true);
+    } finally {
+      closeLater(longest);
+      if (shortest != null) {
+        closeLater(shortest);
+      }
+    }
+  }
+
+  /** The client takes a tenth of a second to close. */
+  private void closeLater(PendingConnection probe) {
+    probesEnd =
+        CompletableFuture.allOf(
+            probesEnd, CompletableFuture.runAsync(() -> close(probe), executor));
+  }
+
+  /** The servers are there, but so short a session may not be long enough to connect to them. */
+  private int granted(PendingConnection shortest) {
+    try {
+      shortest.up.get(SHORT_MILLIS, TimeUnit.MILLISECONDS);
+      return shortest.client().getSessionTimeout();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException("Interrupted while connecting to '" + display + "'.", e);
+    } catch (TimeoutException | ExecutionException e) {
+      PendingConnection longer = open(SURE_MILLIS);
+      try {
+        return await(longer).getSessionTimeout();
+      } finally {
+        closeLater(longer);
+      }
+    }
+  }
+
+  /**
+   * Servers grant between 2 and 20 ticks, unless somebody has set that otherwise: the lower limit
+   * to less, so that a tick is longer than half of it, or the upper limit to more. If the two do
+   * not agree, the tick is not taken for shorter than what ticks mostly are.
+   */
+  private static Duration tick(int least, int most) {
+    int half = (least + 1) / 2;
+    return Duration.ofMillis(Math.max(half, Math.min(most / 20, SURE_MILLIS / 2)));
+  }
+
+  /**
+   * Makes a node and all above it where they are missing, and finds out whether we may make others
+   * below. Goes on over connections that break meanwhile. Blocks.
+   *
+   * @throws StoreUnavailableException if no answer comes in time
+   * @throws StoreUnfitException if we may not
+   */
+  public void prepare(String path, List<ACL> acl, CreateMode mode) {
+    prepare(path, List.of(Op.create(path, new byte[0], acl, mode)), acl, mode);
+  }
+
+  /**
+   * The same, where the node is made in one transaction with others.
+   *
+   * @param initialNodes makes the node, and what is to be there from the beginning
+   * @param mode of the nodes above it
+   */
+  public void prepare(String path, List<Op> initialNodes, List<ACL> acl, CreateMode mode) {
+    long end = System.nanoTime() + timeout.toNanos();
+    Code code = tryToPrepare(path, initialNodes, acl, mode);
+    while (isOutage(code)) {
+      if (System.nanoTime() - end > 0) {
+        throw new StoreUnavailableException(
+            "Store '%s' was connected, but has not answered within %d ms: %s."
+                .formatted(display, timeout.toMillis(), code));
+      }
+      // What is not connected any more may say so at once.
+      LockSupport.parkNanos(PAUSE_NANOS);
+      code = tryToPrepare(path, initialNodes, acl, mode);
+    }
+    if (code != Code.OK) {
+      throw unfit(
+          switch (code) {
+            case NOAUTH ->
+                "we may not make nodes in '" + path + "'. Check user, password and ACLs.";
+            case UNIMPLEMENTED -> "it has no container nodes. ZooKeeper 3.6 or later is needed.";
+            default -> "'" + path + "' cannot be made: " + code + ".";
+          });
+    }
+  }
+
+  private Code tryToPrepare(String path, List<Op> initialNodes, List<ACL> acl, CreateMode mode) {
+    ZooKeeper client = client();
+    Code code = Code.NONODE;
+    // It may be removed, as nobody uses it, before it is tried.
+    for (int tries = 0; tries < 3 && code == Code.NONODE; tries++) {
+      code = make(client, path, initialNodes, acl, mode);
+      if (code == Code.OK || code == Code.NODEEXISTS) {
+        code = tryBelow(client, path, acl);
+      }
+    }
+    return code;
+  }
+
+  private static boolean isOutage(Code code) {
+    return switch (code) {
+      case CONNECTIONLOSS, OPERATIONTIMEOUT, SESSIONEXPIRED, SESSIONMOVED -> true;
+      default -> false;
+    };
+  }
+
+  private Code make(
+      ZooKeeper client, String path, List<Op> initialNodes, List<ACL> acl, CreateMode mode) {
+    for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {
+      client.create(
+          path.substring(0, slash),
+          new byte[0],
+          acl,
+          mode,
+          (rc, given, context, name) -> {},
+          (Object) null);
+    }
+    CompletableFuture<Code> made = new CompletableFuture<>();
+    client.multi(initialNodes, (rc, given, context, results) -> made.complete(Code.get(rc)), null);
+    return get(made);
+  }
+
+  /** Makes and removes a node in one step, which leaves nothing. */
+  private Code tryBelow(ZooKeeper client, String path, List<ACL> acl) {
+    String probe = path + "/" + UUID.randomUUID();
+    CompletableFuture<Code> tried = new CompletableFuture<>();
+    client.multi(
+        List.of(Op.create(probe, new byte[0], acl, CreateMode.EPHEMERAL), Op.delete(probe, -1)),
+        (rc, given, context, results) -> tried.complete(Code.get(rc)),
+        null);
+    return get(tried);
+  }
+
+  private <T> T get(CompletableFuture<T> answer) {
+    try {
+      return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException("Interrupted while asking '" + display + "'.", e);
+    } catch (TimeoutException | ExecutionException e) {
+      throw new StoreUnavailableException("Store '" + display + "' does not answer.", e);
+    }
+  }
+
+  /**
+   * Closes the connection if it is ours. Blocks until the server knows, for a tenth of a second.
+   */
+  public void close() {
+    PendingConnection last;
+    synchronized (this) {
+      closed = true;
+      last = present;
+      present = null;
+    }
+    if (last != null) {
+      close(last);
+    }
+    probesEnd.join();
+  }
+
+  private static void close(PendingConnection pendingConnection) {
+    ZooKeeperConnection zooKeeperConnection = pendingConnection.zooKeeperConnection;
+    if (zooKeeperConnection != null) {
+      zooKeeperConnection.close();
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package io.mortise.zookeeper.internal;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** Runs short steps later, on one thread. */
+public final class DelayedTaskScheduler {
+  private final ScheduledThreadPoolExecutor executor;
+
+  /** Its thread bears that name. */
+  public DelayedTaskScheduler(String name) {
+    executor =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> {
+              Thread thread = new Thread(task, name);
+              thread.setDaemon(true);
+              return thread;
+            });
+    executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    executor.setRemoveOnCancelPolicy(true);
+  }
+
+  /** Does nothing once it is closed. */
+  public void in(long nanos, Runnable step) {
+    Future<?> unused = cancellable(nanos, step);
+  }
+
+  /** The same, for what may have become needless before. */
+  public Future<?> cancellable(long nanos, Runnable step) {
+    try {
+      return executor.schedule(step, nanos, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      // The store is closed, and nobody waits for this any more.
+      return CompletableFuture.completedFuture(null);
+    }
+  }
+
+  /** For what has to be done even if the store, and its timer, are closed before. */
+  public static void scheduleDetached(long nanos, Runnable step) {
+    CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(step);
+  }
+
+  /** What was to run later does not. */
+  public void close() {
+    executor.shutdownNow();
+  }
+}

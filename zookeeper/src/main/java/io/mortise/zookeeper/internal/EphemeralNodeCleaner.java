@@ -1,0 +1,48 @@
+package io.mortise.zookeeper.internal;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.KeeperException.Code;
+
+/**
+ * Removes what a session leaves whose ZooKeeper session belongs to somebody else and goes on: its
+ * ephemeral nodes would stay for as long as that lives. Tried again until the server has confirmed
+ * it, or that session has ended too. Thread-safe.
+ */
+public final class EphemeralNodeCleaner {
+  private static final long PAUSE_NANOS = 500_000_000;
+
+  private EphemeralNodeCleaner() {}
+
+  /** Nodes to be deleted, and a node whose watch is to be given up. Does not block. */
+  public static void remove(
+      ZooKeeperConnection zooKeeperConnection, List<String> nodes, String watched) {
+    if (!zooKeeperConnection.client().getState().isAlive()
+        || zooKeeperConnection.link() == ZooKeeperConnection.ConnectionStatus.OVER) {
+      return;
+    }
+    List<String> failed = new ArrayList<>();
+    AtomicInteger open = new AtomicInteger(nodes.size());
+    for (String node : nodes) {
+      zooKeeperConnection
+          .client()
+          .delete(
+              node,
+              -1,
+              (rc, path, context) -> {
+                // One thread answers all.
+                if (rc == Code.CONNECTIONLOSS.intValue()) {
+                  failed.add(node);
+                }
+                if (open.decrementAndGet() == 0 && !failed.isEmpty()) {
+                  DelayedTaskScheduler.scheduleDetached(
+                      PAUSE_NANOS, () -> remove(zooKeeperConnection, failed, watched));
+                }
+              },
+              null);
+    }
+    zooKeeperConnection.unwatch(watched);
+    zooKeeperConnection.ignore();
+  }
+}

@@ -1,0 +1,58 @@
+package io.mortise.zookeeper.internal;
+
+import io.mortise.StoreUnavailableException;
+import java.util.concurrent.Callable;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/** Makes connections of our own, or takes clients that were handed in. Thread-safe. */
+public final class ZooKeeperConnector {
+  private final @Nullable ZooKeeperTarget servers;
+  private final @Nullable Callable<ZooKeeper> clients;
+  private volatile boolean closed;
+
+  private ZooKeeperConnector(
+      @Nullable ZooKeeperTarget servers, @Nullable Callable<ZooKeeper> clients) {
+    this.servers = servers;
+    this.clients = clients;
+  }
+
+  /** Connections of our own. */
+  public static ZooKeeperConnector to(ZooKeeperTarget servers) {
+    return new ZooKeeperConnector(servers, null);
+  }
+
+  /** Clients that stay their owner's. */
+  public static ZooKeeperConnector over(Callable<ZooKeeper> clients) {
+    return new ZooKeeperConnector(null, clients);
+  }
+
+  /** Whether connections are our own. */
+  public boolean isOwn() {
+    return servers != null;
+  }
+
+  /** A connection, or the beginning of one. May block where clients are handed in. */
+  public ZooKeeperConnection connect(
+      int sessionMillis, ZooKeeperConnection.ConnectionListener connectionListener) {
+    if (closed) {
+      throw new StoreUnavailableException("The store is closed.");
+    }
+    Callable<ZooKeeper> theirs = clients;
+    if (servers != null) {
+      return ZooKeeperConnection.connect(servers, sessionMillis, connectionListener);
+    } else if (theirs == null) {
+      throw new IllegalStateException("Neither servers nor clients.");
+    }
+    try {
+      return ZooKeeperConnection.over(theirs.call(), connectionListener);
+    } catch (Exception e) {
+      throw new StoreUnavailableException("No ZooKeeper client was handed in.", e);
+    }
+  }
+
+  /** No more connections. */
+  public void close() {
+    closed = true;
+  }
+}

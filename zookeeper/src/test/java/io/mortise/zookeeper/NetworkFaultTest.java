@@ -1,0 +1,80 @@
+package io.mortise.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.Seed;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Lines that are held up, lose what is said, or break at random, each way by itself. */
+class NetworkFaultTest {
+  private static final Duration RUN =
+      Duration.ofMillis(Long.getLong("mortise.lines.millis", 6_000));
+  private static final Duration TTL = Duration.ofMillis(900);
+
+  private static final List<NetworkCondition> FAULTS =
+      Arrays.stream(NetworkCondition.values())
+          .filter(networkCondition -> networkCondition != NetworkCondition.FAIR)
+          .toList();
+
+  private final List<FaultInjectionProxy> lines = new ArrayList<>();
+
+  @AfterEach
+  void closeLines() {
+    lines.forEach(FaultInjectionProxy::close);
+  }
+
+  @Test
+  @Timeout(180)
+  void givenLinesThatAreHeldUpOrBreakAtRandom_thenCountersAreExact_beliefsDoNotOverlap_tokensRise()
+      throws Exception {
+    Seed seed = Seed.draw();
+    System.out.println("HeldUpLinesTest runs with " + seed);
+    RandomGenerator random = seed.random();
+    String server = TestServer.shared().address();
+    List<GuardedCounter> counters = new ArrayList<>();
+    for (Scheme scheme : Scheme.values()) {
+      GuardedCounter counter = new GuardedCounter("lines-" + scheme.name());
+      counters.add(counter);
+      for (int i = 0; i < 3; i++) {
+        FaultInjectionProxy line = FaultInjectionProxy.to(TestServer.shared().port());
+        lines.add(line);
+        counter.join(scheme.url("127.0.0.1:" + line.port(), "/lines"), TTL, server);
+      }
+    }
+    counters.forEach(counter -> counter.awaitProgress("at first"));
+    long end = System.nanoTime() + RUN.toNanos();
+    while (System.nanoTime() < end) {
+      // One of either layout at a time, so that somebody gets on.
+      List<FaultInjectionProxy> struck =
+          List.of(lines.get(random.nextInt(3)), lines.get(3 + random.nextInt(3)));
+      NetworkCondition networkCondition = FAULTS.get(random.nextInt(FAULTS.size()));
+      struck.forEach(line -> line.weather(networkCondition));
+      boolean deadly = random.nextInt(3) == 0;
+      BoundedWait.pass(deadly ? TTL.multipliedBy(2) : Duration.ofMillis(random.nextInt(20, 500)));
+      boolean breaks = random.nextInt(3) == 0;
+      struck.forEach(
+          line -> {
+            line.weather(NetworkCondition.FAIR);
+            if (breaks) {
+              line.reset();
+            }
+          });
+      BoundedWait.pass(Duration.ofMillis(random.nextInt(0, 300)));
+    }
+    counters.forEach(counter -> counter.awaitProgress("at last"));
+    for (GuardedCounter counter : counters) {
+      assertThat(counter.end(server)).as("with %s", seed).isEmpty();
+      counter.close();
+    }
+  }
+}
