@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class WithLockTest {
   private static final Duration BRIEF = Duration.ofMillis(20);
 
-  private final LockClient client = LockClient.connect("mem:ScopedFormsTest");
+  private final LockClient client = LockClient.connect("mem:WithLockTest");
   private final DistributedLock lock = client.lock("x");
   private final List<String> done = new ArrayList<>();
 
@@ -114,15 +114,15 @@ class WithLockTest {
 
   @Test
   void givenObjectsThatAreShown_thenTheyTellTheirNameAndTheirStore() {
-    assertThat(lock).hasToString("DistributedLock[x, exclusive, mem:ScopedFormsTest]");
+    assertThat(lock).hasToString("DistributedLock[x, exclusive, mem:WithLockTest]");
     assertThat(client.semaphore("two", 2).permits(1))
-        .hasToString("DistributedLock[two, 1 of 2 permits, mem:ScopedFormsTest]");
+        .hasToString("DistributedLock[two, 1 of 2 permits, mem:WithLockTest]");
     assertThat(client.semaphore("two", 2))
-        .hasToString("DistributedSemaphore[two, 2 permits, mem:ScopedFormsTest]");
+        .hasToString("DistributedSemaphore[two, 2 permits, mem:WithLockTest]");
     assertThat(client.readWriteLock("x"))
-        .hasToString("DistributedReadWriteLock[x, mem:ScopedFormsTest]");
+        .hasToString("DistributedReadWriteLock[x, mem:WithLockTest]");
     assertThat(client.readWriteLock("x").readLock())
-        .hasToString("DistributedLock[x, shared, mem:ScopedFormsTest]");
+        .hasToString("DistributedLock[x, shared, mem:WithLockTest]");
     assertThat(client.allOf("w", "x")).hasToString("LockGroup[w, x]");
   }
 

@@ -72,16 +72,16 @@ class GuaranteesTest {
   void givenTestThatNobodyHas_whenLookedUp_thenItIsNoticed() {
     assertThat(
             isThere(
-                "redis:FaultTest#givenServerIsKilledWithRequestsUnderWay_thenEachIsAnsweredOnce"))
+                "redis:RedisFaultTest#givenServerIsKilledWithRequestsUnderWay_thenEachIsAnsweredOnce"))
         .isTrue();
-    assertThat(isThere("redis:FaultTest#givenNothing_thenNothing")).isFalse();
+    assertThat(isThere("redis:RedisFaultTest#givenNothing_thenNothing")).isFalse();
     assertThat(isThere("redis:NoSuchTest#givenNothing_thenNothing")).isFalse();
     String method = "#givenManyHoldsOneAfterTheOther_thenBlocksOfTokensRiseAndDoNotOverlap";
     assertThat(isThere("redis:Redis7ContractTest>TokenSuite" + method)).isTrue();
     assertThat(isThere("redis:Redis7ClientTest>TokenSuite" + method))
         .as("a contract that does not run that suite")
         .isFalse();
-    assertThat(isThere("redis:FaultTest>TokenSuite" + method)).isFalse();
+    assertThat(isThere("redis:RedisFaultTest>TokenSuite" + method)).isFalse();
   }
 
   @Test

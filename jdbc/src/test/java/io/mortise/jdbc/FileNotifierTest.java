@@ -243,7 +243,7 @@ class FileNotifierTest {
         new ClassLoader(FileNotifier.class.getClassLoader()) {
           @Override
           protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-            if (!name.startsWith("io.mortise.jdbc.Bell")) {
+            if (!name.startsWith("io.mortise.jdbc.FileNotifier")) {
               return super.loadClass(name, resolve);
             }
             Class<?> known = findLoadedClass(name);

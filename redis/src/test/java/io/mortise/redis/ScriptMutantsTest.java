@@ -44,9 +44,9 @@ class ScriptMutantsTest {
                   TestStage.oneByOne(
                       in(
                           "LockTranscriptTest",
-                          "LockScriptWaitingTest",
-                          "LockScriptHandingTest",
-                          "ShorterWaysTest"))),
+                          "LockScriptWaiterTest",
+                          "LockScriptHandoffTest",
+                          "ScriptFastPathEquivalenceTest"))),
               STORE.stream())
           .toList();
   private static final List<TestStage> INSPECT =
@@ -134,12 +134,12 @@ class ScriptMutantsTest {
         "renew.lua",
         SESSION,
         "StrictExpiryTest",
-        "ForgettingTest",
-        "FaultTest",
+        "AcknowledgedDataLossTest",
+        "RedisFaultTest",
         "SentinelTest",
         CLIENT),
     JUDGE("judge.lua", SESSION, "StrictExpiryTest", "SentinelTest", CLIENT),
-    CLOSE("close.lua", SESSION, "FootprintTest"),
+    CLOSE("close.lua", SESSION, "MemoryFootprintTest"),
     STRICT_END("strict_end.lua", STRICT, "StrictExpiryTest"),
     STRICT_REVIVE("strict_revive.lua", STRICT, "StrictExpiryTest"),
     STRICT_MODE("strict_mode.lua", STRICT, "StrictExpiryTest"),
@@ -150,7 +150,7 @@ class ScriptMutantsTest {
     HASH_RELEASE(
         "plain/hash_release.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
     HASH_EXTEND("plain/hash_extend.lua", HASH, "PlainInteropTest", "PlainFaultTest", PLAIN_CLIENT),
-    INSPECT("inspect.lua", ScriptMutantsTest.INSPECT, "FaultTest", CLIENT),
+    INSPECT("inspect.lua", ScriptMutantsTest.INSPECT, "RedisFaultTest", CLIENT),
     SHORTEN("shorten.lua", List.of(SCRIPTS)),
     SHARDS("sharded/shards.lua", List.of(SCRIPTS), "ShardedTest"),
     LOCK(
@@ -158,13 +158,13 @@ class ScriptMutantsTest {
         ScriptMutantsTest.LOCK,
         "Redis6DifferentialTest",
         CLIENT,
-        "FaultTest",
-        "ForgettingTest",
-        "ForgottenTest",
-        "FootprintTest",
+        "RedisFaultTest",
+        "AcknowledgedDataLossTest",
+        "DataLossAfterRestartTest",
+        "MemoryFootprintTest",
         "ManyWaitersTest",
         "RedisClockTest",
-        "ClusterTest");
+        "RedisClusterTest");
 
     final String file;
 

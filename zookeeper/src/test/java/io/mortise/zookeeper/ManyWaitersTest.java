@@ -73,7 +73,7 @@ class ManyWaitersTest {
       BoundedWait.until(
           LONG, "all have had their turn", () -> ends.stream().allMatch(CompletableFuture::isDone));
       System.out.printf(
-          "CrowdTest: %d waiters, %.2f ms from one to the next%n",
+          "ManyWaitersTest: %d waiters, %.2f ms from one to the next%n",
           WAITERS, (System.nanoTime() - from) / 1e6 / WAITERS);
 
       CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).join();
@@ -121,7 +121,7 @@ class ManyWaitersTest {
       Lease next = waiting.get();
       Duration took = Duration.ofNanos(System.nanoTime() - from);
 
-      System.out.println("CrowdTest: the next live one waited for " + took);
+      System.out.println("ManyWaitersTest: the next live one waited for " + took);
       assertThat(lost).noneMatch(CompletableFuture::isDone);
       assertThat(took).isLessThan(ttl.plusSeconds(10));
       next.close();

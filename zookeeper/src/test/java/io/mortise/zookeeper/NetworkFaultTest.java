@@ -38,7 +38,7 @@ class NetworkFaultTest {
   void givenLinesThatAreHeldUpOrBreakAtRandom_thenCountersAreExact_beliefsDoNotOverlap_tokensRise()
       throws Exception {
     Seed seed = Seed.draw();
-    System.out.println("HeldUpLinesTest runs with " + seed);
+    System.out.println("NetworkFaultTest runs with " + seed);
     RandomGenerator random = seed.random();
     String server = TestServer.shared().address();
     List<GuardedCounter> counters = new ArrayList<>();

@@ -65,8 +65,8 @@ class WallClockUsageTest {
             "io/mortise/internal/table/MemStore",
             "io/mortise/jdbc/HostClock",
             // How long ago somebody came, for people who look.
-            "io/mortise/zookeeper/Observer",
-            "io/mortise/zookeeper/curator/LockLook");
+            "io/mortise/zookeeper/ZooKeeperInspector",
+            "io/mortise/zookeeper/curator/CuratorInspector");
   }
 
   @Test
