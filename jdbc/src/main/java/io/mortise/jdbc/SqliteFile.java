@@ -60,6 +60,9 @@ final class SqliteFile implements Database {
    */
   private static final Duration OPENING = Duration.ofSeconds(30);
 
+  /** For how long one look at the file is good. */
+  private static final long LOOK_NANOS = 1_000_000;
+
   private static final String VERSION = "1";
 
   /** Why a file must not have a second name, and what to do. */
@@ -101,6 +104,9 @@ final class SqliteFile implements Database {
   private final Map<Connection, WriteAheadLog> writeAheadLogs = new ConcurrentHashMap<>();
 
   private volatile boolean logIsReplaced;
+
+  /** When the file was last found to be the one that was opened. */
+  private volatile long lookedAt = System.nanoTime() - LOOK_NANOS;
 
   /**
    * The write-ahead log and its index, by which processes see each other's commits and locks. They
@@ -442,7 +448,12 @@ final class SqliteFile implements Database {
     logIsReplaced |=
         writeAheadLogs.entrySet().stream()
             .anyMatch(open -> open.getValue().isReplacedBy(now) && !isClosed(open.getKey()));
-    return isReplaced();
+    boolean replaced = logIsReplaced || isFileReplaced();
+    if (replaced) {
+      // No transaction may go by an earlier look.
+      lookedAt = System.nanoTime() - LOOK_NANOS;
+    }
+    return replaced;
   }
 
   private static boolean isClosed(Connection connection) {
@@ -465,11 +476,27 @@ final class SqliteFile implements Database {
     }
   }
 
+  /**
+   * Looks at the file once in a while, as a look takes a tenth of a short transaction. A hold that
+   * was given in between is found to be lost by the next renewal.
+   */
   @Override
   public boolean isReplaced() {
     if (logIsReplaced) {
       return true;
     }
+    long now = System.nanoTime();
+    if (now - lookedAt < LOOK_NANOS) {
+      return false;
+    }
+    if (isFileReplaced()) {
+      return true;
+    }
+    lookedAt = now;
+    return false;
+  }
+
+  private boolean isFileReplaced() {
     try {
       return !Objects.equals(key, keyOf(real));
     } catch (NoSuchFileException e) {
