@@ -34,8 +34,8 @@ import javax.sql.DataSource;
  *       docs/guides/behind-pgbouncer.md
  * </ul>
  *
- * <p>A server's driver is handed the parameters of its own that docs/jdbc.md lists, and no others;
- * a name that nobody knows is refused. A password is never shown.
+ * <p>A server's driver is handed the parameters of its own that docs/stores lists, and no others; a
+ * name that nobody knows is refused. A password is never shown.
  */
 public final class JdbcStore {
   private static final Set<String> PARAMETERS =

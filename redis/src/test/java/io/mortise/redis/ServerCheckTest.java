@@ -185,7 +185,7 @@ class ServerCheckTest {
     }
   }
 
-  /** The rights that docs/redis.md asks for. */
+  /** The rights that docs/stores/redis.md asks for. */
   @ParameterizedTest
   @EnumSource(Servers.class)
   void givenUserWithTheDocumentedRights_thenEverythingWorks(Servers version) {
