@@ -30,11 +30,12 @@ import javax.sql.DataSource;
  *   <li>{@code create=false} forbids to make file and tables, which is done on first use otherwise
  *   <li>{@code user}, {@code password} and {@code maxInFlight} for servers and H2: the last bounds
  *       how long a request can be under way; default {@code 5s}
- *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see docs/jdbc.md
+ *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see
+ *       docs/guides/behind-pgbouncer.md
  * </ul>
  *
- * <p>A server's driver is handed the parameters of its own that docs/jdbc.md lists, and no others;
- * a name that nobody knows is refused. A password is never shown.
+ * <p>A server's driver is handed the parameters of its own that docs/stores lists, and no others; a
+ * name that nobody knows is refused. A password is never shown.
  */
 public final class JdbcStore {
   private static final Set<String> PARAMETERS =
