@@ -103,7 +103,7 @@ final class Rules {
           .that()
           .resideOutsideOfPackages(TOOLS)
           .and()
-          .resideOutsideOfPackage("io.mortise.testkit..")
+          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
           .and()
           .doNotHaveFullyQualifiedName("io.mortise.spi.Ticker")
           .should()

@@ -83,7 +83,7 @@ final class GuaranteePage {
 
   private static String mark(Guarantee cell) {
     boolean simulated =
-        cell.tests().stream().allMatch(test -> test.startsWith("testkit:SimulationTest#"));
+        cell.tests().stream().allMatch(test -> test.startsWith("simulation:SimulationTest#"));
     return !isShown(cell) ? " °" : simulated && cell.answer() != GuaranteeLevel.NONE ? " ¹" : "";
   }
 
