@@ -201,8 +201,7 @@ class DocumentedCodeTest {
             .isPresent();
     return members
         ? new Source(block, home, "Sample", head.toString(), code, "}")
-        : new Source(
-            block, home, "Sample", head + "void sample() throws Exception { ", code, "}}");
+        : new Source(block, home, "Sample", head + "void sample() throws Exception { ", code, "}}");
   }
 
   private static String typeName(List<String> code) {

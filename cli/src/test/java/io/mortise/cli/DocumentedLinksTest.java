@@ -115,8 +115,7 @@ class DocumentedLinksTest {
     if (file.isEmpty()) {
       return own.contains(anchor);
     }
-    Path to =
-        from.resolveSibling(URLDecoder.decode(file, StandardCharsets.UTF_8)).normalize();
+    Path to = from.resolveSibling(URLDecoder.decode(file, StandardCharsets.UTF_8)).normalize();
     // Some file systems know no upper and lower case; where people read the pages it counts.
     if (!to.startsWith(Documentation.ROOT)
         || !Files.exists(to)
@@ -140,7 +139,9 @@ class DocumentedLinksTest {
     return line >= block.begin() && line < block.end();
   }
 
-  /** What GitHub calls the headings: lower case, without what is no letter, digit, space, - or _. */
+  /**
+   * What GitHub calls the headings: lower case, without what is no letter, digit, space, - or _.
+   */
   private static Set<String> anchors(Page page) {
     Set<String> found = new HashSet<>();
     for (int i = 0; i < page.lines().size(); i++) {
@@ -150,10 +151,7 @@ class DocumentedLinksTest {
       }
       String shown = heading.group(1).replaceAll("!?\\[([^\\]]*)\\]\\([^)]*\\)", "$1");
       String name =
-          shown
-              .toLowerCase(Locale.ROOT)
-              .replaceAll("[^\\p{L}\\p{N} _-]", "")
-              .replace(' ', '-');
+          shown.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-');
       String numbered = name;
       for (int n = 1; !found.add(numbered); n++) {
         numbered = name + "-" + n;
