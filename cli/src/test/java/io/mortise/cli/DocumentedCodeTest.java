@@ -45,14 +45,10 @@ class DocumentedCodeTest {
   private static final String IMPORTS =
       Stream.of(
               "io.mortise.*",
+              "io.mortise.admin.*",
               "io.mortise.jdbc.sql.*",
               "io.mortise.jdbc.sql.VersionedUpdate.Outcome",
               "io.mortise.spi.AttemptId",
-              "io.mortise.spi.LockPage",
-              "io.mortise.spi.LockQuery",
-              "io.mortise.spi.LockStore",
-              "io.mortise.spi.LockView",
-              "io.mortise.spi.Reply",
               "java.sql.Connection",
               "java.sql.SQLException",
               "java.time.*",
