@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Each relative link of the documentation leads to a file of the repository, and to a heading. */
@@ -26,6 +27,7 @@ class DocumentedLinksTest {
       Pattern.compile("\\[(?:[^\\[\\]]|\\[[^\\]]*\\])*\\]\\(([^()\\s]+)(?: \"[^\"]*\")?\\)");
   private static final Pattern CODE = Pattern.compile("`[^`]*`");
   private static final Pattern EXTERNAL = Pattern.compile("[a-z][a-z0-9+.-]*:.*");
+  private static final Pattern CITATION = Pattern.compile("invariants\\.md#([a-z-]+[a-z])");
   private static final Pattern HEADING = Pattern.compile("#{1,6} +(.*?)( +#+)?");
 
   private final Map<Path, Set<String>> anchors = new HashMap<>();
@@ -40,6 +42,28 @@ class DocumentedLinksTest {
     }
     assertThat(troubles).as("links that lead nowhere").isEmpty();
     assertThat(links).isGreaterThan(100);
+  }
+
+  @Test
+  void givenCommentsThatCiteAnInvariant_thenItIsWrittenDown() throws IOException {
+    Path invariants = Documentation.ROOT.resolve("docs/internals/invariants.md");
+    Set<String> written = anchors(new Page("invariants.md", Files.readAllLines(invariants)));
+    Set<String> cited = new HashSet<>();
+    try (Stream<Path> modules = Files.list(Documentation.ROOT)) {
+      for (Path module :
+          modules.filter(folder -> Files.isDirectory(folder.resolve("src"))).toList()) {
+        try (Stream<Path> sources = Files.walk(module.resolve("src"))) {
+          for (Path source : sources.filter(file -> file.toString().endsWith(".java")).toList()) {
+            Matcher citation = CITATION.matcher(Files.readString(source));
+            while (citation.find()) {
+              cited.add(citation.group(1));
+            }
+          }
+        }
+      }
+    }
+    assertThat(written).containsAll(cited);
+    assertThat(cited).hasSizeGreaterThan(15);
   }
 
   @Test

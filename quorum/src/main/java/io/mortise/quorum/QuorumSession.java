@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * <p><b>A lock is held</b> by the votes of the members that granted it, each of which hangs on the
  * session there. Where a member has lost its session (it expired, the member forgot it), the votes
  * are gone for good, though the session goes on with a new one in that member: a majority of
- * sessions that live says nothing about a lock that another majority had granted (design note A4).
+ * sessions that live says nothing about a lock that another majority had granted
+ * (invariants.md#votes-end-with-session).
  *
  * <p><b>The whole session</b> is renewed when a majority of members renewed theirs, and lost when a
  * majority has lost theirs.

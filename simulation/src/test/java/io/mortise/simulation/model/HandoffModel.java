@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Release hands the lock to the queue's head, which may give up at the same time, die, or never
- * hear of it (DESIGN B1, B3). Processes ask, wait, hold, and end their attempts in any order; the
- * requests of each arrive in order, but pushes overtake answers and may be lost. Attempts that
- * nobody knows are another model's business ({@link OrphanedAttemptModel}): here, news of them is
- * ignored. Connections for pushes break and come back; the store grants to nobody without one, but
- * for the process that asks.
+ * hear of it (invariants.md#head-is-served, invariants.md#one-way-to-leave). Processes ask, wait,
+ * hold, and end their attempts in any order; the requests of each arrive in order, but pushes
+ * overtake answers and may be lost. Attempts that nobody knows are another model's business ({@link
+ * OrphanedAttemptModel}): here, news of them is ignored. Connections for pushes break and come
+ * back; the store grants to nobody without one, but for the process that asks.
  *
  * <p>Broken is: two believe; somebody is granted the lock who was not the first of the living and
  * connected in the queue; somebody waits, nobody holds who could let go, and asking again does not

@@ -6,9 +6,10 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of requests that arrive late, and of answers that are lost (DESIGN A1). A process
- * makes some attempts over a network that delays, loses and repeats its requests; its session lives
- * for ever. Another process, whose network is faultless, wants the lock too.
+ * What becomes of requests that arrive late, and of answers that are lost
+ * (invariants.md#leftovers-end). A process makes some attempts over a network that delays, loses
+ * and repeats its requests; its session lives for ever. Another process, whose network is
+ * faultless, wants the lock too.
  *
  * <p>Broken is: a lock is held by an attempt that its process does not know any more, somebody
  * waits for it, and nothing is on its way that would change that. Where the network delivers in

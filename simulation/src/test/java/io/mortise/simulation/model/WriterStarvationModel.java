@@ -6,11 +6,12 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Readers that come one after the other, and a writer elsewhere that waits for all of them (DESIGN
- * B5). As it is built each reader asks the store, which lets nobody pass who came first. A process
- * may also let its readers share one grant, without asking for each; then its rule is: only for a
- * short window after the store was last asked, and had nobody waiting. Time passes in ticks; the
- * window is some of them; answers may be late, and pushes to the process are always lost.
+ * Readers that come one after the other, and a writer elsewhere that waits for all of them
+ * (invariants.md#readers-do-not-join). As it is built each reader asks the store, which lets nobody
+ * pass who came first. A process may also let its readers share one grant, without asking for each;
+ * then its rule is: only for a short window after the store was last asked, and had nobody waiting.
+ * Time passes in ticks; the window is some of them; answers may be late, and pushes to the process
+ * are always lost.
  *
  * <p>Broken is: a reader gets in although the writer has waited for longer than the window.
  */

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Renewal.</b> The client library keeps the session alive by itself; what the engine asks is
  * since when that is certain. A follower's word is not enough, for it may be cut off from the
- * leader, who ends sessions (design note A6). So a renewal is a {@code sync}, which only the leader
- * answers, and {@link RenewalProof} says what that proves.
+ * leader, who ends sessions (invariants.md#zookeeper-renewal). So a renewal is a {@code sync},
+ * which only the leader answers, and {@link RenewalProof} says what that proves.
  *
  * <p><b>Not renewed</b> for a whole TTL, the session is closed from this side: an engine that is
  * stuck must not hold locks because the library's own thread goes on.
