@@ -20,6 +20,7 @@ class ArchitectureTest {
         new String[] {
           "io.mortise.LockClient",
           "io.mortise.jdbc.JdbcStore",
+          "io.mortise.sql.SqlHelpers",
           "io.mortise.redis.RedisStore",
           "io.mortise.zookeeper.ZooKeeperStore",
           "io.mortise.quorum.QuorumStore",

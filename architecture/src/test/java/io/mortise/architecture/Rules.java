@@ -28,7 +28,12 @@ final class Rules {
   };
 
   private static final List<String> STORES =
-      List.of("io.mortise.jdbc", "io.mortise.redis", "io.mortise.zookeeper", "io.mortise.quorum");
+      List.of(
+          "io.mortise.jdbc",
+          "io.mortise.sql",
+          "io.mortise.redis",
+          "io.mortise.zookeeper",
+          "io.mortise.quorum");
 
   private static final String[] TOOLS = {
     "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench.."
@@ -43,7 +48,7 @@ final class Rules {
           "io.mortise.guarantee",
           "io.mortise.spi",
           "io.mortise.jdbc",
-          "io.mortise.jdbc.sql",
+          "io.mortise.sql",
           "io.mortise.redis",
           "io.mortise.zookeeper",
           "io.mortise.zookeeper.curator",
