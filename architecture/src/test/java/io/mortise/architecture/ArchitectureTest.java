@@ -23,6 +23,7 @@ class ArchitectureTest {
           "io.mortise.sql.SqlHelpers",
           "io.mortise.redis.RedisStore",
           "io.mortise.zookeeper.ZooKeeperStore",
+          "io.mortise.curator.CuratorStore",
           "io.mortise.quorum.QuorumStore",
           "io.mortise.testkit.LockStoreContract",
           "io.mortise.cli.Main"

@@ -27,12 +27,18 @@ final class Rules {
     "io.mortise", "io.mortise.admin", "io.mortise.function", "io.mortise.guarantee"
   };
 
+  /** The other layout in ZooKeeper, over the connections of the first, in its internal package. */
+  private static final String CURATOR = "io.mortise.curator";
+
+  private static final String ZOOKEEPER = "io.mortise.zookeeper";
+
   private static final List<String> STORES =
       List.of(
           "io.mortise.jdbc",
           "io.mortise.sql",
           "io.mortise.redis",
-          "io.mortise.zookeeper",
+          ZOOKEEPER,
+          CURATOR,
           "io.mortise.quorum");
 
   private static final String[] TOOLS = {
@@ -50,8 +56,8 @@ final class Rules {
           "io.mortise.jdbc",
           "io.mortise.sql",
           "io.mortise.redis",
-          "io.mortise.zookeeper",
-          "io.mortise.zookeeper.curator",
+          ZOOKEEPER,
+          CURATOR,
           "io.mortise.quorum",
           "io.mortise.testkit",
           "io.mortise.testkit.server");
@@ -130,7 +136,7 @@ final class Rules {
     String[] others =
         STORES.stream()
             .filter(other -> !other.equals(store))
-            .map(other -> other + "..")
+            .map(other -> store.equals(CURATOR) && other.equals(ZOOKEEPER) ? other : other + "..")
             .toArray(String[]::new);
     return noClasses()
         .that()
