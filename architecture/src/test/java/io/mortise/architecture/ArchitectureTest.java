@@ -22,6 +22,7 @@ class ArchitectureTest {
           "io.mortise.jdbc.JdbcStore",
           "io.mortise.sql.SqlHelpers",
           "io.mortise.redis.RedisStore",
+          "io.mortise.redis.lettuce.LettuceStore",
           "io.mortise.zookeeper.ZooKeeperStore",
           "io.mortise.curator.CuratorStore",
           "io.mortise.quorum.QuorumStore",

@@ -56,6 +56,7 @@ final class Rules {
           "io.mortise.jdbc",
           "io.mortise.sql",
           "io.mortise.redis",
+          "io.mortise.redis.lettuce",
           ZOOKEEPER,
           CURATOR,
           "io.mortise.quorum",

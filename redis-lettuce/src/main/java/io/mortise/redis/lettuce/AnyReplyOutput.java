@@ -1,4 +1,4 @@
-package io.mortise.redis.transport;
+package io.mortise.redis.lettuce;
 
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.CommandOutput;

@@ -9,11 +9,16 @@ import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.event.command.CommandListener;
 import io.mortise.LockName;
+import io.mortise.redis.lettuce.LettuceStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,7 +48,7 @@ class LettuceSuppliedConnectionTest {
   }
 
   private LockStore store() {
-    return RedisStore.over(client, RedisStore.Options.DEFAULT.withTimeout(Duration.ofMillis(500)));
+    return LettuceStore.over(client, RedisStore.Options.DEFAULT.withTimeout(Duration.ofMillis(500)));
   }
 
   private SimulatedProcess party(LockStore store) {
@@ -108,6 +113,38 @@ class LettuceSuppliedConnectionTest {
       assertThat(party.acquire(LOCK, party.attempt(), false)).isInstanceOf(Reply.Failed.class);
       assertThat(party.renew()).isInstanceOf(Renewal.Unknown.class);
       await().atMost(LONG).until(() -> doubts.get() >= 2);
+    }
+  }
+
+  @Test
+  void givenClientHandedIn_thenRequestsKeepTheirOrder_andItOutlivesTheStore() {
+    try (RedisServer server = RedisServers.any()) {
+      RedisClient client = RedisClient.create(server.url());
+      try {
+        try (LockStore store = LettuceStore.over(client, RedisStore.Options.DEFAULT)) {
+          SimulatedProcess party = new SimulatedProcess(store);
+          var attempt = party.attempt();
+          assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+          SimulatedProcess waiter = new SimulatedProcess(store);
+          assertThat(waiter.acquire(LOCK, waiter.attempt(), true)).isInstanceOf(Reply.Queued.class);
+          party.abandon(LOCK, attempt);
+          await().atMost(Duration.ofSeconds(30)).until(() -> waiter.hints.size() == 1);
+          LockName other = LockName.of("other");
+          List<CompletableFuture<Reply>> grants = new ArrayList<>();
+          for (int i = 0; i < 1000; i++) {
+            var next = party.attempt();
+            grants.add(party.send(SimulatedProcess.acquiring(other, next, false)));
+            var unused = party.send(new Request.Abandon(other, next));
+          }
+          grants.forEach(
+              grant -> assertThat(SimulatedProcess.join(grant)).isInstanceOf(Reply.Granted.class));
+        }
+        try (var connection = client.connect()) {
+          assertThat(connection.sync().ping()).isEqualTo("PONG");
+        }
+      } finally {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
     }
   }
 }

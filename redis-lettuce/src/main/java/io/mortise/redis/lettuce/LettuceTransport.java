@@ -1,8 +1,6 @@
-package io.mortise.redis.transport;
+package io.mortise.redis.lettuce;
 
 import io.lettuce.core.ClientOptions;
-import io.lettuce.core.Delegating;
-import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -22,6 +20,10 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.mortise.redis.transport.Endpoint;
+import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.RedisTransport;
+import io.mortise.redis.transport.Resubscriber;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.EventExecutor;
 import java.net.SocketAddress;
@@ -47,7 +49,7 @@ import org.slf4j.LoggerFactory;
  * client that was handed in does not tell its channel; there one other thread sends everything,
  * which keeps the order just as well.
  */
-public final class LettuceTransport implements RedisTransport {
+final class LettuceTransport implements RedisTransport {
   private static final Logger log = LoggerFactory.getLogger(LettuceTransport.class);
 
   private final StatefulRedisPubSubConnection<String, String> connection;
@@ -108,7 +110,7 @@ public final class LettuceTransport implements RedisTransport {
    *     it reads any answer; must be fast
    * @throws RedisException if that fails; its causes say why
    */
-  public static LettuceTransport connect(
+  static LettuceTransport connect(
       ClientResources resources, Endpoint endpoint, Runnable reconnected) {
     RedisURI uri = uri(endpoint);
     Path trusted = endpoint.trusted();
@@ -122,8 +124,8 @@ public final class LettuceTransport implements RedisTransport {
             // True means: do not send this command again after a reconnect.
             .replayFilter(command -> true)
             // Time is watched by who sends: once for a batch, not for every command.
-            .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-            .maintNotificationsConfig(MaintNotificationsConfig.disabled());
+            .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build());
+    LettuceCompatibility.disableMaintenanceNotifications(options);
     if (trusted != null) {
       options.sslOptions(SslOptions.builder().trustManager(trusted.toFile()).build());
     }
@@ -138,23 +140,22 @@ public final class LettuceTransport implements RedisTransport {
   }
 
   private static RedisURI uri(Endpoint endpoint) {
-    RedisURI uri =
+    RedisURI.Builder uri =
         RedisURI.builder()
             .withHost(endpoint.host())
             .withPort(endpoint.port())
             .withDatabase(endpoint.database())
             .withSsl(endpoint.tls())
             .withTimeout(endpoint.timeout())
-            .withClientName(Endpoint.CLIENT_NAME)
-            .build();
+            .withClientName(Endpoint.CLIENT_NAME);
     String password = endpoint.password();
     String user = endpoint.user();
     if (password != null && user != null) {
-      uri.setAuthentication(user, password.toCharArray());
+      uri.withAuthentication(user, password.toCharArray());
     } else if (password != null) {
-      uri.setAuthentication(password.toCharArray());
+      uri.withPassword(password.toCharArray());
     }
-    return uri;
+    return uri.build();
   }
 
   /**
@@ -185,7 +186,7 @@ public final class LettuceTransport implements RedisTransport {
    * @throws IllegalArgumentException if the client is restricted to RESP2
    * @throws RedisException if connecting fails; its causes say why
    */
-  public static LettuceTransport over(RedisClient client, Runnable reconnected) {
+  static LettuceTransport over(RedisClient client, Runnable reconnected) {
     if (client.getOptions().getConfiguredProtocolVersion() == ProtocolVersion.RESP2) {
       throw new IllegalArgumentException(
           "The Lettuce client is restricted to RESP2, in which one connection cannot both send and"
@@ -319,8 +320,8 @@ public final class LettuceTransport implements RedisTransport {
   private void disconnect() {
     Object writer =
         connection instanceof RedisChannelHandler<?, ?> handler ? handler.getChannelWriter() : null;
-    while (writer instanceof Delegating<?> before) {
-      writer = before.getDelegate();
+    while (writer != null && !(writer instanceof DefaultEndpoint)) {
+      writer = LettuceCompatibility.delegate(writer);
     }
     if (writer instanceof DefaultEndpoint last) {
       last.disconnect();
