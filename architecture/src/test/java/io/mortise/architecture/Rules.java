@@ -27,8 +27,19 @@ final class Rules {
     "io.mortise", "io.mortise.admin", "io.mortise.function", "io.mortise.guarantee"
   };
 
+  /** The other layout in ZooKeeper, over the connections of the first, in its internal package. */
+  private static final String CURATOR = "io.mortise.curator";
+
+  private static final String ZOOKEEPER = "io.mortise.zookeeper";
+
   private static final List<String> STORES =
-      List.of("io.mortise.jdbc", "io.mortise.redis", "io.mortise.zookeeper", "io.mortise.quorum");
+      List.of(
+          "io.mortise.jdbc",
+          "io.mortise.sql",
+          "io.mortise.redis",
+          ZOOKEEPER,
+          CURATOR,
+          "io.mortise.quorum");
 
   private static final String[] TOOLS = {
     "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench.."
@@ -43,10 +54,11 @@ final class Rules {
           "io.mortise.guarantee",
           "io.mortise.spi",
           "io.mortise.jdbc",
-          "io.mortise.jdbc.sql",
+          "io.mortise.sql",
           "io.mortise.redis",
-          "io.mortise.zookeeper",
-          "io.mortise.zookeeper.curator",
+          "io.mortise.redis.lettuce",
+          ZOOKEEPER,
+          CURATOR,
           "io.mortise.quorum",
           "io.mortise.testkit",
           "io.mortise.testkit.server");
@@ -125,7 +137,7 @@ final class Rules {
     String[] others =
         STORES.stream()
             .filter(other -> !other.equals(store))
-            .map(other -> other + "..")
+            .map(other -> store.equals(CURATOR) && other.equals(ZOOKEEPER) ? other : other + "..")
             .toArray(String[]::new);
     return noClasses()
         .that()

@@ -46,8 +46,8 @@ class DocumentedCodeTest {
       Stream.of(
               "io.mortise.*",
               "io.mortise.admin.*",
-              "io.mortise.jdbc.sql.*",
-              "io.mortise.jdbc.sql.VersionedUpdate.Outcome",
+              "io.mortise.sql.*",
+              "io.mortise.sql.VersionedUpdate.Outcome",
               "io.mortise.spi.AttemptId",
               "java.sql.Connection",
               "java.sql.SQLException",

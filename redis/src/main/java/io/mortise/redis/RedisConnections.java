@@ -1,18 +1,14 @@
 package io.mortise.redis;
 
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.DefaultClientResources;
-import io.lettuce.core.resource.Delay;
 import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.EndpointResolver;
-import io.mortise.redis.transport.LettuceTransport;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.SentinelResolver;
+import io.mortise.redis.transport.TransportFactory;
+import io.mortise.redis.transport.TransportProvider;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,17 +32,16 @@ record RedisConnections(
    * @throws io.mortise.LockException if that fails
    */
   static RedisConnections connect(RedisTarget target) {
-    return switch (target.transport()) {
-      case DIRECT -> directly(target);
-      case LETTUCE -> byLettuce(target);
-    };
+    TransportProvider library = target.library();
+    return library == null
+        ? directly(target)
+        : over(library.to(target.endpoint()), target.display());
   }
 
-  /** As {@link #connect}, with a client that belongs to somebody else. */
-  static RedisConnections over(RedisClient client, String display) {
+  /** As {@link #connect}, by a client library. */
+  static RedisConnections over(TransportFactory transports, String display) {
     ReconnectListeners reconnects = new ReconnectListeners();
-    return connect(
-        name -> LettuceTransport.over(client, reconnects), reconnects, display, () -> {});
+    return connect(name -> transports.connect(reconnects), reconnects, display, transports::close);
   }
 
   /** The same, where what was granted or renewed is only believed when replicas have it. */
@@ -97,25 +92,6 @@ record RedisConnections(
             });
     follower.watch(sentinel, timer, stuck);
     return redisConnections;
-  }
-
-  private static RedisConnections byLettuce(RedisTarget target) {
-    ClientResources resources =
-        DefaultClientResources.builder()
-            .ioThreadPoolSize(2)
-            .computationThreadPoolSize(2)
-            .reconnectDelay(
-                Delay.fullJitter(
-                    Duration.ofMillis(5), Duration.ofSeconds(1), 20, TimeUnit.MILLISECONDS))
-            .build();
-    ReconnectListeners reconnects = new ReconnectListeners();
-    return connect(
-        name -> LettuceTransport.connect(resources, target.endpoint(), reconnects),
-        reconnects,
-        target.display(),
-        () -> {
-          var unused = resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(4_000);
-        });
   }
 
   private interface Connector {

@@ -1,6 +1,5 @@
 package io.mortise.redis;
 
-import io.lettuce.core.RedisClient;
 import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
@@ -9,6 +8,7 @@ import io.mortise.admin.Eviction;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.redis.transport.TransportFactory;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
@@ -95,9 +95,9 @@ final class RedisLockStore implements LockStore {
         RedisConnections.connect(target), target.options(), target.display(), target.replication());
   }
 
-  static RedisLockStore over(RedisClient client, RedisStore.Options options) {
-    String display = "redis:(client handed in)";
-    return open(RedisConnections.over(client, display), options, display, Replication.NONE);
+  static RedisLockStore over(
+      TransportFactory transports, String display, RedisStore.Options options) {
+    return open(RedisConnections.over(transports, display), options, display, Replication.NONE);
   }
 
   private static RedisLockStore open(

@@ -73,7 +73,7 @@ final class ShardedStoreOpener {
             endpoint,
             display,
             options,
-            RedisTarget.transport(url),
+            RedisTarget.library(url),
             Replication.of(url, options.timeout()),
             null);
     return new Shard(

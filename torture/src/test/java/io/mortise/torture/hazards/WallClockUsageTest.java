@@ -3,9 +3,11 @@ package io.mortise.torture.hazards;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockClient;
+import io.mortise.curator.CuratorStore;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.quorum.QuorumStore;
 import io.mortise.redis.RedisStore;
+import io.mortise.sql.SqlHelpers;
 import io.mortise.zookeeper.ZooKeeperStore;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
@@ -52,9 +54,11 @@ class WallClockUsageTest {
         new Class<?>[] {
           LockClient.class,
           JdbcStore.class,
+          SqlHelpers.class,
           RedisStore.class,
           QuorumStore.class,
-          ZooKeeperStore.class
+          ZooKeeperStore.class,
+          CuratorStore.class
         }) {
       readers.addAll(readersBeside(module));
     }
@@ -66,7 +70,7 @@ class WallClockUsageTest {
             "io/mortise/jdbc/HostClock",
             // How long ago somebody came, for people who look.
             "io/mortise/zookeeper/ZooKeeperInspector",
-            "io/mortise/zookeeper/curator/CuratorInspector");
+            "io/mortise/curator/CuratorInspector");
   }
 
   @Test

@@ -1,0 +1,19 @@
+package io.mortise.redis.transport;
+
+import java.io.IOException;
+
+/** Makes the connections of one store by a client library. */
+public interface TransportFactory extends AutoCloseable {
+  /**
+   * Connects. Blocks for seconds at most.
+   *
+   * @param reconnected called when the connection was made anew, on the thread that reads, before
+   *     it reads any answer; must be fast
+   * @throws IOException if that fails; so do exceptions of the client library, whose causes say why
+   */
+  RedisTransport connect(Runnable reconnected) throws IOException;
+
+  /** Ends what the connections share; called when they are closed. Blocks for seconds at most. */
+  @Override
+  void close();
+}
