@@ -1,6 +1,7 @@
 package io.mortise.quorum;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
@@ -98,8 +99,7 @@ final class QuorumRenewal {
         return CompletableFuture.completedFuture(lost());
       }
       if (beat >= 0 && beat != previous && beat != next) {
-        return CompletableFuture.completedFuture(
-            new Renewal.Lost("another process renews the same session"));
+        return CompletableFuture.completedFuture(Refusals.RENEWED_BY_ANOTHER);
       }
       acknowledge(box.seen(seen), box);
       for (Member member : store.members()) {

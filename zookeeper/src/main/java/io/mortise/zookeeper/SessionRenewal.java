@@ -2,6 +2,7 @@ package io.mortise.zookeeper;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
 import io.mortise.zookeeper.internal.NotificationBuffer;
@@ -110,9 +111,9 @@ final class SessionRenewal {
     if (phase == SessionPhase.OVER) {
       answer(asked, new Renewal.Lost(lostBecause));
     } else if (phase == SessionPhase.NEW && previous != 0) {
-      answer(asked, new Renewal.Lost("the session expired in the store"));
+      answer(asked, Refusals.SESSION_EXPIRED);
     } else if (known && beat != previous && beat != asked.next) {
-      answer(asked, new Renewal.Lost("another process renews the same session"));
+      answer(asked, Refusals.RENEWED_BY_ANOTHER);
     } else {
       lastCall = asked.sentAt;
       if (phase == SessionPhase.NEW) {
@@ -383,7 +384,7 @@ final class SessionRenewal {
                           if (rc == 0 && process != null && process.beat() == sent.next) {
                             accepted(sent, stat);
                           } else if (rc == 0) {
-                            done(sent, new Renewal.Lost("another process renews the same session"));
+                            done(sent, Refusals.RENEWED_BY_ANOTHER);
                           } else {
                             done(sent, unknown("A renewal was not answered."));
                           }

@@ -1,5 +1,6 @@
 package io.mortise.internal.table;
 
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Renewal;
@@ -56,12 +57,12 @@ final class SessionTable {
     SessionRecord session = find(spec.id(), now);
     if (session == null) {
       if (previous != 0) {
-        return new Renewal.Lost("the session expired in the store");
+        return Refusals.SESSION_EXPIRED;
       }
       session = new SessionRecord(spec.client());
       sessions.put(spec.id(), session);
     } else if (!rules.acceptsBeat(session.beat, previous, next)) {
-      return new Renewal.Lost("another process renews the same session");
+      return Refusals.RENEWED_BY_ANOTHER;
     }
     session.beat = next;
     session.expiresAt = now + LockRecord.micros(ttl);

@@ -1,6 +1,7 @@
 package io.mortise.zookeeper.curator;
 
 import io.mortise.LockName;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
@@ -182,11 +183,7 @@ final class CuratorSession implements StoreSession {
     CuratorAttempt before = inLine.get(request.name());
     if (!curatorSessionRenewal.isOpen()) {
       Reply.Ended end = request instanceof Request.Abandon ? ended.get(request.attempt()) : null;
-      Reply gone =
-          new Reply.Refused(
-              request.attempt(),
-              RefusalReason.SESSION_GONE,
-              "The session of this request is over.");
+      Reply gone = Refusals.sessionGone(request.attempt());
       after(() -> sink.accept(end == null ? gone : end));
     } else if (before != null && before != curatorAttempt) {
       before.later(() -> dispatch(request, sink, illegal));
@@ -220,12 +217,9 @@ final class CuratorSession implements StoreSession {
           ? new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false)
           : end;
     } else if (request instanceof Request.Adjust) {
-      return new Reply.Refused(
-          attempt,
-          RefusalReason.NOT_HELD,
-          "The attempt does not hold lock '" + request.name() + "'.");
+      return Refusals.notHeld(attempt, request.name());
     }
-    return new Reply.Refused(attempt, RefusalReason.ENDED, "The attempt has ended.");
+    return Refusals.ended(attempt);
   }
 
   // ---- Life ----

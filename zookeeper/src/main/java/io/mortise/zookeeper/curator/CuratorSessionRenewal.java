@@ -2,6 +2,7 @@ package io.mortise.zookeeper.curator;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
 import io.mortise.zookeeper.internal.NotificationBuffer;
@@ -109,7 +110,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
     // Here, and not when it is proven: tries of one renewal may be proven after the next one.
     if (connecting && beat != previous && beat != next) {
       session.after(
-          () -> answer.complete(new Renewal.Lost("another process renews the same session")));
+          () -> answer.complete(Refusals.RENEWED_BY_ANOTHER));
       return;
     }
     beat = next;
