@@ -120,7 +120,7 @@ final class SessionRenewal {
         phase = SessionPhase.OPENING;
         beat = asked.next;
         opening = asked;
-        core.guard().later(() -> core.connect(renewalProof.wantedMillis()));
+        core.guard().afterUnlock(() -> core.connect(renewalProof.wantedMillis()));
         watchDeadline();
       } else {
         waiting.add(asked);
@@ -435,7 +435,7 @@ final class SessionRenewal {
   }
 
   private void answer(PendingRenewal sent, Renewal renewal) {
-    core.guard().later(() -> sent.answer.complete(renewal));
+    core.guard().afterUnlock(() -> sent.answer.complete(renewal));
   }
 
   // ---- Ending ----

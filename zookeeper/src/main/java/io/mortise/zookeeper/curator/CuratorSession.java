@@ -1,6 +1,7 @@
 package io.mortise.zookeeper.curator;
 
 import io.mortise.LockName;
+import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
@@ -16,7 +17,6 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.NotificationBuffer;
-import io.mortise.zookeeper.internal.OutboxLock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -99,7 +99,7 @@ final class CuratorSession implements StoreSession {
   }
 
   void after(Runnable effect) {
-    guard.later(effect);
+    guard.afterUnlock(effect);
   }
 
   AsyncNodeClient wire() {

@@ -2,11 +2,11 @@ package io.mortise.zookeeper.curator;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
 import io.mortise.zookeeper.internal.NotificationBuffer;
-import io.mortise.zookeeper.internal.OutboxLock;
 import io.mortise.zookeeper.internal.RenewalProof;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;
