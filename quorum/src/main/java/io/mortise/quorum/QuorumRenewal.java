@@ -101,7 +101,7 @@ final class QuorumRenewal {
       if (beat >= 0 && beat != previous && beat != next) {
         return CompletableFuture.completedFuture(Refusals.RENEWED_BY_ANOTHER);
       }
-      acknowledge(box.seen(seen), box);
+      acknowledge(box.acknowledge(seen), box);
       for (Member member : store.members()) {
         MemberSession present = sessions.get(member.index);
         if (present == null && member.store() != null) {
@@ -319,10 +319,7 @@ final class QuorumRenewal {
         if (round.renewed >= store.majority()) {
           // A round that waited long for one member may end after the next.
           beat = Math.max(beat, round.next);
-          QuorumNotificationBuffer.PendingNotifications pendingNotifications =
-              round.box.tell(this::isWanted);
-          answer =
-              new Renewal.Renewed(0, pendingNotifications.items(), pendingNotifications.more());
+          answer = round.box.renewed(this::isWanted);
         } else {
           answer = new Renewal.Unknown(tooFew(round));
         }

@@ -1,5 +1,6 @@
 package io.mortise.zookeeper;
 
+import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
@@ -11,7 +12,6 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.zookeeper.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.EphemeralNodeCleaner;
-import io.mortise.zookeeper.internal.NotificationBuffer;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,7 +5,6 @@ import io.mortise.StoreUnfitException;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
-import io.mortise.zookeeper.internal.NotificationBuffer;
 import io.mortise.zookeeper.internal.RenewalProof;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -399,7 +398,7 @@ final class SessionRenewal {
       version = stat.getVersion();
       mtime = stat.getMtime();
     }
-    core.inbox().seen(sent.seen);
+    core.inbox().acknowledge(sent.seen);
     prove(sent, mtime);
     current = null;
     advance();
@@ -420,14 +419,7 @@ final class SessionRenewal {
   }
 
   private void finish(PendingRenewal sent, long mtime) {
-    core.whenSettled(
-        () -> {
-          NotificationBuffer.NotificationBatch notificationBatch = core.inbox().tell();
-          answer(
-              sent,
-              new Renewal.Renewed(
-                  mtime * 1000, notificationBatch.items(), notificationBatch.more()));
-        });
+    core.whenSettled(() -> answer(sent, core.inbox().renewed(mtime * 1000)));
   }
 
   private Renewal.Unknown unknown(String why) {

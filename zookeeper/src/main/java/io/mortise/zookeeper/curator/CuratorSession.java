@@ -1,6 +1,7 @@
 package io.mortise.zookeeper.curator;
 
 import io.mortise.LockName;
+import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
@@ -16,7 +17,6 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
-import io.mortise.zookeeper.internal.NotificationBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,11 +2,11 @@ package io.mortise.zookeeper.curator;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
-import io.mortise.zookeeper.internal.NotificationBuffer;
 import io.mortise.zookeeper.internal.RenewalProof;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;
@@ -252,9 +252,8 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
                         "ZooKeeper answered " + code + " (store=" + session.storeName() + ").",
                         KeeperException.create(code)));
           } else {
-            notifications.seen(seen);
-            NotificationBuffer.NotificationBatch notificationBatch = notifications.tell();
-            renewal = new Renewal.Renewed(0, notificationBatch.items(), notificationBatch.more());
+            notifications.acknowledge(seen);
+            renewal = notifications.renewed(0);
           }
           session.after(() -> answer.complete(renewal));
         });
