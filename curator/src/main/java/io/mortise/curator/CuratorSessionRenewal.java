@@ -2,10 +2,11 @@ package io.mortise.curator;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.NotificationBuffer;
+import io.mortise.internal.storekit.OutboxLock;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
-import io.mortise.zookeeper.internal.NotificationBuffer;
-import io.mortise.zookeeper.internal.OutboxLock;
 import io.mortise.zookeeper.internal.RenewalProof;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;
@@ -108,8 +109,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
     }
     // Here, and not when it is proven: tries of one renewal may be proven after the next one.
     if (connecting && beat != previous && beat != next) {
-      session.after(
-          () -> answer.complete(new Renewal.Lost("another process renews the same session")));
+      session.after(() -> answer.complete(Refusals.RENEWED_BY_ANOTHER));
       return;
     }
     beat = next;
@@ -251,9 +251,8 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
                         "ZooKeeper answered " + code + " (store=" + session.storeName() + ").",
                         KeeperException.create(code)));
           } else {
-            notifications.seen(seen);
-            NotificationBuffer.NotificationBatch notificationBatch = notifications.tell();
-            renewal = new Renewal.Renewed(0, notificationBatch.items(), notificationBatch.more());
+            notifications.acknowledge(seen);
+            renewal = notifications.renewed(0);
           }
           session.after(() -> answer.complete(renewal));
         });

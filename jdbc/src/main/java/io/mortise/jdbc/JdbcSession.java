@@ -1,6 +1,7 @@
 package io.mortise.jdbc;
 
 import io.mortise.LockName;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.jdbc.Database.ErrorKind;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
@@ -106,11 +107,7 @@ final class JdbcSession implements StoreSession {
   private boolean isRefused(Request request, Consumer<Reply> sink) {
     boolean refused = closed;
     if (refused) {
-      sink.accept(
-          new Reply.Refused(
-              request.attempt(),
-              Reply.RefusalReason.SESSION_GONE,
-              "The session of this attempt has been closed."));
+      sink.accept(Refusals.sessionClosed(request.attempt()));
     }
     return refused;
   }
@@ -123,7 +120,7 @@ final class JdbcSession implements StoreSession {
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
     if (closed) {
-      return CompletableFuture.completedFuture(new Renewal.Lost("the session has been closed"));
+      return CompletableFuture.completedFuture(Refusals.SESSION_CLOSED);
     }
     if (previous != 0 && store.isReplaced()) {
       // Others may hold already what this session believes to hold.

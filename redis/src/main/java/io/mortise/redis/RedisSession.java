@@ -1,6 +1,7 @@
 package io.mortise.redis;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -89,10 +90,7 @@ final class RedisSession implements StoreSession {
   }
 
   private Reply gone(Request request) {
-    return new Reply.Refused(
-        request.attempt(),
-        Reply.RefusalReason.SESSION_GONE,
-        "Session '" + spec.id() + "' was closed.");
+    return Refusals.sessionClosed(request.attempt());
   }
 
   private void pushed(String text) {
@@ -159,9 +157,9 @@ final class RedisSession implements StoreSession {
   private Renewal outcome(List<?> answer, long sent, long beat) {
     String first = String.valueOf(answer.get(0));
     if (first.equals("E")) {
-      return new Renewal.Lost("the session expired in the store");
+      return Refusals.SESSION_EXPIRED;
     } else if (first.equals("O")) {
-      return new Renewal.Lost("another process renews the same session");
+      return Refusals.RENEWED_BY_ANOTHER;
     }
     boolean late = first.equals("L");
     long storeMicros = Long.parseLong(late ? String.valueOf(answer.get(1)) : first);

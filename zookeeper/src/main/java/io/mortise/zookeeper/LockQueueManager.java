@@ -2,6 +2,7 @@ package io.mortise.zookeeper;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
@@ -126,8 +127,12 @@ final class LockQueueManager {
     }
   }
 
-  void refuse(PendingRequest pendingRequest, RefusalReason refusalReason, String message) {
-    answer(pendingRequest, new Reply.Refused(pendingRequest.attempt(), refusalReason, message));
+  /** The node of the attempt was neither deleted by its session nor has the session ended. */
+  void refuseAsRemoved(PendingRequest pendingRequest) {
+    answer(
+        pendingRequest,
+        new Reply.Refused(
+            pendingRequest.attempt(), RefusalReason.ENDED, "Somebody removed the attempt's node."));
   }
 
   void fail(PendingRequest pendingRequest, boolean mayHaveRun, String refusalReason) {
@@ -146,10 +151,7 @@ final class LockQueueManager {
         releaseHandler.foreign(pendingRequest, () -> {});
       }
     } else {
-      refuse(
-          pendingRequest,
-          RefusalReason.SESSION_GONE,
-          "The session of this attempt is not alive in the store.");
+      answer(pendingRequest, Refusals.sessionGone(pendingRequest.attempt()));
     }
   }
 

@@ -1,10 +1,10 @@
 package io.mortise.zookeeper;
 
 import io.mortise.LockName;
+import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.zookeeper.internal.OutboxLock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -212,7 +212,7 @@ final class LockRequests {
       Consumer<Reply> to = sink;
       if (to != null) {
         sink = null;
-        outboxLock.later(() -> to.accept(reply));
+        outboxLock.afterUnlock(() -> to.accept(reply));
       }
     }
   }

@@ -2,9 +2,9 @@ package io.mortise.zookeeper;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
-import io.mortise.zookeeper.internal.NotificationBuffer;
 import io.mortise.zookeeper.internal.RenewalProof;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -110,16 +110,16 @@ final class SessionRenewal {
     if (phase == SessionPhase.OVER) {
       answer(asked, new Renewal.Lost(lostBecause));
     } else if (phase == SessionPhase.NEW && previous != 0) {
-      answer(asked, new Renewal.Lost("the session expired in the store"));
+      answer(asked, Refusals.SESSION_EXPIRED);
     } else if (known && beat != previous && beat != asked.next) {
-      answer(asked, new Renewal.Lost("another process renews the same session"));
+      answer(asked, Refusals.RENEWED_BY_ANOTHER);
     } else {
       lastCall = asked.sentAt;
       if (phase == SessionPhase.NEW) {
         phase = SessionPhase.OPENING;
         beat = asked.next;
         opening = asked;
-        core.guard().later(() -> core.connect(renewalProof.wantedMillis()));
+        core.guard().afterUnlock(() -> core.connect(renewalProof.wantedMillis()));
         watchDeadline();
       } else {
         waiting.add(asked);
@@ -383,7 +383,7 @@ final class SessionRenewal {
                           if (rc == 0 && process != null && process.beat() == sent.next) {
                             accepted(sent, stat);
                           } else if (rc == 0) {
-                            done(sent, new Renewal.Lost("another process renews the same session"));
+                            done(sent, Refusals.RENEWED_BY_ANOTHER);
                           } else {
                             done(sent, unknown("A renewal was not answered."));
                           }
@@ -398,7 +398,7 @@ final class SessionRenewal {
       version = stat.getVersion();
       mtime = stat.getMtime();
     }
-    core.inbox().seen(sent.seen);
+    core.inbox().acknowledge(sent.seen);
     prove(sent, mtime);
     current = null;
     advance();
@@ -419,14 +419,7 @@ final class SessionRenewal {
   }
 
   private void finish(PendingRenewal sent, long mtime) {
-    core.whenSettled(
-        () -> {
-          NotificationBuffer.NotificationBatch notificationBatch = core.inbox().tell();
-          answer(
-              sent,
-              new Renewal.Renewed(
-                  mtime * 1000, notificationBatch.items(), notificationBatch.more()));
-        });
+    core.whenSettled(() -> answer(sent, core.inbox().renewed(mtime * 1000)));
   }
 
   private Renewal.Unknown unknown(String why) {
@@ -434,7 +427,7 @@ final class SessionRenewal {
   }
 
   private void answer(PendingRenewal sent, Renewal renewal) {
-    core.guard().later(() -> sent.answer.complete(renewal));
+    core.guard().afterUnlock(() -> sent.answer.complete(renewal));
   }
 
   // ---- Ending ----

@@ -1,5 +1,6 @@
 package io.mortise.zookeeper.internal;
 
+import io.mortise.internal.storekit.OutboxLock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
