@@ -10,6 +10,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
@@ -36,6 +37,7 @@ final class JdbcSession implements StoreSession {
   private static final int REMEMBERED = 1000;
 
   private final JdbcLockStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
 
@@ -74,10 +76,12 @@ final class JdbcSession implements StoreSession {
 
   JdbcSession(
       JdbcLockStore store,
+      Ticker ticker,
       SessionSpec spec,
       Consumer<SessionNotification> hints,
       boolean countsHolds) {
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.hints = hints;
     this.sessionLivenessCache = new SessionLivenessCache();
@@ -376,7 +380,7 @@ final class JdbcSession implements StoreSession {
           || store.isStrict()) {
         return storeConnection.fast.alone(request, storeConnection::now);
       }
-      long sent = System.nanoTime();
+      long sent = ticker.nanos();
       long aliveUntil = sessionLivenessCache.until(storeConnection, sent);
       if (aliveUntil != 0) {
         return storeConnection.fast.seen(acquire, aliveUntil);

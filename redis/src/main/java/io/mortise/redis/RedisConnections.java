@@ -9,6 +9,7 @@ import io.mortise.redis.transport.EndpointResolver;
 import io.mortise.redis.transport.LettuceTransport;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.SentinelResolver;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -35,9 +36,9 @@ record RedisConnections(
    *
    * @throws io.mortise.LockException if that fails
    */
-  static RedisConnections connect(RedisTarget target) {
+  static RedisConnections connect(RedisTarget target, Ticker ticker) {
     return switch (target.transport()) {
-      case DIRECT -> directly(target);
+      case DIRECT -> directly(target, ticker);
       case LETTUCE -> byLettuce(target);
     };
   }
@@ -68,7 +69,7 @@ record RedisConnections(
         });
   }
 
-  private static RedisConnections directly(RedisTarget target) {
+  private static RedisConnections directly(RedisTarget target, Ticker ticker) {
     ScheduledThreadPoolExecutor timer = timer();
     ReconnectListeners reconnects = new ReconnectListeners();
     Duration stuck = target.options().timeout();
@@ -76,19 +77,20 @@ record RedisConnections(
     if (sentinel == null) {
       EndpointResolver there = EndpointResolver.fixed(target.endpoint());
       return connect(
-          name -> DirectTransport.connect(there, PREFIX + name, timer, stuck, reconnects),
+          name -> DirectTransport.connect(there, PREFIX + name, timer, ticker, stuck, reconnects),
           reconnects,
           target.display(),
           timer::shutdownNow);
     }
     SentinelResolver master =
-        new SentinelResolver(sentinel.servers(), sentinel.name(), target.endpoint());
-    MasterTracker follower = new MasterTracker(master);
+        new SentinelResolver(sentinel.servers(), sentinel.name(), target.endpoint(), ticker);
+    MasterTracker follower = new MasterTracker(master, ticker);
     RedisConnections redisConnections =
         connect(
             name ->
                 follower.following(
-                    DirectTransport.connect(master, PREFIX + name, timer, stuck, reconnects)),
+                    DirectTransport.connect(
+                        master, PREFIX + name, timer, ticker, stuck, reconnects)),
             reconnects,
             target.display(),
             () -> {

@@ -3,6 +3,7 @@ package io.mortise.redis;
 import io.lettuce.core.RedisClient;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
@@ -64,7 +65,8 @@ public final class RedisStore {
    * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
    */
   public static LockStore over(RedisClient client, Options options) {
-    return RedisHeartbeatStore.wrapIfStrict(RedisLockStore.over(client, options));
+    return RedisHeartbeatStore.wrapIfStrict(
+        RedisLockStore.over(client, options, Ticker.SYSTEM), Ticker.SYSTEM);
   }
 
   /**
