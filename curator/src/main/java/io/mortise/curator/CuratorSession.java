@@ -16,6 +16,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -71,11 +72,16 @@ final class CuratorSession implements StoreSession {
         }
       };
 
-  CuratorSession(CuratorLockStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
+  CuratorSession(
+      CuratorLockStore store,
+      Ticker ticker,
+      SessionSpec spec,
+      Consumer<SessionNotification> hints) {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
-    this.curatorSessionRenewal = new CuratorSessionRenewal(this, store, spec, guard, notifications);
+    this.curatorSessionRenewal =
+        new CuratorSessionRenewal(this, store, ticker, spec, guard, notifications);
   }
 
   @Override

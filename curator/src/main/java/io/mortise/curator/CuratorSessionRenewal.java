@@ -7,6 +7,7 @@ import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.internal.RenewalProof;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;
@@ -38,6 +39,7 @@ import org.jspecify.annotations.Nullable;
 final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListener {
   private final CuratorSession session;
   private final CuratorLockStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final OutboxLock guard;
   private final NotificationBuffer notifications;
@@ -59,15 +61,17 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
   CuratorSessionRenewal(
       CuratorSession session,
       CuratorLockStore store,
+      Ticker ticker,
       SessionSpec spec,
       OutboxLock guard,
       NotificationBuffer notifications) {
     this.session = session;
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.guard = guard;
     this.notifications = notifications;
-    this.renewalProof = new RenewalProof(guard, store.timer(), store.tick(), spec.ttl());
+    this.renewalProof = new RenewalProof(guard, store.timer(), ticker, store.tick(), spec.ttl());
   }
 
   AsyncNodeClient wire() {
@@ -113,7 +117,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
       return;
     }
     beat = next;
-    lastAsked = System.nanoTime();
+    lastAsked = ticker.nanos();
     if (connected.isDone() && zooKeeperConnection != null) {
       touch(zooKeeperConnection, seen, answer);
     } else {
@@ -213,7 +217,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
 
   private void touch(
       ZooKeeperConnection present, List<Long> seen, CompletableFuture<Renewal> answer) {
-    long sentAt = System.nanoTime();
+    long sentAt = ticker.nanos();
     long connection = present.connection();
     wire()
         .sync(
@@ -263,7 +267,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
   }
 
   private void closeIfNotRenewed() {
-    long left = over ? 0 : lastAsked + spec.ttl().toNanos() - System.nanoTime();
+    long left = over ? 0 : lastAsked + spec.ttl().toNanos() - ticker.nanos();
     if (left > 0) {
       watchEngine(left);
     } else {
@@ -328,7 +332,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
   Duration left() {
     return guard.get(
         () -> {
-          long left = lastAsked + spec.ttl().toNanos() - System.nanoTime();
+          long left = lastAsked + spec.ttl().toNanos() - ticker.nanos();
           return over || asyncNodeClient == null
               ? Duration.ZERO
               : Duration.ofNanos(Math.max(0, left));

@@ -11,6 +11,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
@@ -37,6 +38,7 @@ final class JdbcSession implements StoreSession {
   private static final int REMEMBERED = 1000;
 
   private final JdbcLockStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
 
@@ -75,10 +77,12 @@ final class JdbcSession implements StoreSession {
 
   JdbcSession(
       JdbcLockStore store,
+      Ticker ticker,
       SessionSpec spec,
       Consumer<SessionNotification> hints,
       boolean countsHolds) {
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.hints = hints;
     this.sessionLivenessCache = new SessionLivenessCache();
@@ -373,7 +377,7 @@ final class JdbcSession implements StoreSession {
           || store.isStrict()) {
         return storeConnection.fast.alone(request, storeConnection::now);
       }
-      long sent = System.nanoTime();
+      long sent = ticker.nanos();
       long aliveUntil = sessionLivenessCache.until(storeConnection, sent);
       if (aliveUntil != 0) {
         return storeConnection.fast.seen(acquire, aliveUntil);

@@ -5,6 +5,8 @@ import io.mortise.StoreUnfitException;
 import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -127,8 +129,10 @@ public final class JdbcStore {
     url.allowOnly(PARAMETERS);
     SqlText text = new SqlText("sqlite", prefix(url));
     boolean strict = url.flag("strict-expiry", false);
-    return JdbcLockStore.over(SqliteFile.open(url, text, namespace(url), url.flag("create", true)))
-        .expiring(strict);
+    SqliteFile file =
+        SqliteFile.open(
+            url, text, namespace(url), url.flag("create", true), Ticker.SYSTEM, WallClock.SYSTEM);
+    return JdbcLockStore.over(file, Ticker.SYSTEM).expiring(strict);
   }
 
   private static Dialect pooled(Dialect dialect, StoreUrl url) {
@@ -181,7 +185,8 @@ public final class JdbcStore {
             namespace(url),
             maxInFlight(url, dialect));
     boolean strict = url.flag("strict-expiry", false);
-    return JdbcLockStore.over(database.prepare(url.flag("create", true))).expiring(strict);
+    return JdbcLockStore.over(database.prepare(url.flag("create", true)), Ticker.SYSTEM)
+        .expiring(strict);
   }
 
   private static Duration maxInFlight(StoreUrl url, Dialect dialect) {

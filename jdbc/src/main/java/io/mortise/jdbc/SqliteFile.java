@@ -8,6 +8,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileStore;
@@ -25,6 +26,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -97,6 +99,8 @@ final class SqliteFile implements Database {
   private final SqlText text;
   private final String namespace;
   private final StoreProfile profile;
+  private final Ticker ticker;
+  private final InstantSource wall;
   private final HostClock clock;
   private volatile Predicate<SessionId> hasEnded = session -> false;
 
@@ -106,7 +110,7 @@ final class SqliteFile implements Database {
   private volatile boolean logIsReplaced;
 
   /** When the file was last found to be the one that was opened. */
-  private volatile long lookedAt = System.nanoTime() - LOOK_NANOS;
+  private volatile long lookedAt;
 
   /**
    * The write-ahead log and its index, by which processes see each other's commits and locks. They
@@ -119,7 +123,14 @@ final class SqliteFile implements Database {
     }
   }
 
-  private SqliteFile(Path file, Path real, SqlText text, String namespace, boolean create) {
+  private SqliteFile(
+      Path file,
+      Path real,
+      SqlText text,
+      String namespace,
+      boolean create,
+      Ticker ticker,
+      InstantSource wall) {
     this.file = file;
     this.real = real;
     this.text = text;
@@ -131,6 +142,9 @@ final class SqliteFile implements Database {
             MAX_IN_FLIGHT,
             Duration.ofMillis(100),
             Duration.ofMillis(10));
+    this.ticker = ticker;
+    this.wall = wall;
+    this.lookedAt = ticker.nanos() - LOOK_NANOS;
     this.clock = prepare(create);
     this.key = keyOnceOpen();
   }
@@ -152,7 +166,13 @@ final class SqliteFile implements Database {
   }
 
   /** Checks the place, makes the file and the tables if they are missing. Blocks. */
-  static SqliteFile open(StoreUrl url, SqlText text, String namespace, boolean create) {
+  static SqliteFile open(
+      StoreUrl url,
+      SqlText text,
+      String namespace,
+      boolean create,
+      Ticker ticker,
+      InstantSource wall) {
     String name = url.base().substring(SCHEME.length() + 1);
     if (name.isEmpty()
         || name.startsWith(":")
@@ -170,7 +190,7 @@ final class SqliteFile implements Database {
       throw new IllegalArgumentException(
           "Store URL '" + url + "' names no file: " + e.getMessage(), e);
     }
-    return new SqliteFile(file, makeFile(file, create), text, namespace, create);
+    return new SqliteFile(file, makeFile(file, create), text, namespace, create, ticker, wall);
   }
 
   /** The path without links, which is the same whatever name it was opened by. */
@@ -275,7 +295,7 @@ final class SqliteFile implements Database {
    * new connection would be one more that is in the way of the others.
    */
   private HostClock prepare(boolean create) {
-    long limit = System.nanoTime() + OPENING.toNanos();
+    long limit = ticker.nanos() + OPENING.toNanos();
     Connection connection = null;
     try {
       for (int tries = 0; ; tries++) {
@@ -287,7 +307,7 @@ final class SqliteFile implements Database {
           connection.close();
           return agreed;
         } catch (SQLException e) {
-          if (errorKind(e) != ErrorKind.BUSY || System.nanoTime() > limit) {
+          if (errorKind(e) != ErrorKind.BUSY || ticker.nanos() > limit) {
             throw refusal(e);
           }
           BackOff.pause(tries);
@@ -332,7 +352,7 @@ final class SqliteFile implements Database {
   /** Null if something has to be written first. */
   private @Nullable HostClock agreed(LockRepository lockRepository) throws SQLException {
     Map<String, String> facts = lockRepository.facts();
-    return VERSION.equals(facts.get("schema")) ? HostClock.agreed(facts) : null;
+    return VERSION.equals(facts.get("schema")) ? HostClock.agreed(facts, ticker, wall) : null;
   }
 
   private HostClock make(Statement statement, LockRepository lockRepository, boolean create)
@@ -366,7 +386,7 @@ final class SqliteFile implements Database {
                 + VERSION
                 + ". Use one release for all processes.");
       }
-      HostClock agreed = HostClock.agree(lockRepository, profile.display());
+      HostClock agreed = HostClock.agree(lockRepository, profile.display(), ticker, wall);
       statement.execute("COMMIT");
       return agreed;
     } catch (SQLException | RuntimeException e) {
@@ -451,7 +471,7 @@ final class SqliteFile implements Database {
     boolean replaced = logIsReplaced || isFileReplaced();
     if (replaced) {
       // No transaction may go by an earlier look.
-      lookedAt = System.nanoTime() - LOOK_NANOS;
+      lookedAt = ticker.nanos() - LOOK_NANOS;
     }
     return replaced;
   }
@@ -485,7 +505,7 @@ final class SqliteFile implements Database {
     if (logIsReplaced) {
       return true;
     }
-    long now = System.nanoTime();
+    long now = ticker.nanos();
     if (now - lookedAt < LOOK_NANOS) {
       return false;
     }

@@ -10,6 +10,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,7 @@ final class RedisSession implements StoreSession {
   private static final int NEWS = 64;
 
   private final RedisLockStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
   private final AtomicBoolean listening = new AtomicBoolean();
@@ -39,8 +41,10 @@ final class RedisSession implements StoreSession {
   /** The last beat that the server confirmed, that before it, and what it remembered with. */
   private record ConfirmedHeartbeat(long beat, long before, String incarnation) {}
 
-  RedisSession(RedisLockStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
+  RedisSession(
+      RedisLockStore store, Ticker ticker, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.hints = hints;
   }
@@ -132,7 +136,7 @@ final class RedisSession implements StoreSession {
     args.add(LockCodec.digits(next, 16));
     args.add(LockCodec.digits(ttl.toMillis(), 16));
     args.add(spec.client().encoded());
-    long sent = System.nanoTime();
+    long sent = ticker.nanos();
     args.add(LockCodec.digits(store.clock().deadline(sent), 16));
     ConfirmedHeartbeat last = confirmed;
     args.add(LockCodec.digits(last.beat() == previous ? last.before() : 0, 16));
@@ -163,7 +167,7 @@ final class RedisSession implements StoreSession {
     }
     boolean late = first.equals("L");
     long storeMicros = Long.parseLong(late ? String.valueOf(answer.get(1)) : first);
-    store.clock().learn(sent, System.nanoTime(), storeMicros);
+    store.clock().learn(sent, ticker.nanos(), storeMicros);
     if (late) {
       return new Renewal.Unknown(
           new StoreUnavailableException(

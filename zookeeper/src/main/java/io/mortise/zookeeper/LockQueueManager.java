@@ -10,6 +10,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.LockRequests.PendingRequest;
 import io.mortise.zookeeper.ZooKeeperAttempt.NodeState;
 import java.util.ArrayList;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockQueueManager {
   private final SessionCore core;
+  private final Ticker ticker;
   private final NodeWriter nodeWriter;
   private final SoleUserCache soleUserCache;
   private final PredecessorWatcher predecessorWatcher;
@@ -42,8 +44,9 @@ final class LockQueueManager {
   private final EndedAttempts ends = new EndedAttempts();
   private final Map<String, LockRequests> turns = new HashMap<>();
 
-  LockQueueManager(SessionCore core, NodeWriter nodeWriter) {
+  LockQueueManager(SessionCore core, Ticker ticker, NodeWriter nodeWriter) {
     this.core = core;
+    this.ticker = ticker;
     this.nodeWriter = nodeWriter;
     this.soleUserCache = new SoleUserCache(core);
     this.predecessorWatcher = new PredecessorWatcher(core, this);
@@ -62,7 +65,7 @@ final class LockQueueManager {
   // ---- Requests ----
 
   void submit(Request request, boolean later, Consumer<Reply> sink) {
-    PendingRequest pendingRequest = new PendingRequest(request, later, sink);
+    PendingRequest pendingRequest = new PendingRequest(request, ticker.nanos(), later, sink);
     Reply refusal = core.store().profile().refusal(request).orElse(null);
     if (refusal != null) {
       answer(pendingRequest, refusal);

@@ -188,12 +188,13 @@ final class LockRequests {
   /** A request, until it is answered. */
   static final class PendingRequest {
     final Request request;
-    final long since = System.nanoTime();
+    final long since;
     final boolean later;
     private @Nullable Consumer<Reply> sink;
 
-    PendingRequest(Request request, boolean later, Consumer<Reply> sink) {
+    PendingRequest(Request request, long since, boolean later, Consumer<Reply> sink) {
       this.request = request;
+      this.since = since;
       this.later = later;
       this.sink = sink;
     }

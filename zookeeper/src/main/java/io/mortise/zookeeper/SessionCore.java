@@ -9,6 +9,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.EphemeralNodeCleaner;
@@ -60,13 +61,13 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   private final LockQueueManager turns;
   private @Nullable ZooKeeperConnection zooKeeperConnection;
 
-  SessionCore(ZooKeeperLockStore store, SessionSpec spec) {
+  SessionCore(ZooKeeperLockStore store, Ticker ticker, SessionSpec spec) {
     this.store = store;
     this.spec = spec;
     this.sessionRenewal =
-        new SessionRenewal(this, spec, store.layout().session(spec.id()), store.relay());
+        new SessionRenewal(this, ticker, spec, store.layout().session(spec.id()), store.relay());
     this.nodeWriter = new NodeWriter(this);
-    this.turns = new LockQueueManager(this, nodeWriter);
+    this.turns = new LockQueueManager(this, ticker, nodeWriter);
   }
 
   // ---- What the parts share ----

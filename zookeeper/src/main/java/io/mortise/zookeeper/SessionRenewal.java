@@ -5,6 +5,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.internal.RenewalProof;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -30,6 +31,7 @@ final class SessionRenewal {
   private static final long MOST_ELECTIONS = 32_000;
 
   private final SessionCore core;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final String path;
   private final RenewalProof renewalProof;
@@ -68,11 +70,13 @@ final class SessionRenewal {
     }
   }
 
-  SessionRenewal(SessionCore core, SessionSpec spec, String path, Duration relay) {
+  SessionRenewal(SessionCore core, Ticker ticker, SessionSpec spec, String path, Duration relay) {
     this.core = core;
+    this.ticker = ticker;
     this.spec = spec;
     this.path = path;
-    this.renewalProof = new RenewalProof(core.guard(), core.store().timer(), relay, spec.ttl());
+    this.renewalProof =
+        new RenewalProof(core.guard(), core.store().timer(), ticker, relay, spec.ttl());
     this.ttl = spec.ttl().toNanos();
   }
 
@@ -94,7 +98,7 @@ final class SessionRenewal {
   }
 
   CompletableFuture<Renewal> renew(long previous, long next, List<Long> seen) {
-    PendingRenewal asked = new PendingRenewal(next, List.copyOf(seen), System.nanoTime());
+    PendingRenewal asked = new PendingRenewal(next, List.copyOf(seen), ticker.nanos());
     core.guard().run(() -> begin(asked, previous));
     if (!asked.answer.isDone()) {
       long requestTimeout = Math.max(ttl / 3, 2 * renewalProof.relay() + 500_000_000);
@@ -300,7 +304,7 @@ final class SessionRenewal {
       renewalProof.sessionStarted(first.sentAt);
       finish(first, mtime);
     } else {
-      first.sentAt = System.nanoTime();
+      first.sentAt = ticker.nanos();
       prove(first, mtime);
     }
     advance();
@@ -334,7 +338,7 @@ final class SessionRenewal {
   }
 
   private void send(PendingRenewal sent) {
-    sent.sentAt = System.nanoTime();
+    sent.sentAt = ticker.nanos();
     sent.connection = core.handle().connection();
     core.handle()
         .client()
@@ -433,7 +437,7 @@ final class SessionRenewal {
   // ---- Ending ----
 
   private void watchDeadline() {
-    long left = lastCall + ttl - System.nanoTime();
+    long left = lastCall + ttl - ticker.nanos();
     core.store()
         .timer()
         .in(
@@ -445,7 +449,7 @@ final class SessionRenewal {
                           if (phase == SessionPhase.OVER || phase == SessionPhase.NEW) {
                             return;
                           }
-                          if (System.nanoTime() - lastCall >= ttl) {
+                          if (ticker.nanos() - lastCall >= ttl) {
                             core.over("it was not renewed within its TTL");
                           } else {
                             watchDeadline();

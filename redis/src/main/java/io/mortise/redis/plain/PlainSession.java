@@ -12,6 +12,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,6 +50,7 @@ final class PlainSession implements StoreSession {
   private static final int CHUNK = 100;
 
   private final PlainStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final String ttlMillis;
   private final KeyWaiters waiting;
@@ -77,11 +79,13 @@ final class PlainSession implements StoreSession {
     }
   }
 
-  PlainSession(PlainStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
+  PlainSession(
+      PlainStore store, Ticker ticker, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.ttlMillis = Long.toString(spec.ttl().toMillis());
-    this.waiting = new KeyWaiters(store.watch(), hints);
+    this.waiting = new KeyWaiters(store.watch(), ticker, hints);
   }
 
   @Override
@@ -109,7 +113,7 @@ final class PlainSession implements StoreSession {
   private Reply.@Nullable Refused gone(Request request) {
     beats.lock();
     try {
-      if (!closed && created && validUntil - System.nanoTime() > 0) {
+      if (!closed && created && validUntil - ticker.nanos() > 0) {
         return null;
       }
     } finally {
@@ -281,7 +285,7 @@ final class PlainSession implements StoreSession {
 
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-    long sent = System.nanoTime();
+    long sent = ticker.nanos();
     Renewal.Lost lost = refusal(previous, next, sent);
     if (lost != null) {
       return CompletableFuture.completedFuture(lost);
