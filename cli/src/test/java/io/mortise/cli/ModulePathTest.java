@@ -30,7 +30,11 @@ class ModulePathTest {
             .map(Path::of)
             .filter(Files::exists)
             // ZooKeeper's jars share packages: no module graph can hold them (ADR 60).
-            .filter(path -> !path.getFileName().toString().matches("((mortise-)?zookeeper|mortise-curator)-.*"))
+            .filter(
+                path ->
+                    !path.getFileName()
+                        .toString()
+                        .matches("((mortise-)?zookeeper|mortise-curator)-.*"))
             .toArray(Path[]::new);
     Configuration resolved =
         ModuleLayer.boot()

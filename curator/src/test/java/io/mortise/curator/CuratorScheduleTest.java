@@ -2,9 +2,9 @@ package io.mortise.curator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.curator.FleetClient.LockShare;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.Seed;
-import io.mortise.curator.FleetClient.LockShare;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -2,8 +2,8 @@ package io.mortise.curator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.testkit.Seed;
 import io.mortise.curator.Recipe.RecipePosition;
+import io.mortise.testkit.Seed;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -2,6 +2,7 @@ package io.mortise.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.curator.CuratorStore;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
@@ -13,7 +14,6 @@ import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import io.mortise.testkit.server.ZooKeeperServer;
-import io.mortise.curator.CuratorStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

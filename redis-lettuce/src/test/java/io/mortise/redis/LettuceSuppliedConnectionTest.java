@@ -48,7 +48,8 @@ class LettuceSuppliedConnectionTest {
   }
 
   private LockStore store() {
-    return LettuceStore.over(client, RedisStore.Options.DEFAULT.withTimeout(Duration.ofMillis(500)));
+    return LettuceStore.over(
+        client, RedisStore.Options.DEFAULT.withTimeout(Duration.ofMillis(500)));
   }
 
   private SimulatedProcess party(LockStore store) {

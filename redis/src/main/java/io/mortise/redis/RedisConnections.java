@@ -41,8 +41,7 @@ record RedisConnections(
   /** As {@link #connect}, by a client library. */
   static RedisConnections over(TransportFactory transports, String display) {
     ReconnectListeners reconnects = new ReconnectListeners();
-    return connect(
-        name -> transports.connect(reconnects), reconnects, display, transports::close);
+    return connect(name -> transports.connect(reconnects), reconnects, display, transports::close);
   }
 
   /** The same, where what was granted or renewed is only believed when replicas have it. */

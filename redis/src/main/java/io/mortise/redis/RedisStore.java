@@ -26,8 +26,7 @@ public final class RedisStore {
    * TLS with a verified certificate. Parameters: {@code namespace}, {@code timeout}, {@code
    * retention}, {@code accept-eviction}, as in {@link Options}; {@code wire}, which is {@code
    * direct} (the default) or {@code lettuce}, which takes the artifact {@code
-   * mortise-redis-lettuce}; and for TLS {@code ca}, a file of trusted
-   * certificates in PEM form.
+   * mortise-redis-lettuce}; and for TLS {@code ca}, a file of trusted certificates in PEM form.
    *
    * <p>Or to the master that Sentinels name: {@code
    * redis-sentinel://[user:password@]host[:port],…/name}, with the parameters {@code database},

@@ -16,6 +16,7 @@ import io.mortise.spi.StoreReport.Grade;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

@@ -5,8 +5,8 @@
  *
  * <p>Start at {@link io.mortise.sql.SqlHelpers}, which needs tables of its own; {@link
  * io.mortise.sql.FencedUpdate}, {@link io.mortise.sql.VersionedUpdate} and {@link
- * io.mortise.sql.InsertOnce} work on your tables alone, and {@link
- * io.mortise.sql.SessionLocks} needs none.
+ * io.mortise.sql.InsertOnce} work on your tables alone, and {@link io.mortise.sql.SessionLocks}
+ * needs none.
  *
  * <p>Trouble with your connection reaches you as the driver's own {@link java.sql.SQLException},
  * unlike elsewhere in Mortise: whatever you have that rolls back and repeats transactions has to

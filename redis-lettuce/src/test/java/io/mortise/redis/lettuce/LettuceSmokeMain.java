@@ -33,8 +33,7 @@ final class LettuceSmokeMain {
   public static void main(String[] args) throws Exception {
     String url = args[0];
     System.out.println("lettuce=" + LettuceVersion.getVersion());
-    System.out.println(
-        "netty=" + Version.identify().get("netty-common").artifactVersion());
+    System.out.println("netty=" + Version.identify().get("netty-common").artifactVersion());
     try (LockClient one = LockClient.connect(url + "?wire=lettuce");
         LockClient other = LockClient.connect(url + "?wire=lettuce")) {
       handOff(one, other);
@@ -57,10 +56,8 @@ final class LettuceSmokeMain {
 
   private static void overClient(RedisClient client) throws Exception {
     RedisStore.Options options = RedisStore.Options.DEFAULT.withNamespace("over");
-    try (LockClient one =
-            LockClient.builder().store(LettuceStore.over(client, options)).build();
-        LockClient other =
-            LockClient.builder().store(LettuceStore.over(client, options)).build()) {
+    try (LockClient one = LockClient.builder().store(LettuceStore.over(client, options)).build();
+        LockClient other = LockClient.builder().store(LettuceStore.over(client, options)).build()) {
       handOff(one, other);
     }
   }

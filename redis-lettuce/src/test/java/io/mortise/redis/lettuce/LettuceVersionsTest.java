@@ -42,8 +42,7 @@ class LettuceVersionsTest {
               .start();
       try {
         process.getOutputStream().close();
-        String output =
-            new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(output).isZero();
         assertThat(output)
             .contains("lettuce=" + lettuce, "netty=" + netty + ".", LettuceSmokeMain.DONE);
