@@ -68,7 +68,28 @@ final class Rules {
           "java.lang.System.nanoTime",
           "java.lang.System.currentTimeMillis",
           "java.time.Instant.now",
+          "java.time.InstantSource.system",
           "java.time.Clock.system");
+
+  /** The system's clocks, as stores and clients are given them. */
+  private static final Set<String> SYSTEM_CLOCKS =
+      Set.of("io.mortise.spi.Ticker.SYSTEM", "io.mortise.spi.WallClock.SYSTEM");
+
+  /** The types that open stores, helpers and clients: they alone choose the clocks. */
+  private static final Set<String> OPENERS =
+      Set.of(
+          "CuratorStore",
+          "JdbcStore",
+          "MemStoreProvider",
+          "QuorumStore",
+          "QuorumStoreProvider",
+          "RedisStore",
+          "RedisStoreProvider",
+          "SessionLocks",
+          "SqlHelpers",
+          "SystemEnv",
+          "ZooKeeperStore",
+          "ZooKeeperStoreProvider");
 
   static final ArchRule ONE_NAME_ONE_TYPE =
       classes()
@@ -115,9 +136,11 @@ final class Rules {
           .that()
           .resideOutsideOfPackages(TOOLS)
           .and()
-          .resideOutsideOfPackage("io.mortise.testkit..")
+          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
           .and()
           .doNotHaveFullyQualifiedName("io.mortise.spi.Ticker")
+          .and()
+          .doNotHaveFullyQualifiedName("io.mortise.spi.WallClock")
           .should()
           .accessTargetWhere(
               new DescribedPredicate<JavaAccess<?>>("a clock of the system is read") {
@@ -125,13 +148,20 @@ final class Rules {
                 public boolean test(JavaAccess<?> access) {
                   String target =
                       access.getTarget().getOwner().getFullName() + "." + access.getName();
-                  return CLOCKS.stream().anyMatch(target::startsWith);
+                  return CLOCKS.stream().anyMatch(target::startsWith)
+                      || (SYSTEM_CLOCKS.contains(target)
+                          && !OPENERS.contains(outermost(access.getOriginOwner())));
                 }
               })
           .because(
-              "tests move time by hand; read the io.mortise.spi.Ticker that the store was given");
+              "tests move time by hand; read the io.mortise.spi.Ticker that the store was given, and"
+                  + " for the time of day its java.time.InstantSource");
 
   private Rules() {}
+
+  private static String outermost(JavaClass type) {
+    return type.getEnclosingClass().map(Rules::outermost).orElse(type.getSimpleName());
+  }
 
   private static ArchRule seesNoOtherStore(String store) {
     String[] others =

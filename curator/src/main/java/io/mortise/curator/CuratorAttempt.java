@@ -3,6 +3,7 @@ package io.mortise.curator;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
@@ -202,7 +203,7 @@ abstract class CuratorAttempt {
      */
     void fail(Code code, String path) {
       if (code == Code.SESSIONEXPIRED || session.isOver()) {
-        refuse(RefusalReason.SESSION_GONE, "The session of this attempt is over.");
+        end(Refusals.sessionGone(attempt));
       } else {
         KeeperException cause = KeeperException.create(code, path);
         boolean unanswered = code == Code.CONNECTIONLOSS || code == Code.OPERATIONTIMEOUT;

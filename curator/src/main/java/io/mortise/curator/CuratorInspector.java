@@ -9,6 +9,7 @@ import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.zookeeper.internal.AdminConnection;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -34,12 +35,15 @@ final class CuratorInspector {
   private final AdminConnection adminConnection;
   private final LockPaths paths;
   private final String display;
+  private final InstantSource wall;
   private final ReentrantLock guard = new ReentrantLock();
 
-  CuratorInspector(AdminConnection adminConnection, LockPaths paths, String display) {
+  CuratorInspector(
+      AdminConnection adminConnection, LockPaths paths, String display, InstantSource wall) {
     this.adminConnection = adminConnection;
     this.paths = paths;
     this.display = display;
+    this.wall = wall;
   }
 
   LockViewPage look(LockQuery query) {
@@ -187,7 +191,7 @@ final class CuratorInspector {
     return nodes == null ? List.of() : nodes.stream().sorted(Comparator.comparing(order)).toList();
   }
 
-  private static @Nullable ObservedNode seen(ZooKeeper open, String path)
+  private @Nullable ObservedNode seen(ZooKeeper open, String path)
       throws KeeperException, InterruptedException {
     Stat stat = new Stat();
     try {
@@ -196,22 +200,22 @@ final class CuratorInspector {
       return new ObservedNode(
           ProtectedNodeName.attempt(CuratorAttempt.last(path)),
           NodeDescription.parse(content, OTHER_TTL),
-          stat);
+          stat,
+          Duration.ofMillis(Math.max(0, wall.millis() - stat.getCtime())));
     } catch (NoNodeException e) {
       return null;
     }
   }
 
-  private record ObservedNode(AttemptId attempt, NodeDescription note, Stat stat) {
+  private record ObservedNode(AttemptId attempt, NodeDescription note, Stat stat, Duration age) {
     LockView.Participant party(int weight, boolean holds) {
-      long age = Math.max(0, System.currentTimeMillis() - stat.getCtime());
       return new LockView.Participant(
           attempt,
           note.client(),
           note.label(),
           weight,
           holds ? CuratorTokens.first(stat.getCzxid()) : 0,
-          Duration.ofMillis(age),
+          age,
           note.ttl(),
           null);
     }

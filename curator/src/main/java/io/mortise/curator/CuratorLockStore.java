@@ -19,12 +19,14 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.internal.AdminConnection;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.SessionLimits;
 import io.mortise.zookeeper.internal.WorkerPools;
 import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -49,6 +51,7 @@ final class CuratorLockStore implements LockStore {
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(10);
 
   private final ZooKeeperConnector zooKeeperConnector;
+  private final Ticker ticker;
   private final CuratorStore.Options options;
   private final Recipe recipe;
   private final LockPaths paths;
@@ -64,16 +67,21 @@ final class CuratorLockStore implements LockStore {
 
   /** Checks that the servers can be reached. Blocks. */
   CuratorLockStore(
-      ZooKeeperConnector zooKeeperConnector, CuratorStore.Options options, String display) {
+      ZooKeeperConnector zooKeeperConnector,
+      CuratorStore.Options options,
+      String display,
+      Ticker ticker,
+      InstantSource wall) {
     this.zooKeeperConnector = zooKeeperConnector;
+    this.ticker = ticker;
     this.options = options;
     this.recipe =
         options.recipe() == CuratorStore.LockRecipe.MUTEX ? Recipe.MUTEX : Recipe.READ_WRITE;
     this.paths = new LockPaths(options.base());
     this.worker = WorkerPools.named("mortise-curator-worker");
     this.adminConnection =
-        new AdminConnection(zooKeeperConnector, display, options.timeout(), worker);
-    this.look = new CuratorInspector(adminConnection, paths, display);
+        new AdminConnection(zooKeeperConnector, display, options.timeout(), worker, ticker);
+    this.look = new CuratorInspector(adminConnection, paths, display, wall);
     try {
       this.limits = adminConnection.limits(options.tick());
       this.profile = profile(display);
@@ -162,7 +170,7 @@ final class CuratorLockStore implements LockStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    CuratorSession session = new CuratorSession(this, spec, hints);
+    CuratorSession session = new CuratorSession(this, ticker, spec, hints);
     sessions.put(spec.id(), session);
     return session;
   }

@@ -1,6 +1,9 @@
 package io.mortise.curator;
 
 import io.mortise.LockName;
+import io.mortise.internal.storekit.NotificationBuffer;
+import io.mortise.internal.storekit.OutboxLock;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
@@ -13,9 +16,8 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
-import io.mortise.zookeeper.internal.NotificationBuffer;
-import io.mortise.zookeeper.internal.OutboxLock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -70,11 +72,16 @@ final class CuratorSession implements StoreSession {
         }
       };
 
-  CuratorSession(CuratorLockStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
+  CuratorSession(
+      CuratorLockStore store,
+      Ticker ticker,
+      SessionSpec spec,
+      Consumer<SessionNotification> hints) {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
-    this.curatorSessionRenewal = new CuratorSessionRenewal(this, store, spec, guard, notifications);
+    this.curatorSessionRenewal =
+        new CuratorSessionRenewal(this, store, ticker, spec, guard, notifications);
   }
 
   @Override
@@ -98,7 +105,7 @@ final class CuratorSession implements StoreSession {
   }
 
   void after(Runnable effect) {
-    guard.later(effect);
+    guard.afterUnlock(effect);
   }
 
   AsyncNodeClient wire() {
@@ -182,11 +189,7 @@ final class CuratorSession implements StoreSession {
     CuratorAttempt before = inLine.get(request.name());
     if (!curatorSessionRenewal.isOpen()) {
       Reply.Ended end = request instanceof Request.Abandon ? ended.get(request.attempt()) : null;
-      Reply gone =
-          new Reply.Refused(
-              request.attempt(),
-              RefusalReason.SESSION_GONE,
-              "The session of this request is over.");
+      Reply gone = Refusals.sessionGone(request.attempt());
       after(() -> sink.accept(end == null ? gone : end));
     } else if (before != null && before != curatorAttempt) {
       before.later(() -> dispatch(request, sink, illegal));
@@ -220,12 +223,9 @@ final class CuratorSession implements StoreSession {
           ? new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false)
           : end;
     } else if (request instanceof Request.Adjust) {
-      return new Reply.Refused(
-          attempt,
-          RefusalReason.NOT_HELD,
-          "The attempt does not hold lock '" + request.name() + "'.");
+      return Refusals.notHeld(attempt, request.name());
     }
-    return new Reply.Refused(attempt, RefusalReason.ENDED, "The attempt has ended.");
+    return Refusals.ended(attempt);
   }
 
   // ---- Life ----

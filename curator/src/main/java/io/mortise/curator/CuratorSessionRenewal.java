@@ -2,10 +2,12 @@ package io.mortise.curator;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.NotificationBuffer;
+import io.mortise.internal.storekit.OutboxLock;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
-import io.mortise.zookeeper.internal.NotificationBuffer;
-import io.mortise.zookeeper.internal.OutboxLock;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.internal.RenewalProof;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;
@@ -23,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Renewal.</b> The client library keeps the session alive by itself; what the engine asks is
  * since when that is certain. A follower's word is not enough, for it may be cut off from the
- * leader, who ends sessions (design note A6). So a renewal is a {@code sync}, which only the leader
- * answers, and {@link RenewalProof} says what that proves.
+ * leader, who ends sessions (invariants.md#zookeeper-renewal). So a renewal is a {@code sync},
+ * which only the leader answers, and {@link RenewalProof} says what that proves.
  *
  * <p><b>Not renewed</b> for a whole TTL, the session is closed from this side: an engine that is
  * stuck must not hold locks because the library's own thread goes on.
@@ -37,6 +39,7 @@ import org.jspecify.annotations.Nullable;
 final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListener {
   private final CuratorSession session;
   private final CuratorLockStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final OutboxLock guard;
   private final NotificationBuffer notifications;
@@ -58,15 +61,17 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
   CuratorSessionRenewal(
       CuratorSession session,
       CuratorLockStore store,
+      Ticker ticker,
       SessionSpec spec,
       OutboxLock guard,
       NotificationBuffer notifications) {
     this.session = session;
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.guard = guard;
     this.notifications = notifications;
-    this.renewalProof = new RenewalProof(guard, store.timer(), store.tick(), spec.ttl());
+    this.renewalProof = new RenewalProof(guard, store.timer(), ticker, store.tick(), spec.ttl());
   }
 
   AsyncNodeClient wire() {
@@ -108,12 +113,11 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
     }
     // Here, and not when it is proven: tries of one renewal may be proven after the next one.
     if (connecting && beat != previous && beat != next) {
-      session.after(
-          () -> answer.complete(new Renewal.Lost("another process renews the same session")));
+      session.after(() -> answer.complete(Refusals.RENEWED_BY_ANOTHER));
       return;
     }
     beat = next;
-    lastAsked = System.nanoTime();
+    lastAsked = ticker.nanos();
     if (connected.isDone() && zooKeeperConnection != null) {
       touch(zooKeeperConnection, seen, answer);
     } else {
@@ -213,7 +217,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
 
   private void touch(
       ZooKeeperConnection present, List<Long> seen, CompletableFuture<Renewal> answer) {
-    long sentAt = System.nanoTime();
+    long sentAt = ticker.nanos();
     long connection = present.connection();
     wire()
         .sync(
@@ -251,9 +255,8 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
                         "ZooKeeper answered " + code + " (store=" + session.storeName() + ").",
                         KeeperException.create(code)));
           } else {
-            notifications.seen(seen);
-            NotificationBuffer.NotificationBatch notificationBatch = notifications.tell();
-            renewal = new Renewal.Renewed(0, notificationBatch.items(), notificationBatch.more());
+            notifications.acknowledge(seen);
+            renewal = notifications.renewed(0);
           }
           session.after(() -> answer.complete(renewal));
         });
@@ -264,7 +267,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
   }
 
   private void closeIfNotRenewed() {
-    long left = over ? 0 : lastAsked + spec.ttl().toNanos() - System.nanoTime();
+    long left = over ? 0 : lastAsked + spec.ttl().toNanos() - ticker.nanos();
     if (left > 0) {
       watchEngine(left);
     } else {
@@ -329,7 +332,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
   Duration left() {
     return guard.get(
         () -> {
-          long left = lastAsked + spec.ttl().toNanos() - System.nanoTime();
+          long left = lastAsked + spec.ttl().toNanos() - ticker.nanos();
           return over || asyncNodeClient == null
               ? Duration.ZERO
               : Duration.ofNanos(Math.max(0, left));

@@ -6,6 +6,8 @@ import io.mortise.StaleTokenException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import io.mortise.zookeeper.internal.AdminConnection;
 import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import io.mortise.zookeeper.internal.ZooKeeperTarget;
@@ -70,14 +72,16 @@ public final class CuratorStore {
               ZooKeeperConnector.to(zooKeeperTarget.at("")),
               display,
               options.timeout(),
-              Runnable::run);
+              Runnable::run,
+              Ticker.SYSTEM);
       try {
         rooted.prepare(zooKeeperTarget.path(), options.acl(), CreateMode.PERSISTENT);
       } finally {
         rooted.close();
       }
     }
-    return new CuratorLockStore(ZooKeeperConnector.to(zooKeeperTarget), options, display);
+    return new CuratorLockStore(
+        ZooKeeperConnector.to(zooKeeperTarget), options, display, Ticker.SYSTEM, WallClock.SYSTEM);
   }
 
   private static LockRecipe recipe(StoreUrl url) {
@@ -120,7 +124,9 @@ public final class CuratorStore {
     return new CuratorLockStore(
         ZooKeeperConnector.over(clients),
         options,
-        "zk+curator:(client handed in)" + options.base());
+        "zk+curator:(client handed in)" + options.base(),
+        Ticker.SYSTEM,
+        WallClock.SYSTEM);
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.mortise.curator;
 
 import io.mortise.LockName;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -402,13 +403,13 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   @Override
   void adjust(Request.Adjust request, AttemptOperation turn) {
     if (phase != MutexPhase.HELD) {
-      turn.refuse(RefusalReason.NOT_HELD, "The attempt does not hold lock '" + name + "'.");
+      turn.end(Refusals.notHeld(attempt, name));
     } else if (request.mode().capacity() != Mode.SHARERS) {
       turn.refuse(RefusalReason.CAPACITY_DIFFERS, "'" + name + "' is a lock, not a semaphore.");
     } else if (request.mode().equals(Mode.SHARED) == reading) {
       refresh(request.tokens(), turn);
     } else if (reading) {
-      turn.refuse(RefusalReason.UNSUPPORTED, "A hold on lock '" + name + "' cannot be widened.");
+      turn.end(Refusals.cannotWiden(attempt, name));
     } else {
       narrow(request.tokens(), turn);
     }

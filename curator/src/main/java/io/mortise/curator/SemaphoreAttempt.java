@@ -2,6 +2,7 @@ package io.mortise.curator;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -383,13 +384,13 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
   void adjust(Request.Adjust request, AttemptOperation turn) {
     int weight = request.mode().weight();
     if (phase != SemaphorePhase.HELD) {
-      turn.refuse(RefusalReason.NOT_HELD, "The attempt holds no permit of '" + name + "'.");
+      turn.end(Refusals.notHeld(attempt, name));
     } else if (request.mode().capacity() != mode.capacity()) {
       turn.refuse(
           RefusalReason.CAPACITY_DIFFERS,
           "'" + name + "' is a semaphore of " + mode.capacity() + " permits here.");
     } else if (weight > leases.size()) {
-      turn.refuse(RefusalReason.UNSUPPORTED, "A hold on '" + name + "' cannot be widened.");
+      turn.end(Refusals.cannotWiden(attempt, name));
     } else {
       delete(leases.size() - weight, turn, () -> turn.end(granted()));
     }

@@ -6,6 +6,7 @@ import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.SentinelResolver;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.redis.transport.TransportProvider;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -31,10 +32,10 @@ record RedisConnections(
    *
    * @throws io.mortise.LockException if that fails
    */
-  static RedisConnections connect(RedisTarget target) {
+  static RedisConnections connect(RedisTarget target, Ticker ticker) {
     TransportProvider library = target.library();
     return library == null
-        ? directly(target)
+        ? directly(target, ticker)
         : over(library.to(target.endpoint()), target.display());
   }
 
@@ -63,7 +64,7 @@ record RedisConnections(
         });
   }
 
-  private static RedisConnections directly(RedisTarget target) {
+  private static RedisConnections directly(RedisTarget target, Ticker ticker) {
     ScheduledThreadPoolExecutor timer = timer();
     ReconnectListeners reconnects = new ReconnectListeners();
     Duration stuck = target.options().timeout();
@@ -71,19 +72,20 @@ record RedisConnections(
     if (sentinel == null) {
       EndpointResolver there = EndpointResolver.fixed(target.endpoint());
       return connect(
-          name -> DirectTransport.connect(there, PREFIX + name, timer, stuck, reconnects),
+          name -> DirectTransport.connect(there, PREFIX + name, timer, ticker, stuck, reconnects),
           reconnects,
           target.display(),
           timer::shutdownNow);
     }
     SentinelResolver master =
-        new SentinelResolver(sentinel.servers(), sentinel.name(), target.endpoint());
-    MasterTracker follower = new MasterTracker(master);
+        new SentinelResolver(sentinel.servers(), sentinel.name(), target.endpoint(), ticker);
+    MasterTracker follower = new MasterTracker(master, ticker);
     RedisConnections redisConnections =
         connect(
             name ->
                 follower.following(
-                    DirectTransport.connect(master, PREFIX + name, timer, stuck, reconnects)),
+                    DirectTransport.connect(
+                        master, PREFIX + name, timer, ticker, stuck, reconnects)),
             reconnects,
             target.display(),
             () -> {

@@ -4,6 +4,7 @@ import io.mortise.Beta;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
@@ -66,7 +67,8 @@ public final class RedisStore {
   @Beta
   @SuppressWarnings("exports") // the module of that library sees it
   public static LockStore over(TransportFactory transports, String display, Options options) {
-    return RedisHeartbeatStore.wrapIfStrict(RedisLockStore.over(transports, display, options));
+    return RedisHeartbeatStore.wrapIfStrict(
+        RedisLockStore.over(transports, display, options, Ticker.SYSTEM), Ticker.SYSTEM);
   }
 
   /**

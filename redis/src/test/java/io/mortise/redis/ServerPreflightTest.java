@@ -182,7 +182,7 @@ class ServerPreflightTest {
     }
   }
 
-  /** The rights that docs/redis.md asks for. */
+  /** The rights that docs/stores/redis.md asks for. */
   @ParameterizedTest
   @EnumSource(RedisServers.class)
   void givenUserWithTheDocumentedRights_thenEverythingWorks(RedisServers version) {

@@ -1,5 +1,6 @@
 package io.mortise.sql;
 
+import io.mortise.spi.Ticker;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -33,6 +34,7 @@ final class DedicatedConnection implements AutoCloseable {
 
   private final DataSource source;
   private final int answerMillis;
+  private final Ticker ticker;
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable Connection connection;
   private boolean restoreManual;
@@ -40,13 +42,14 @@ final class DedicatedConnection implements AutoCloseable {
   private String restoreLockSeconds = LOCK_SECONDS;
   private boolean closed;
 
-  DedicatedConnection(DataSource source) {
-    this(source, ANSWER_MILLIS);
+  DedicatedConnection(DataSource source, Ticker ticker) {
+    this(source, ANSWER_MILLIS, ticker);
   }
 
-  DedicatedConnection(DataSource source, int answerMillis) {
+  DedicatedConnection(DataSource source, int answerMillis, Ticker ticker) {
     this.source = source;
     this.answerMillis = answerMillis;
+    this.ticker = ticker;
   }
 
   /** What to do; each statement is a transaction, and may be run twice. */
@@ -80,11 +83,11 @@ final class DedicatedConnection implements AutoCloseable {
       while (true) {
         boolean fresh = connection == null;
         Connection open = open();
-        long began = System.nanoTime();
+        long began = ticker.nanos();
         try {
           return work.run(open);
         } catch (SQLException e) {
-          boolean late = System.nanoTime() - began >= TimeUnit.MILLISECONDS.toNanos(answerMillis);
+          boolean late = ticker.nanos() - began >= TimeUnit.MILLISECONDS.toNanos(answerMillis);
           if (open.isValid(CHECK_SECONDS)) {
             throw e;
           }

@@ -1,6 +1,7 @@
 package io.mortise.sql;
 
 import io.mortise.LeaseLostException;
+import io.mortise.spi.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ public final class SessionLease implements AutoCloseable {
   private final String name;
   private final SessionConnection session;
   private final Duration check;
+  private final Ticker ticker;
   private final Executor threads;
   private final Consumer<SessionLease> over;
 
@@ -47,11 +49,13 @@ public final class SessionLease implements AutoCloseable {
       String name,
       SessionConnection session,
       Duration check,
+      Ticker ticker,
       Executor threads,
       Consumer<SessionLease> over) {
     this.name = name;
     this.session = session;
     this.check = check;
+    this.ticker = ticker;
     this.threads = threads;
     this.over = over;
   }
@@ -90,14 +94,14 @@ public final class SessionLease implements AutoCloseable {
   void check() {
     long since = checkedSince;
     if (since == 0) {
-      checkedSince = System.nanoTime() | 1; // Never 0.
+      checkedSince = ticker.nanos() | 1; // Never 0.
       try {
         threads.execute(this::ask);
       } catch (RuntimeException | OutOfMemoryError e) {
         checkedSince = 0;
         throw e;
       }
-    } else if (System.nanoTime() - since > check.toNanos()) {
+    } else if (ticker.nanos() - since > check.toNanos()) {
       lose("the server did not answer for " + check.toMillis() + " ms", null);
     }
   }

@@ -2,6 +2,7 @@ package io.mortise.sql;
 
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -60,15 +61,17 @@ public final class SessionLocks implements AutoCloseable {
 
   private final DataSource dataSource;
   private final Duration check;
+  private final Ticker ticker;
   private final Set<SessionLease> leases = ConcurrentHashMap.newKeySet();
   private final ScheduledExecutorService timer;
   private final ScheduledFuture<?> checks;
   private final Executor threads;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private SessionLocks(DataSource dataSource, Duration check) {
+  private SessionLocks(DataSource dataSource, Duration check, Ticker ticker) {
     this.dataSource = dataSource;
     this.check = check;
+    this.ticker = ticker;
     ThreadFactory daemons =
         task -> {
           Thread thread = new Thread(task, "mortise-session-locks");
@@ -118,7 +121,7 @@ public final class SessionLocks implements AutoCloseable {
       throw new IllegalArgumentException(
           "The time " + check + " between two checks is not within 100 ms and 10 min.");
     }
-    return new SessionLocks(dataSource, check);
+    return new SessionLocks(dataSource, check, Ticker.SYSTEM);
   }
 
   /**
@@ -171,7 +174,7 @@ public final class SessionLocks implements AutoCloseable {
       }
       throw e;
     }
-    SessionLease lease = new SessionLease(name, session, check, threads, leases::remove);
+    SessionLease lease = new SessionLease(name, session, check, ticker, threads, leases::remove);
     leases.add(lease);
     if (closed.get()) {
       lease.close();

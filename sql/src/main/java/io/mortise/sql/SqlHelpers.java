@@ -3,6 +3,7 @@ package io.mortise.sql;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -71,7 +72,7 @@ public final class SqlHelpers implements AutoCloseable {
    * @throws UnsupportedByStoreException if the helpers do not know the database
    */
   public static SqlHelpers open(DataSource dataSource, Options options) {
-    DedicatedConnection own = new DedicatedConnection(dataSource);
+    DedicatedConnection own = new DedicatedConnection(dataSource, Ticker.SYSTEM);
     try {
       SqlFiles files = new SqlFiles(own.call(HelperDialect::of), options.prefix());
       own.run(connection -> prepare(connection, files, options.createTables()));

@@ -13,6 +13,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -21,11 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The examples of docs/sql-helpers.md, to the letter. */
+/** The examples of the two guides that are about SQL, to the letter. */
 @ParameterizedClass
 @EnumSource(names = {"H2", "POSTGRESQL"})
 class ExamplesTest extends HelperTest {
   private static final Pattern EXAMPLE = Pattern.compile("(?s)```java\n(.*?)```");
+  private static final Path GUIDES = Path.of("../docs/guides");
 
   ExamplesTest(TestDatabase.Kind kind) {
     super(kind);
@@ -68,18 +70,17 @@ class ExamplesTest extends HelperTest {
 
   @Test
   void givenDocumentation_thenItsExamplesStandInThisFile() throws Exception {
-    String code = squeezed(read("src/test/java/io/mortise/sql/ExamplesTest.java"));
-    Matcher example = EXAMPLE.matcher(read("../docs/sql-helpers.md"));
+    Path test = Path.of("src/test/java/io/mortise/sql/ExamplesTest.java");
+    String code = squeezed(Files.readString(test));
     int examples = 0;
-    while (example.find()) {
-      assertThat(code).contains(squeezed(example.group(1)));
-      examples++;
+    for (String guide : List.of("lock-and-transaction.md", "sql-helpers.md")) {
+      Matcher example = EXAMPLE.matcher(Files.readString(GUIDES.resolve(guide)));
+      while (example.find()) {
+        assertThat(code).contains(squeezed(example.group(1)));
+        examples++;
+      }
     }
-    assertThat(examples).isEqualTo(9);
-  }
-
-  private static String read(String file) throws Exception {
-    return Files.readString(Path.of(file));
+    assertThat(examples).isEqualTo(10);
   }
 
   private static String squeezed(String text) {
@@ -96,6 +97,7 @@ class ExamplesTest extends HelperTest {
       optimistic(connection);
       untilCommit(connection, helpers);
       once(client, connection, helpers);
+      inOrder(client, dataSource, helpers);
       inConnection(dataSource);
     }
     helpers.close();
@@ -178,6 +180,19 @@ class ExamplesTest extends HelperTest {
         InsertOnce.into("payment").value("order_id", 7).value("amount", 10).execute(connection);
     assertThat(mine).isTrue();
     connection.commit();
+  }
+
+  private void inOrder(LockClient client, DataSource dataSource, SqlHelpers helpers)
+      throws Exception {
+    long before = committedBalance();
+    try (Lease lease = client.lock("account/42").acquireWithin(Duration.ofSeconds(5));
+        Connection connection = dataSource.getConnection()) {
+      connection.setAutoCommit(false);
+      helpers.fence().enter(connection, lease);
+      writeBalance(connection, readBalance(connection) - 10);
+      connection.commit();
+    }
+    assertThat(committedBalance()).isEqualTo(before - 10);
   }
 
   private void inConnection(DataSource dataSource) throws Exception {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.spi.Ticker;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -29,7 +30,8 @@ class OwnConnectionTest extends HelperTest {
     String sleep =
         kind == TestDatabase.Kind.POSTGRESQL ? "SELECT 1 FROM pg_sleep(60)" : "SELECT SLEEP(60)";
     AtomicInteger tries = new AtomicInteger();
-    try (DedicatedConnection own = new DedicatedConnection(database.dataSource(), 2_000)) {
+    try (DedicatedConnection own =
+        new DedicatedConnection(database.dataSource(), 2_000, Ticker.SYSTEM)) {
       own.run(HelperTest::balance);
       assertThatThrownBy(
               () ->
@@ -59,7 +61,7 @@ class OwnConnectionTest extends HelperTest {
       int timeout = timeoutOf(connection);
       long seconds = lockSecondsOf(connection);
       connection.setAutoCommit(false);
-      DedicatedConnection own = new DedicatedConnection(pooled(connection));
+      DedicatedConnection own = new DedicatedConnection(pooled(connection), Ticker.SYSTEM);
       own.run(HelperTest::balance);
       assertThat(connection.getAutoCommit()).isTrue();
       own.close();

@@ -4,6 +4,7 @@ import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.redis.transport.RespConnection.ReplicaWait;
 import io.mortise.redis.transport.RespReader.ProtocolException;
 import io.mortise.redis.transport.RespReader.PushMessage;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
@@ -48,6 +49,7 @@ public final class DirectTransport implements RedisTransport {
 
   private final EndpointResolver endpointResolver;
   private final ScheduledExecutorService timer;
+  private final Ticker ticker;
   private final long stuckNanos;
   private final Thread reader;
   private final ReadOwnership readOwnership;
@@ -84,14 +86,9 @@ public final class DirectTransport implements RedisTransport {
    * @param warned whether the log has it
    */
   private record Outage(long since, String reason, boolean warned) {
-    long nanos() {
-      return System.nanoTime() - since;
-    }
-
-    @Override
-    public String toString() {
+    String at(long now) {
       return "There has been no connection for %.1f s: %s."
-          .formatted(nanos() / 1e9, reason.replaceFirst("\\.+$", ""));
+          .formatted((now - since) / 1e9, reason.replaceFirst("\\.+$", ""));
     }
   }
 
@@ -99,11 +96,13 @@ public final class DirectTransport implements RedisTransport {
       EndpointResolver endpointResolver,
       String name,
       ScheduledExecutorService timer,
+      Ticker ticker,
       Duration stuck,
       @Nullable RespConnection first,
       Runnable reconnected) {
     this.endpointResolver = endpointResolver;
     this.timer = timer;
+    this.ticker = ticker;
     this.stuckNanos = stuck.toNanos();
     this.latest = first;
     this.current = first;
@@ -123,13 +122,14 @@ public final class DirectTransport implements RedisTransport {
    * @throws IOException if the server cannot be reached
    */
   public static DirectTransport connect(
-      Endpoint endpoint, String name, ScheduledExecutorService timer, Duration stuck)
+      Endpoint endpoint, String name, ScheduledExecutorService timer, Ticker ticker, Duration stuck)
       throws IOException {
-    return connect(EndpointResolver.fixed(endpoint), name, timer, stuck, () -> {});
+    return connect(EndpointResolver.fixed(endpoint), name, timer, ticker, stuck, () -> {});
   }
 
   /**
-   * As {@link #connect(Endpoint, String, ScheduledExecutorService, Duration)}, to wherever that is.
+   * As {@link #connect(Endpoint, String, ScheduledExecutorService, Ticker, Duration)}, to wherever
+   * that is.
    *
    * @param reconnected called when the connection was made anew, on the thread that reads; must be
    *     fast
@@ -138,11 +138,13 @@ public final class DirectTransport implements RedisTransport {
       EndpointResolver endpointResolver,
       String name,
       ScheduledExecutorService timer,
+      Ticker ticker,
       Duration stuck,
       Runnable reconnected)
       throws IOException {
-    RespConnection first = open(endpointResolver);
-    return new DirectTransport(endpointResolver, name, timer, stuck, first, reconnected).started();
+    RespConnection first = open(endpointResolver, ticker);
+    return new DirectTransport(endpointResolver, name, timer, ticker, stuck, first, reconnected)
+        .started();
   }
 
   /** A wire without a connection yet: it makes one by itself, as it does after one broke. */
@@ -150,9 +152,11 @@ public final class DirectTransport implements RedisTransport {
       EndpointResolver endpointResolver,
       String name,
       ScheduledExecutorService timer,
+      Ticker ticker,
       Duration stuck,
       Runnable reconnected) {
-    return new DirectTransport(endpointResolver, name, timer, stuck, null, reconnected).started();
+    return new DirectTransport(endpointResolver, name, timer, ticker, stuck, null, reconnected)
+        .started();
   }
 
   private DirectTransport started() {
@@ -161,8 +165,9 @@ public final class DirectTransport implements RedisTransport {
     return this;
   }
 
-  private static RespConnection open(EndpointResolver endpointResolver) throws IOException {
-    return open(endpointResolver, new RespConnection(endpointResolver.resolve()));
+  private static RespConnection open(EndpointResolver endpointResolver, Ticker ticker)
+      throws IOException {
+    return open(endpointResolver, new RespConnection(endpointResolver.resolve(), ticker));
   }
 
   private static RespConnection open(
@@ -208,7 +213,7 @@ public final class DirectTransport implements RedisTransport {
   @Override
   public String outageReason() {
     Outage now = outage;
-    return now == null ? "There is no connection." : now.toString();
+    return now == null ? "There is no connection." : now.at(ticker.nanos());
   }
 
   @Override
@@ -487,9 +492,9 @@ public final class DirectTransport implements RedisTransport {
     int failures = 0;
     while (!closed) {
       if (respConnection != null) {
-        long since = System.nanoTime();
+        long since = ticker.nanos();
         drop(respConnection, readUntilBroken(respConnection));
-        failures = System.nanoTime() - since > STEADY_NANOS ? 0 : failures + 1;
+        failures = ticker.nanos() - since > STEADY_NANOS ? 0 : failures + 1;
       }
       if (pause(failures)) {
         return;
@@ -592,7 +597,7 @@ public final class DirectTransport implements RedisTransport {
       log.debug("Lost the connection to Redis at {}", respConnection.endpoint(), why);
     }
     if (outage == null) {
-      outage = new Outage(System.nanoTime(), "the last one broke: " + reason(why), false);
+      outage = new Outage(ticker.nanos(), "the last one broke: " + reason(why), false);
     }
     IOException cause = new IOException("The connection broke: " + why, why);
     for (PendingCommand lost = respConnection.waiting.poll();
@@ -619,7 +624,7 @@ public final class DirectTransport implements RedisTransport {
   private @Nullable RespConnection connectAnew(int failures) {
     RespConnection respConnection = null;
     try {
-      respConnection = new RespConnection(endpointResolver.resolve());
+      respConnection = new RespConnection(endpointResolver.resolve(), ticker);
       latest = respConnection;
       if (closed) {
         return null;
@@ -641,7 +646,7 @@ public final class DirectTransport implements RedisTransport {
         log.info(
             "Connected to Redis at {} again after {} ms.",
             respConnection.endpoint(),
-            TimeUnit.NANOSECONDS.toMillis(before.nanos()));
+            TimeUnit.NANOSECONDS.toMillis(ticker.nanos() - before.since()));
       }
       log.debug("Connected to Redis at {} again, try {}", respConnection.endpoint(), failures + 1);
       reconnected.run();
@@ -663,19 +668,20 @@ public final class DirectTransport implements RedisTransport {
   private void failed(Throwable failure) {
     String reason = reason(failure);
     Outage before = outage;
-    long since = before == null ? System.nanoTime() : before.since();
+    long nanos = ticker.nanos();
+    long since = before == null ? nanos : before.since();
     boolean warned = before != null && before.warned() && before.reason().equals(reason);
     Outage now = new Outage(since, reason, warned);
     boolean refused =
         failure instanceof ErrorReplyException
             || failure instanceof SSLException
             || failure instanceof NotTheMasterException;
-    if (refused && !warned && now.nanos() > REFUSED_NANOS && !closed) {
+    if (refused && !warned && nanos - since > REFUSED_NANOS && !closed) {
       log.warn(
           "Cannot reconnect to Redis at {} for {} ms: {}. Mend the cause; the client goes on"
               + " trying.",
           endpointResolver,
-          TimeUnit.NANOSECONDS.toMillis(now.nanos()),
+          TimeUnit.NANOSECONDS.toMillis(nanos - since),
           reason);
       now = new Outage(since, reason, true);
     }
