@@ -26,8 +26,8 @@ class LockNodeFenceTest {
   void givenLockNode_whenItsHoldIsOver_thenWritesInItsNameAreRefused() throws Exception {
     String servers = TestServer.shared().address();
     String url = "zk+curator://" + servers + "?tick=100ms&base=/locks";
-    try (ZooKeeper client = TestServer.connect(servers, Duration.ofSeconds(30));
-        LockClient locks = LockClient.builder().url(url).ttl(Duration.ofSeconds(10)).build()) {
+    ZooKeeper client = TestServer.connect(servers, Duration.ofSeconds(30));
+    try (LockClient locks = LockClient.builder().url(url).ttl(Duration.ofSeconds(10)).build()) {
       String path =
           client.create(
               "/by-lock-node", bytes("first"), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
@@ -43,6 +43,8 @@ class LockNodeFenceTest {
       assertThatThrownBy(() -> CuratorStore.lockNode(client, "/locks", token))
           .isInstanceOf(StaleTokenException.class);
       assertThat(client.getData(path, false, null)).isEqualTo(bytes("held"));
+    } finally {
+      client.close();
     }
   }
 }

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Serves store URLs with {@code wire=lettuce}. */
 @Beta
+@SuppressWarnings("exports") // only io.mortise.redis sees what it implements
 public final class LettuceTransportProvider implements TransportProvider {
   /** For {@link java.util.ServiceLoader}. */
   public LettuceTransportProvider() {}
@@ -23,7 +24,6 @@ public final class LettuceTransportProvider implements TransportProvider {
   }
 
   @Override
-  @SuppressWarnings("exports") // only io.mortise.redis calls it
   public TransportFactory to(Endpoint endpoint) {
     ClientResources resources =
         DefaultClientResources.builder()
