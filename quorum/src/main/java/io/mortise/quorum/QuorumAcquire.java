@@ -5,6 +5,7 @@ import io.mortise.internal.storekit.Refusals;
 import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;

@@ -2,6 +2,7 @@ package io.mortise.zookeeper;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.storekit.Refusals;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
@@ -299,7 +300,9 @@ final class AcquireHandler {
           new Reply.Refused(
               attempt,
               RefusalReason.NOT_HELD,
-              "The hold on lock '" + request.name() + "' has used up its tokens: acquire it anew."));
+              "The hold on lock '"
+                  + request.name()
+                  + "' has used up its tokens: acquire it anew."));
     } else {
       if (request.tokens() > 0) {
         int next = known.next();

@@ -132,9 +132,7 @@ final class LockQueueManager {
     answer(
         pendingRequest,
         new Reply.Refused(
-            pendingRequest.attempt(),
-            RefusalReason.ENDED,
-            "Somebody removed the attempt's node."));
+            pendingRequest.attempt(), RefusalReason.ENDED, "Somebody removed the attempt's node."));
   }
 
   void fail(PendingRequest pendingRequest, boolean mayHaveRun, String refusalReason) {

@@ -10,8 +10,8 @@ import io.mortise.spi.Reply.Refused;
 
 /**
  * The refusals of requests and renewals that several stores give, each with one message. Requests
- * that a store lacks the capability for are refused by {@link
- * io.mortise.spi.StoreProfile#refusal}; a store words a refusal itself only if no other gives it.
+ * that a store lacks the capability for are refused by {@link io.mortise.spi.StoreProfile#refusal};
+ * a store words a refusal itself only if no other gives it.
  */
 public final class Refusals {
   /** Refuses a renewal: the store ended the session, as its TTL had passed. */

@@ -109,8 +109,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
     }
     // Here, and not when it is proven: tries of one renewal may be proven after the next one.
     if (connecting && beat != previous && beat != next) {
-      session.after(
-          () -> answer.complete(Refusals.RENEWED_BY_ANOTHER));
+      session.after(() -> answer.complete(Refusals.RENEWED_BY_ANOTHER));
       return;
     }
     beat = next;
