@@ -33,6 +33,9 @@ public class OutboxLock {
   private final ArrayDeque<Runnable> outbox = new ArrayDeque<>(1);
   private boolean sending;
 
+  /** A lock that is free, with nothing to be called. */
+  public OutboxLock() {}
+
   /** Blocks until no other thread has the lock. */
   public final void lock() {
     lock.lock();
