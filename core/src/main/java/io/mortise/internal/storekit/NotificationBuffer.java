@@ -33,6 +33,9 @@ public final class NotificationBuffer {
 
   private long next = 1;
 
+  /** An empty buffer. */
+  public NotificationBuffer() {}
+
   /** To be told from the next renewal on. */
   public void add(SessionNotification notification) {
     long id = next++;
