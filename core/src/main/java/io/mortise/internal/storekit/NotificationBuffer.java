@@ -33,7 +33,7 @@ public final class NotificationBuffer {
 
   private long next = 1;
 
-  /** Without any. */
+  /** An empty buffer. */
   public NotificationBuffer() {}
 
   /** To be told from the next renewal on. */

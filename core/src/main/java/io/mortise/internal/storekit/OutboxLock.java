@@ -33,7 +33,7 @@ public class OutboxLock {
   private final ArrayDeque<Runnable> outbox = new ArrayDeque<>(1);
   private boolean sending;
 
-  /** Free, with nothing to call. */
+  /** A lock that is free, with nothing to be called. */
   public OutboxLock() {}
 
   /** Blocks until no other thread has the lock. */

@@ -90,7 +90,7 @@ class NotificationBufferTest {
 
   @Test
   void givenMoreThanFit_thenTheOldestAreTold_andThatThereIsMore() {
-    for (int i = 0; i < 65; i++) {
+    for (int i = 1; i <= 65; i++) {
       buffer.add(contended(i));
     }
     buffer.add(ended(99));
