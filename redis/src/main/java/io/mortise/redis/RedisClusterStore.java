@@ -136,7 +136,7 @@ final class RedisClusterStore implements PartitionedStore {
       ReconnectListeners reconnectListeners = new ReconnectListeners();
       ClusterNodes nodes;
       try {
-        nodes = new ClusterNodes(seeds, timer, options.timeout(), reconnectListeners);
+        nodes = new ClusterNodes(seeds, timer, options.timeout(), reconnectListeners::reconnected);
       } catch (IOException | ErrorReplyException e) {
         timer.shutdownNow();
         throw isNoCluster(e)

@@ -32,6 +32,7 @@ final class RedisSession implements StoreSession {
   private final Consumer<SessionNotification> hints;
   private final AtomicBoolean listening = new AtomicBoolean();
   private volatile @Nullable Runnable doubt;
+  private volatile @Nullable Consumer<String> lost;
   private volatile ConfirmedHeartbeat confirmed = new ConfirmedHeartbeat(0, 0, "");
   private volatile boolean closed;
 
@@ -120,6 +121,12 @@ final class RedisSession implements StoreSession {
   }
 
   @Override
+  public void onConnectionLost(Consumer<String> lost) {
+    this.lost = lost;
+    store.reconnects().addLost(lost);
+  }
+
+  @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
     return renew(previous, next, seen, spec.ttl());
   }
@@ -159,7 +166,11 @@ final class RedisSession implements StoreSession {
   private Renewal outcome(List<?> answer, long sent, long beat) {
     String first = String.valueOf(answer.get(0));
     if (first.equals("E")) {
-      return new Renewal.Lost("the session expired in the store");
+      return new Renewal.Lost(
+          hasForgotten(answer)
+              ? "the server was restarted, or another one took over, and has forgotten the session"
+                  + " (look at its setting appendonly)"
+              : "the session expired in the store");
     } else if (first.equals("O")) {
       return new Renewal.Lost("another process renews the same session");
     }
@@ -182,6 +193,13 @@ final class RedisSession implements StoreSession {
         more ? numberedNotifications.subList(0, NEWS) : numberedNotifications,
         more,
         incarnation);
+  }
+
+  /** Whether the server that has no such session is another than the one that confirmed it. */
+  private boolean hasForgotten(List<?> answer) {
+    String now = answer.size() > 1 ? String.valueOf(answer.get(1)) : "";
+    String before = confirmed.incarnation();
+    return !now.isEmpty() && !before.isEmpty() && !now.equals(before);
   }
 
   private void confirm(long beat, String incarnation) {
@@ -213,6 +231,10 @@ final class RedisSession implements StoreSession {
     Runnable told = doubt;
     if (told != null) {
       store.reconnects().remove(told);
+    }
+    Consumer<String> listener = lost;
+    if (listener != null) {
+      store.reconnects().removeLost(listener);
     }
     if (listening.compareAndSet(true, false)) {
       store.unsubscribe(spec.id());

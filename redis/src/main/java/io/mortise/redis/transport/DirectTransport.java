@@ -4,6 +4,7 @@ import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.redis.transport.RespConnection.ReplicaWait;
 import io.mortise.redis.transport.RespReader.ProtocolException;
 import io.mortise.redis.transport.RespReader.PushMessage;
+import io.mortise.spi.DurationText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
@@ -62,7 +63,7 @@ public final class DirectTransport implements RedisTransport {
   /** What subscriptions were refused with on this connection and the log has. */
   private final Set<String> refusals = ConcurrentHashMap.newKeySet();
 
-  private final Runnable reconnected;
+  private final TransportListener listener;
 
   /** Held while a command is written; the order of commands on the connection. */
   private final ReentrantLock writing = new ReentrantLock();
@@ -101,13 +102,13 @@ public final class DirectTransport implements RedisTransport {
       ScheduledExecutorService timer,
       Duration stuck,
       @Nullable RespConnection first,
-      Runnable reconnected) {
+      TransportListener listener) {
     this.endpointResolver = endpointResolver;
     this.timer = timer;
     this.stuckNanos = stuck.toNanos();
     this.latest = first;
     this.current = first;
-    this.reconnected = reconnected;
+    this.listener = listener;
     this.reader = new Thread(this::run, name);
     reader.setDaemon(true);
     this.readOwnership = new ReadOwnership(reader);
@@ -131,18 +132,17 @@ public final class DirectTransport implements RedisTransport {
   /**
    * As {@link #connect(Endpoint, String, ScheduledExecutorService, Duration)}, to wherever that is.
    *
-   * @param reconnected called when the connection was made anew, on the thread that reads; must be
-   *     fast
+   * @param listener learns what becomes of the connection
    */
   public static DirectTransport connect(
       EndpointResolver endpointResolver,
       String name,
       ScheduledExecutorService timer,
       Duration stuck,
-      Runnable reconnected)
+      TransportListener listener)
       throws IOException {
     RespConnection first = open(endpointResolver);
-    return new DirectTransport(endpointResolver, name, timer, stuck, first, reconnected).started();
+    return new DirectTransport(endpointResolver, name, timer, stuck, first, listener).started();
   }
 
   /** A wire without a connection yet: it makes one by itself, as it does after one broke. */
@@ -151,8 +151,8 @@ public final class DirectTransport implements RedisTransport {
       String name,
       ScheduledExecutorService timer,
       Duration stuck,
-      Runnable reconnected) {
-    return new DirectTransport(endpointResolver, name, timer, stuck, null, reconnected).started();
+      TransportListener listener) {
+    return new DirectTransport(endpointResolver, name, timer, stuck, null, listener).started();
   }
 
   private DirectTransport started() {
@@ -550,7 +550,7 @@ public final class DirectTransport implements RedisTransport {
       // The slot of the channel has moved. It may be back before anybody has looked where it is.
       subscriptions.ended(ended);
       resubscriber.after(Resubscriber.SOON);
-      reconnected.run();
+      listener.reconnected();
     } else if (Subscriptions.isAnswer(pushMessage)) {
       throw new ProtocolException("a subscription that nobody asked for");
     }
@@ -591,7 +591,8 @@ public final class DirectTransport implements RedisTransport {
     if (!closed) {
       log.debug("Lost the connection to Redis at {}", respConnection.endpoint(), why);
     }
-    if (outage == null) {
+    boolean isFirst = outage == null;
+    if (isFirst) {
       outage = new Outage(System.nanoTime(), "the last one broke: " + reason(why), false);
     }
     IOException cause = new IOException("The connection broke: " + why, why);
@@ -599,6 +600,9 @@ public final class DirectTransport implements RedisTransport {
         lost != null;
         lost = respConnection.waiting.poll()) {
       lost.completeExceptionally(cause);
+    }
+    if (isFirst && !closed) {
+      listener.connectionLost(reason(why));
     }
   }
 
@@ -639,12 +643,12 @@ public final class DirectTransport implements RedisTransport {
       outage = null;
       if (before != null && before.warned()) {
         log.info(
-            "Connected to Redis at {} again after {} ms.",
+            "Connected to Redis at {} again after {}.",
             respConnection.endpoint(),
-            TimeUnit.NANOSECONDS.toMillis(before.nanos()));
+            DurationText.format(Duration.ofNanos(before.nanos())));
       }
       log.debug("Connected to Redis at {} again, try {}", respConnection.endpoint(), failures + 1);
-      reconnected.run();
+      listener.reconnected();
       return respConnection;
     } catch (IOException | RuntimeException | Error e) {
       // As while reading: whatever it is, this thread must go on.
@@ -669,13 +673,13 @@ public final class DirectTransport implements RedisTransport {
     boolean refused =
         failure instanceof ErrorReplyException
             || failure instanceof SSLException
+            || failure instanceof TlsMismatchException
             || failure instanceof NotTheMasterException;
     if (refused && !warned && now.nanos() > REFUSED_NANOS && !closed) {
       log.warn(
-          "Cannot reconnect to Redis at {} for {} ms: {}. Mend the cause; the client goes on"
-              + " trying.",
+          "Cannot reconnect to Redis at {} for {}: {}. Mend the cause; the client goes on trying.",
           endpointResolver,
-          TimeUnit.NANOSECONDS.toMillis(now.nanos()),
+          DurationText.format(Duration.ofNanos(now.nanos())),
           reason);
       now = new Outage(since, reason, true);
     }

@@ -70,7 +70,7 @@ public final class LettuceTransport implements RedisTransport {
       @Nullable RedisClient ownClient,
       ChannelHolder channel,
       EventExecutor fallback,
-      Runnable reconnected) {
+      TransportListener listener) {
     this.connection = connection;
     this.commands = connection.async();
     this.ownClient = ownClient;
@@ -97,19 +97,18 @@ public final class LettuceTransport implements RedisTransport {
           }
         });
     // Of this connection, not of the client, which may have others.
-    this.teller = new ReconnectNotifier(this, reconnected);
+    this.teller = new ReconnectNotifier(this, listener);
     connection.addListener(teller);
   }
 
   /**
    * Connects with a client of its own. Blocks.
    *
-   * @param reconnected called when the connection was made anew, on the thread that reads, before
-   *     it reads any answer; must be fast
+   * @param listener learns what becomes of the connection; of a new one before it reads any answer
    * @throws RedisException if that fails; its causes say why
    */
   public static LettuceTransport connect(
-      ClientResources resources, Endpoint endpoint, Runnable reconnected) {
+      ClientResources resources, Endpoint endpoint, TransportListener listener) {
     RedisURI uri = uri(endpoint);
     Path trusted = endpoint.trusted();
     ChannelHolder channel = new ChannelHolder();
@@ -130,7 +129,7 @@ public final class LettuceTransport implements RedisTransport {
     client.setOptions(options.build());
     try {
       return new LettuceTransport(
-          connect(client), client, channel, resources.eventExecutorGroup().next(), reconnected);
+          connect(client), client, channel, resources.eventExecutorGroup().next(), listener);
     } catch (RuntimeException e) {
       shutDown(client);
       throw e;
@@ -181,11 +180,11 @@ public final class LettuceTransport implements RedisTransport {
   /**
    * Connects with a client that belongs to somebody else. Blocks.
    *
-   * @param reconnected as for {@link #connect(ClientResources, Endpoint, Runnable)}
+   * @param listener as for {@link #connect(ClientResources, Endpoint, TransportListener)}
    * @throws IllegalArgumentException if the client is restricted to RESP2
    * @throws RedisException if connecting fails; its causes say why
    */
-  public static LettuceTransport over(RedisClient client, Runnable reconnected) {
+  public static LettuceTransport over(RedisClient client, TransportListener listener) {
     if (client.getOptions().getConfiguredProtocolVersion() == ProtocolVersion.RESP2) {
       throw new IllegalArgumentException(
           "The Lettuce client is restricted to RESP2, in which one connection cannot both send and"
@@ -196,7 +195,7 @@ public final class LettuceTransport implements RedisTransport {
         null,
         new ChannelHolder(),
         client.getResources().eventExecutorGroup().next(),
-        reconnected);
+        listener);
   }
 
   @Override
@@ -357,17 +356,20 @@ public final class LettuceTransport implements RedisTransport {
   }
 
   /** Tells of each connection that is made after it was added, and so not of the first. */
-  private record ReconnectNotifier(LettuceTransport transport, Runnable reconnected)
+  private record ReconnectNotifier(LettuceTransport transport, TransportListener listener)
       implements RedisConnectionStateListener {
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
-      reconnected.run();
+      listener.reconnected();
       transport.resubscriber.after(Resubscriber.LATER);
     }
 
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
       transport.confirmed.clear();
+      if (!transport.closed) {
+        listener.connectionLost("Lettuce has lost it");
+      }
     }
   }
 }
