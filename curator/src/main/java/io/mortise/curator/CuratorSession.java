@@ -85,6 +85,11 @@ final class CuratorSession implements StoreSession {
   }
 
   @Override
+  public void onConnectionLost(Consumer<String> lost) {
+    curatorSessionRenewal.onConnectionLost(lost);
+  }
+
+  @Override
   public SessionId id() {
     return spec.id();
   }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -48,6 +49,8 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
   private CompletableFuture<Code> connected = new CompletableFuture<>();
   private @Nullable ZooKeeperConnection zooKeeperConnection;
   private @Nullable AsyncNodeClient asyncNodeClient;
+  private volatile Consumer<String> lost = cause -> {};
+
   private boolean connecting;
 
   /** Whether nothing of this session is believed any more. */
@@ -177,6 +180,16 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
   @Override
   public void disconnected() {
     // What was on its way is answered with a connection loss.
+    session.step(
+        () -> {
+          if (!closing && !over) {
+            session.after(() -> lost.accept(ZooKeeperConnection.LOST));
+          }
+        });
+  }
+
+  void onConnectionLost(Consumer<String> listener) {
+    lost = listener;
   }
 
   @Override

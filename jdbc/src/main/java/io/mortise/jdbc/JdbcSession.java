@@ -71,6 +71,7 @@ final class JdbcSession implements StoreSession {
   private boolean wasConnected;
 
   private volatile boolean mayBePassedOver;
+  private volatile Consumer<String> lost = cause -> {};
 
   private long lastPushed;
   private Set<Long> pushed = new HashSet<>();
@@ -154,6 +155,16 @@ final class JdbcSession implements StoreSession {
               }
               return renewal;
             });
+  }
+
+  @Override
+  public void onConnectionLost(Consumer<String> listener) {
+    lost = listener;
+  }
+
+  /** A connection broke that was not used for a request, so that none tells of it. */
+  void connectionLost(String cause) {
+    lost.accept(cause);
   }
 
   /** Has the connection of the renewals show that this process has one. */

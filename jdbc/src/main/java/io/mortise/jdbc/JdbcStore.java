@@ -97,8 +97,15 @@ public final class JdbcStore {
               + String.join(", ", DIALECTS.stream().map(Dialect::product).toList())
               + ". For SQLite give its URL.");
     } catch (SQLException e) {
-      throw new StoreUnavailableException(
-          "The data source gives no connection: " + e.getMessage(), e);
+      String message = "The data source gives no connection: " + e.getMessage();
+      boolean unfit =
+          DIALECTS.stream()
+              .map(dialect -> dialect.reason(e))
+              .anyMatch(
+                  reason ->
+                      reason == Dialect.UnfitReason.NO_ENTRY
+                          || reason == Dialect.UnfitReason.NO_TLS);
+      throw unfit ? new StoreUnfitException(message, e) : new StoreUnavailableException(message, e);
     }
   }
 

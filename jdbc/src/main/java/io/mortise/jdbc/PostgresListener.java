@@ -136,7 +136,12 @@ final class PostgresListener implements NotificationListener {
           break;
         }
         LOG.debug("Listening on {} failed; polling meanwhile", display, e);
+        boolean broke = connection != null;
         drop();
+        if (broke) {
+          String cause = String.valueOf(e.getMessage());
+          sessions.values().forEach(session -> session.connectionLost(cause));
+        }
         LockSupport.parkNanos(this, AFTER_TROUBLE.toNanos());
       }
     }

@@ -239,7 +239,11 @@ final class ServerDatabase implements Database {
     return switch (dialect.reason(e)) {
       case NO_ENTRY ->
           new StoreUnfitException(
-              store + " does not let this user in. Check user and password.", e);
+              store
+                  + " does not let this user in: "
+                  + String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")
+                  + ". Check user and password.",
+              e);
       case NO_RIGHT ->
           new StoreUnfitException(
               store
@@ -267,7 +271,7 @@ final class ServerDatabase implements Database {
           new StoreUnfitException(
               store
                   + " cannot be reached with the TLS that the URL asks for: "
-                  + e.getMessage()
+                  + String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")
                   + ". Turn TLS on at the server, or have the URL ask for what it has.",
               e);
       case POOLED -> new StoreUnfitException(store + " " + POOLED, e);

@@ -138,7 +138,9 @@ final class RedisClusterStore implements PartitionedStore {
       ReconnectListeners reconnectListeners = new ReconnectListeners();
       ClusterNodes nodes;
       try {
-        nodes = new ClusterNodes(seeds, timer, ticker, options.timeout(), reconnectListeners);
+        nodes =
+            new ClusterNodes(
+                seeds, timer, ticker, options.timeout(), reconnectListeners::reconnected);
       } catch (IOException | ErrorReplyException e) {
         timer.shutdownNow();
         throw isNoCluster(e)

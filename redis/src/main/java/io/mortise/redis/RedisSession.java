@@ -24,6 +24,11 @@ import org.slf4j.LoggerFactory;
 
 /** A session: one key with an expiry, a sorted set of news, an inbox channel. */
 final class RedisSession implements StoreSession {
+  private static final Renewal.Lost FORGOTTEN =
+      new Renewal.Lost(
+          "the server was restarted, or another one took over, and has forgotten the session (look"
+              + " at its setting appendonly)");
+
   private static final Logger log = LoggerFactory.getLogger(RedisSession.class);
 
   /** How many pieces of news one renewal tells. */
@@ -35,6 +40,7 @@ final class RedisSession implements StoreSession {
   private final Consumer<SessionNotification> hints;
   private final AtomicBoolean listening = new AtomicBoolean();
   private volatile @Nullable Runnable doubt;
+  private volatile @Nullable Consumer<String> lost;
   private volatile ConfirmedHeartbeat confirmed = new ConfirmedHeartbeat(0, 0, "");
   private volatile boolean closed;
 
@@ -122,6 +128,12 @@ final class RedisSession implements StoreSession {
   }
 
   @Override
+  public void onConnectionLost(Consumer<String> lost) {
+    this.lost = lost;
+    store.reconnects().addLost(lost);
+  }
+
+  @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
     return renew(previous, next, seen, spec.ttl());
   }
@@ -161,7 +173,7 @@ final class RedisSession implements StoreSession {
   private Renewal outcome(List<?> answer, long sent, long beat) {
     String first = String.valueOf(answer.get(0));
     if (first.equals("E")) {
-      return Refusals.SESSION_EXPIRED;
+      return hasForgotten(answer) ? FORGOTTEN : Refusals.SESSION_EXPIRED;
     } else if (first.equals("O")) {
       return Refusals.RENEWED_BY_ANOTHER;
     }
@@ -184,6 +196,13 @@ final class RedisSession implements StoreSession {
         more ? numberedNotifications.subList(0, NEWS) : numberedNotifications,
         more,
         incarnation);
+  }
+
+  /** Whether the server that has no such session is another than the one that confirmed it. */
+  private boolean hasForgotten(List<?> answer) {
+    String now = answer.size() > 1 ? String.valueOf(answer.get(1)) : "";
+    String before = confirmed.incarnation();
+    return !now.isEmpty() && !before.isEmpty() && !now.equals(before);
   }
 
   private void confirm(long beat, String incarnation) {
@@ -215,6 +234,10 @@ final class RedisSession implements StoreSession {
     Runnable told = doubt;
     if (told != null) {
       store.reconnects().remove(told);
+    }
+    Consumer<String> listener = lost;
+    if (listener != null) {
+      store.reconnects().removeLost(listener);
     }
     if (listening.compareAndSet(true, false)) {
       store.unsubscribe(spec.id());

@@ -5,6 +5,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.redis.transport.TlsMismatchException;
 import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.Ticker;
 import java.time.Duration;
@@ -202,6 +203,10 @@ final class ServerPreflight {
               .formatted(store));
     }
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof TlsMismatchException) {
+        return new StoreUnfitException(
+            "Cannot connect to Redis (store=%s): %s.".formatted(store, cause.getMessage()), cause);
+      }
       if (cause instanceof javax.net.ssl.SSLException) {
         return new StoreUnfitException(
             "The TLS handshake with Redis failed (store=%s): %s. Check the certificate and the parameter 'ca'."
@@ -217,7 +222,7 @@ final class ServerPreflight {
     String reason = root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
     return new StoreUnavailableException(
         "Cannot reach Redis (store=%s): %s. Check host and port, and that the server runs."
-            .formatted(store, reason),
+            .formatted(store, reason.replaceFirst("\\.+$", "")),
         root);
   }
 

@@ -53,6 +53,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   private final SessionSpec spec;
   private final OutboxLock guard = new OutboxLock();
   private final List<Consumer<SessionNotification>> listeners = new CopyOnWriteArrayList<>();
+  private final List<Consumer<String>> lost = new CopyOnWriteArrayList<>();
   private final List<Runnable> settling = new ArrayList<>();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final NotificationBuffer notificationBuffer = new NotificationBuffer();
@@ -293,6 +294,13 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   public void disconnected() {
     // What was on its way is answered with a connection loss.
     guard.run(turns::disconnected);
+    if (!sessionRenewal.isOver()) {
+      lost.forEach(listener -> listener.accept(ZooKeeperConnection.LOST));
+    }
+  }
+
+  void onConnectionLost(Consumer<String> listener) {
+    lost.add(listener);
   }
 
   @Override

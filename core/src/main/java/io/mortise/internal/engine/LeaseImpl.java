@@ -168,23 +168,23 @@ final class LeaseImpl implements Lease {
 
   @Override
   public void onLost(Consumer<? super LeaseLostException> listener) {
-    engine().onLost(this, listener);
+    engine().onLost(this, Objects.requireNonNull(listener, "listener"));
   }
 
   @Override
   public <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task)
       throws X {
-    return new InterruptibleScope(this).run(task);
+    return new InterruptibleScope(this).run(Objects.requireNonNull(task, "task"));
   }
 
   @Override
   public void extend(Duration atMost) {
-    engine().adjustProtocol.extend(this, atMost);
+    engine().adjustProtocol.extend(this, Objects.requireNonNull(atMost, "atMost"));
   }
 
   @Override
   public void keepShut(Duration atLeast) {
-    engine().adjustProtocol.keepShut(this, atLeast);
+    engine().adjustProtocol.keepShut(this, Objects.requireNonNull(atLeast, "atLeast"));
   }
 
   @Override

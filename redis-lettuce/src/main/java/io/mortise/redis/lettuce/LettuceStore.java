@@ -4,6 +4,7 @@ import io.lettuce.core.RedisClient;
 import io.mortise.redis.RedisStore;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TransportFactory;
+import io.mortise.redis.transport.TransportListener;
 import io.mortise.spi.LockStore;
 
 /** Opens stores over a Lettuce client. */
@@ -26,8 +27,8 @@ public final class LettuceStore {
   /** The client outlives the connections. */
   private record SuppliedClient(RedisClient client) implements TransportFactory {
     @Override
-    public RedisTransport connect(Runnable reconnected) {
-      return LettuceTransport.over(client, reconnected);
+    public RedisTransport connect(TransportListener listener) {
+      return LettuceTransport.over(client, listener);
     }
 
     @Override

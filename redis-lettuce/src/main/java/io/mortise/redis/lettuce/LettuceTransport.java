@@ -24,6 +24,7 @@ import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.Resubscriber;
+import io.mortise.redis.transport.TransportListener;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.EventExecutor;
 import java.net.SocketAddress;
@@ -72,7 +73,7 @@ final class LettuceTransport implements RedisTransport {
       @Nullable RedisClient ownClient,
       ChannelHolder channel,
       EventExecutor fallback,
-      Runnable reconnected) {
+      TransportListener listener) {
     this.connection = connection;
     this.commands = connection.async();
     this.ownClient = ownClient;
@@ -99,19 +100,18 @@ final class LettuceTransport implements RedisTransport {
           }
         });
     // Of this connection, not of the client, which may have others.
-    this.teller = new ReconnectNotifier(this, reconnected);
+    this.teller = new ReconnectNotifier(this, listener);
     connection.addListener(teller);
   }
 
   /**
    * Connects with a client of its own. Blocks.
    *
-   * @param reconnected called when the connection was made anew, on the thread that reads, before
-   *     it reads any answer; must be fast
+   * @param listener learns what becomes of the connection; of a new one before it reads any answer
    * @throws RedisException if that fails; its causes say why
    */
   static LettuceTransport connect(
-      ClientResources resources, Endpoint endpoint, Runnable reconnected) {
+      ClientResources resources, Endpoint endpoint, TransportListener listener) {
     RedisURI uri = uri(endpoint);
     Path trusted = endpoint.trusted();
     ChannelHolder channel = new ChannelHolder();
@@ -132,7 +132,7 @@ final class LettuceTransport implements RedisTransport {
     client.setOptions(options.build());
     try {
       return new LettuceTransport(
-          connect(client), client, channel, resources.eventExecutorGroup().next(), reconnected);
+          connect(client), client, channel, resources.eventExecutorGroup().next(), listener);
     } catch (RuntimeException e) {
       shutDown(client);
       throw e;
@@ -182,11 +182,11 @@ final class LettuceTransport implements RedisTransport {
   /**
    * Connects with a client that belongs to somebody else. Blocks.
    *
-   * @param reconnected as for {@link #connect(ClientResources, Endpoint, Runnable)}
+   * @param listener as for {@link #connect(ClientResources, Endpoint, TransportListener)}
    * @throws IllegalArgumentException if the client is restricted to RESP2
    * @throws RedisException if connecting fails; its causes say why
    */
-  static LettuceTransport over(RedisClient client, Runnable reconnected) {
+  static LettuceTransport over(RedisClient client, TransportListener listener) {
     if (client.getOptions().getConfiguredProtocolVersion() == ProtocolVersion.RESP2) {
       throw new IllegalArgumentException(
           "The Lettuce client is restricted to RESP2, in which one connection cannot both send and"
@@ -197,7 +197,7 @@ final class LettuceTransport implements RedisTransport {
         null,
         new ChannelHolder(),
         client.getResources().eventExecutorGroup().next(),
-        reconnected);
+        listener);
   }
 
   @Override
@@ -358,17 +358,20 @@ final class LettuceTransport implements RedisTransport {
   }
 
   /** Tells of each connection that is made after it was added, and so not of the first. */
-  private record ReconnectNotifier(LettuceTransport transport, Runnable reconnected)
+  private record ReconnectNotifier(LettuceTransport transport, TransportListener listener)
       implements RedisConnectionStateListener {
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
-      reconnected.run();
+      listener.reconnected();
       transport.resubscriber.after(Resubscriber.LATER);
     }
 
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
       transport.confirmed.clear();
+      if (!transport.closed) {
+        listener.connectionLost("Lettuce has lost it");
+      }
     }
   }
 }

@@ -7,6 +7,7 @@ import io.mortise.Beta;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TransportFactory;
+import io.mortise.redis.transport.TransportListener;
 import io.mortise.redis.transport.TransportProvider;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -40,8 +41,8 @@ public final class LettuceTransportProvider implements TransportProvider {
   private record OwnClients(ClientResources resources, Endpoint endpoint)
       implements TransportFactory {
     @Override
-    public RedisTransport connect(Runnable reconnected) {
-      return LettuceTransport.connect(resources, endpoint, reconnected);
+    public RedisTransport connect(TransportListener listener) {
+      return LettuceTransport.connect(resources, endpoint, listener);
     }
 
     @Override

@@ -218,6 +218,7 @@ final class ShardStore implements LockStore {
     private final ReentrantLock guard = new ReentrantLock();
     private volatile @Nullable StoreSession opened;
     private @Nullable Runnable doubt;
+    private @Nullable Consumer<String> lost;
 
     ShardSession(SessionSpec spec, Consumer<SessionNotification> hints) {
       this.spec = spec;
@@ -237,6 +238,9 @@ final class ShardStore implements LockStore {
           session = store.open(spec, hints);
           if (doubt != null) {
             session.onSuspectedRestart(doubt);
+          }
+          if (lost != null) {
+            session.onConnectionLost(lost);
           }
           opened = session;
         }
@@ -314,6 +318,20 @@ final class ShardStore implements LockStore {
         StoreSession session = opened;
         if (session != null) {
           session.onSuspectedRestart(renewNow);
+        }
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    @Override
+    public void onConnectionLost(Consumer<String> lost) {
+      guard.lock();
+      try {
+        this.lost = lost;
+        StoreSession session = opened;
+        if (session != null) {
+          session.onConnectionLost(lost);
         }
       } finally {
         guard.unlock();

@@ -4,6 +4,7 @@ import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.redis.transport.RespConnection.ReplicaWait;
 import io.mortise.redis.transport.RespReader.ProtocolException;
 import io.mortise.redis.transport.RespReader.PushMessage;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
@@ -64,7 +65,7 @@ public final class DirectTransport implements RedisTransport {
   /** What subscriptions were refused with on this connection and the log has. */
   private final Set<String> refusals = ConcurrentHashMap.newKeySet();
 
-  private final Runnable reconnected;
+  private final TransportListener listener;
 
   /** Held while a command is written; the order of commands on the connection. */
   private final ReentrantLock writing = new ReentrantLock();
@@ -99,14 +100,14 @@ public final class DirectTransport implements RedisTransport {
       Ticker ticker,
       Duration stuck,
       @Nullable RespConnection first,
-      Runnable reconnected) {
+      TransportListener listener) {
     this.endpointResolver = endpointResolver;
     this.timer = timer;
     this.ticker = ticker;
     this.stuckNanos = stuck.toNanos();
     this.latest = first;
     this.current = first;
-    this.reconnected = reconnected;
+    this.listener = listener;
     this.reader = new Thread(this::run, name);
     reader.setDaemon(true);
     this.readOwnership = new ReadOwnership(reader);
@@ -131,8 +132,7 @@ public final class DirectTransport implements RedisTransport {
    * As {@link #connect(Endpoint, String, ScheduledExecutorService, Ticker, Duration)}, to wherever
    * that is.
    *
-   * @param reconnected called when the connection was made anew, on the thread that reads; must be
-   *     fast
+   * @param listener learns what becomes of the connection
    */
   public static DirectTransport connect(
       EndpointResolver endpointResolver,
@@ -140,10 +140,10 @@ public final class DirectTransport implements RedisTransport {
       ScheduledExecutorService timer,
       Ticker ticker,
       Duration stuck,
-      Runnable reconnected)
+      TransportListener listener)
       throws IOException {
     RespConnection first = open(endpointResolver, ticker);
-    return new DirectTransport(endpointResolver, name, timer, ticker, stuck, first, reconnected)
+    return new DirectTransport(endpointResolver, name, timer, ticker, stuck, first, listener)
         .started();
   }
 
@@ -154,8 +154,8 @@ public final class DirectTransport implements RedisTransport {
       ScheduledExecutorService timer,
       Ticker ticker,
       Duration stuck,
-      Runnable reconnected) {
-    return new DirectTransport(endpointResolver, name, timer, ticker, stuck, null, reconnected)
+      TransportListener listener) {
+    return new DirectTransport(endpointResolver, name, timer, ticker, stuck, null, listener)
         .started();
   }
 
@@ -555,7 +555,7 @@ public final class DirectTransport implements RedisTransport {
       // The slot of the channel has moved. It may be back before anybody has looked where it is.
       subscriptions.ended(ended);
       resubscriber.after(Resubscriber.SOON);
-      reconnected.run();
+      listener.reconnected();
     } else if (Subscriptions.isAnswer(pushMessage)) {
       throw new ProtocolException("a subscription that nobody asked for");
     }
@@ -596,7 +596,8 @@ public final class DirectTransport implements RedisTransport {
     if (!closed) {
       log.debug("Lost the connection to Redis at {}", respConnection.endpoint(), why);
     }
-    if (outage == null) {
+    boolean isFirst = outage == null;
+    if (isFirst) {
       outage = new Outage(ticker.nanos(), "the last one broke: " + reason(why), false);
     }
     IOException cause = new IOException("The connection broke: " + why, why);
@@ -604,6 +605,9 @@ public final class DirectTransport implements RedisTransport {
         lost != null;
         lost = respConnection.waiting.poll()) {
       lost.completeExceptionally(cause);
+    }
+    if (isFirst && !closed) {
+      listener.connectionLost(reason(why));
     }
   }
 
@@ -644,12 +648,12 @@ public final class DirectTransport implements RedisTransport {
       outage = null;
       if (before != null && before.warned()) {
         log.info(
-            "Connected to Redis at {} again after {} ms.",
+            "Connected to Redis at {} again after {}.",
             respConnection.endpoint(),
-            TimeUnit.NANOSECONDS.toMillis(ticker.nanos() - before.since()));
+            DurationText.format(Duration.ofNanos(ticker.nanos() - before.since())));
       }
       log.debug("Connected to Redis at {} again, try {}", respConnection.endpoint(), failures + 1);
-      reconnected.run();
+      listener.reconnected();
       return respConnection;
     } catch (IOException | RuntimeException | Error e) {
       // As while reading: whatever it is, this thread must go on.
@@ -675,13 +679,13 @@ public final class DirectTransport implements RedisTransport {
     boolean refused =
         failure instanceof ErrorReplyException
             || failure instanceof SSLException
+            || failure instanceof TlsMismatchException
             || failure instanceof NotTheMasterException;
     if (refused && !warned && nanos - since > REFUSED_NANOS && !closed) {
       log.warn(
-          "Cannot reconnect to Redis at {} for {} ms: {}. Mend the cause; the client goes on"
-              + " trying.",
+          "Cannot reconnect to Redis at {} for {}: {}. Mend the cause; the client goes on trying.",
           endpointResolver,
-          TimeUnit.NANOSECONDS.toMillis(nanos - since),
+          DurationText.format(Duration.ofNanos(nanos - since)),
           reason);
       now = new Outage(since, reason, true);
     }

@@ -1,5 +1,6 @@
 package io.mortise.redis.transport;
 
+import io.mortise.redis.transport.RespReader.ProtocolException;
 import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -7,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +26,11 @@ import org.jspecify.annotations.Nullable;
  * at a time writes, anybody may {@link #kill()}.
  */
 final class RespConnection {
+  /** A TLS server that was sent something else answers so. */
+  private static final int TLS_ALERT = 0x15;
+
+  private static final int PROBE_MILLIS = 1_000;
+
   private final Endpoint endpoint;
   private final Ticker ticker;
   private final RespWriter writer = new RespWriter();
@@ -142,6 +149,8 @@ final class RespConnection {
                 limit.toNanos(), TimeUnit.NANOSECONDS, Runnable::run));
     try {
       return socketAction.run();
+    } catch (TlsMismatchException e) {
+      throw e;
     } catch (IOException e) {
       if (over.get()) {
         SocketTimeoutException late =
@@ -185,8 +194,32 @@ final class RespConnection {
     // Without this, any certificate of a trusted authority would do, whomever it is for.
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     tls.setSSLParameters(parameters);
-    tls.startHandshake();
+    try {
+      tls.startHandshake();
+    } catch (IOException e) {
+      if (speaksPlainly()) {
+        throw new TlsMismatchException(
+            "The server does not speak TLS there. Leave out the second s of rediss in the store URL,"
+                + " or give its TLS port",
+            e);
+      }
+      throw e;
+    }
     return tls;
+  }
+
+  /** Whether the server answers without TLS: then it took the handshake for a command. */
+  private boolean speaksPlainly() {
+    try (Socket plain = new Socket()) {
+      plain.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), PROBE_MILLIS);
+      plain.setSoTimeout(PROBE_MILLIS);
+      plain.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
+      int first = plain.getInputStream().read();
+      // PONG, or an error: a password is missing.
+      return first == '+' || first == '-';
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   private void greet(RespReader reader) throws IOException {
@@ -197,13 +230,27 @@ final class RespConnection {
       hello.addAll(List.of("AUTH", user == null ? "default" : user, password));
     }
     hello.addAll(List.of("SETNAME", Endpoint.CLIENT_NAME));
-    Object greeting = answer(reader, hello.toArray(String[]::new));
+    Object greeting = greeting(reader, hello.toArray(String[]::new));
     if (greeting instanceof List<?> fields) {
       int at = fields.indexOf("role");
       role = at < 0 ? "" : String.valueOf(fields.get(at + 1));
     }
     if (endpoint.database() != 0) {
       answer(reader, "SELECT", Integer.toString(endpoint.database()));
+    }
+  }
+
+  private @Nullable Object greeting(RespReader reader, String... hello) throws IOException {
+    try {
+      return answer(reader, hello);
+    } catch (ProtocolException e) {
+      if (!endpoint.tls() && e.firstByte() == TLS_ALERT) {
+        throw new TlsMismatchException(
+            "The server speaks TLS there. Write rediss instead of redis in the store URL, or give its"
+                + " port without TLS",
+            e);
+      }
+      throw e;
     }
   }
 

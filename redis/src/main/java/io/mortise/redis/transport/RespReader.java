@@ -55,8 +55,20 @@ final class RespReader {
   static final class ProtocolException extends IOException {
     private static final long serialVersionUID = 1L;
 
+    private final int firstByte;
+
     ProtocolException(String what) {
+      this(what, -1);
+    }
+
+    ProtocolException(String what, int firstByte) {
       super("The server does not speak the Redis protocol: " + what + ".");
+      this.firstByte = firstByte;
+    }
+
+    /** What the answer begins with; -1 if that was not what is wrong. */
+    int firstByte() {
+      return firstByte;
     }
   }
 
@@ -131,7 +143,8 @@ final class RespReader {
           list(2, depth);
         }
         default ->
-            throw new ProtocolException("an answer of type 0x" + Integer.toHexString(type & 0xff));
+            throw new ProtocolException(
+                "an answer that begins with byte " + (type & 0xff), type & 0xff);
       }
     }
   }

@@ -7,11 +7,10 @@ public interface TransportFactory extends AutoCloseable {
   /**
    * Connects. Blocks for seconds at most.
    *
-   * @param reconnected called when the connection was made anew, on the thread that reads, before
-   *     it reads any answer; must be fast
+   * @param listener learns what becomes of the connection; of a new one before it reads any answer
    * @throws IOException if that fails; so do exceptions of the client library, whose causes say why
    */
-  RedisTransport connect(Runnable reconnected) throws IOException;
+  RedisTransport connect(TransportListener listener) throws IOException;
 
   /** Ends what the connections share; called when they are closed. Blocks for seconds at most. */
   @Override
