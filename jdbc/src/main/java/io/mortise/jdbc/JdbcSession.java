@@ -2,7 +2,12 @@ package io.mortise.jdbc;
 
 import io.mortise.LockName;
 import io.mortise.internal.storekit.Refusals;
-import io.mortise.jdbc.Database.ErrorKind;
+import io.mortise.jdbc.batch.StoreTask;
+import io.mortise.jdbc.notify.NotifiedSession;
+import io.mortise.jdbc.table.ContendedRequest;
+import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.SingleStatementPath;
+import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -28,11 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A session of this process, and which of its attempts wait or hold as far as it knows. */
-final class JdbcSession implements StoreSession {
+final class JdbcSession implements StoreSession, NotifiedSession {
   private static final Logger LOG = LoggerFactory.getLogger(JdbcSession.class);
-
-  /** How far behind a visible piece of news an older one may still come up. */
-  static final int LOOK_BACK = 64;
 
   /** How many names are remembered at most. */
   private static final int REMEMBERED = 1000;
@@ -200,29 +202,28 @@ final class JdbcSession implements StoreSession {
         .handle((done, errorKind) -> null);
   }
 
-  boolean isWaiting() {
+  @Override
+  public boolean isWaiting() {
     return !waiting.isEmpty();
   }
 
-  /** How many are ahead of the attempt that is nearest to its turn; 0 if none waits. */
-  int ahead() {
+  @Override
+  public int ahead() {
     return waiting.values().stream().mapToInt(QueuePosition::ahead).min().orElse(0);
   }
 
-  boolean isHolding() {
+  @Override
+  public boolean isHolding() {
     return holding != null && !holding.isEmpty();
   }
 
-  /**
-   * After which id to look for news. A little behind the last that was handed on: ids may become
-   * visible out of order.
-   */
-  long pushedTo() {
+  @Override
+  public long pushedTo() {
     return lastPushed - LOOK_BACK;
   }
 
-  /** Hands on news that was not handed on before; called by one thread. Returns how much came. */
-  int push(List<Renewal.NumberedNotification> numberedNotifications) {
+  @Override
+  public int push(List<Renewal.NumberedNotification> numberedNotifications) {
     Set<Long> present = new HashSet<>();
     for (Renewal.NumberedNotification numberedNotification : numberedNotifications) {
       present.add(numberedNotification.id());
@@ -235,7 +236,8 @@ final class JdbcSession implements StoreSession {
     return numberedNotifications.size();
   }
 
-  void hint(SessionNotification sessionNotification) {
+  @Override
+  public void hint(SessionNotification sessionNotification) {
     if (closed) {
       return;
     }
@@ -339,18 +341,18 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    Request request() {
+    public Request request() {
       return request;
     }
 
     @Override
-    void take(Reply taken) {
+    public void take(Reply taken) {
       reply = taken;
     }
 
     /** One that is known to be in others' way, or they in its, is not as simple. */
     @Override
-    boolean hasFastPath() {
+    public boolean hasFastPath() {
       return SingleStatementPath.hasFastPath(request)
           && !(request instanceof Request.Abandon
               ? wanted.contains(request.attempt())
@@ -360,12 +362,12 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    boolean isNew() {
+    public boolean isNew() {
       return request instanceof Request.Acquire && !store.names().has(request.name());
     }
 
     @Override
-    boolean fast(StoreConnection storeConnection) throws SQLException {
+    public boolean fast(StoreConnection storeConnection) throws SQLException {
       reply = null;
       if (hasFastPath() && !omittedFromBatch) {
         if (request instanceof Request.Acquire acquire && isNew()) {
@@ -410,12 +412,12 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    boolean isContended() {
+    public boolean isContended() {
       return isGuessed() && (omittedFromBatch || !hasFastPath());
     }
 
     @Override
-    void take(ContendedRequest step) {
+    public void take(ContendedRequest step) {
       wasGuessed = true;
       reply = step.reply();
       if (request instanceof Request.Acquire) {
@@ -429,7 +431,7 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    void omittedFromBatch() {
+    public void omittedFromBatch() {
       omittedFromBatch = true;
     }
 
@@ -438,17 +440,17 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    void run(StoreConnection storeConnection) throws SQLException {
+    public void run(StoreConnection storeConnection) throws SQLException {
       reply = storeConnection.locks.apply(request, storeConnection.now());
     }
 
     @Override
-    void done() {
+    public void done() {
       answer(Objects.requireNonNull(reply));
     }
 
     @Override
-    void failed(ErrorKind errorKind, boolean mayHaveRun, RuntimeException cause) {
+    public void failed(ErrorKind errorKind, boolean mayHaveRun, RuntimeException cause) {
       answer(
           errorKind == ErrorKind.FULL && !mayHaveRun && request instanceof Request.Acquire
               ? new Reply.Refused(

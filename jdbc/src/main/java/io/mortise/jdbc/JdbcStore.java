@@ -2,6 +2,14 @@ package io.mortise.jdbc;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.jdbc.dialect.Dialect;
+import io.mortise.jdbc.dialect.H2Dialect;
+import io.mortise.jdbc.dialect.MariaDbDialect;
+import io.mortise.jdbc.dialect.MySqlDialect;
+import io.mortise.jdbc.dialect.PostgresDialect;
+import io.mortise.jdbc.dialect.ServerDatabase;
+import io.mortise.jdbc.dialect.SqliteFile;
+import io.mortise.jdbc.table.SqlText;
 import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;

@@ -83,7 +83,7 @@ class SqlMutantsTest {
         "PostgresClockTest",
         "PostgresPreflightTest",
         "PgBouncerTest",
-        "NotificationPollerTest"),
+        "notify.NotificationPollerTest"),
     H2(
         List.of("h2", "shared"),
         List.of("StatementsTest"),
@@ -92,7 +92,7 @@ class SqlMutantsTest {
         "H2ClientTest",
         "H2FileTest",
         "H2RowLockTest",
-        "H2SessionCleanerTest",
+        "dialect.H2SessionCleanerTest",
         "EmbeddedClockTest"),
     MYSQL(
         List.of("mysql", "shared"),

@@ -71,7 +71,7 @@ class WallClockUsageTest {
             "io/mortise/spi/WallClock",
             // Where tokens begin; from then on they run with the monotonic clock.
             "io/mortise/internal/table/MemStore",
-            "io/mortise/jdbc/HostClock",
+            "io/mortise/jdbc/dialect/HostClock",
             // How long ago somebody came, for people who look.
             "io/mortise/zookeeper/ZooKeeperInspector",
             "io/mortise/curator/CuratorInspector");
