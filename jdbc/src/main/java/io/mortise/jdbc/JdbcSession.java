@@ -164,8 +164,8 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     lost = listener;
   }
 
-  /** A connection broke that was not used for a request, so that none tells of it. */
-  void connectionLost(String cause) {
+  @Override
+  public void connectionLost(String cause) {
     lost.accept(cause);
   }
 

@@ -33,4 +33,7 @@ public interface NotifiedSession {
 
   /** Hands on one that may have been handed on before. */
   void hint(SessionNotification sessionNotification);
+
+  /** A connection broke that was not used for a request, so that none tells of it. */
+  void connectionLost(String cause);
 }
