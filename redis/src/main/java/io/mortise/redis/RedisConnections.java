@@ -4,11 +4,15 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
+import io.mortise.redis.transport.BlockingConnection;
 import io.mortise.redis.transport.DirectTransport;
+import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.EndpointResolver;
+import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.LettuceTransport;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.SentinelResolver;
+import io.mortise.redis.transport.TlsMismatchException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -110,12 +114,30 @@ record RedisConnections(
             .build();
     ReconnectListeners reconnects = new ReconnectListeners();
     return connect(
-        name -> LettuceTransport.connect(resources, target.endpoint(), reconnects),
+        name -> byLettuce(resources, target.endpoint(), reconnects),
         reconnects,
         target.display(),
         () -> {
           var unused = resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(4_000);
         });
+  }
+
+  /** Lettuce says of a server that speaks TLS, or not, that it was too slow. */
+  private static LettuceTransport byLettuce(
+      ClientResources resources, Endpoint endpoint, ReconnectListeners reconnects)
+      throws IOException {
+    try {
+      return LettuceTransport.connect(resources, endpoint, reconnects);
+    } catch (RuntimeException e) {
+      try {
+        BlockingConnection.to(endpoint).close();
+      } catch (TlsMismatchException mismatch) {
+        throw mismatch;
+      } catch (IOException | ErrorReplyException other) {
+        e.addSuppressed(other);
+      }
+      throw e;
+    }
   }
 
   private interface Connector {

@@ -1,6 +1,7 @@
 package io.mortise.jdbc.sql;
 
 import io.mortise.LeaseLostException;
+import io.mortise.spi.DurationText;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -98,7 +99,7 @@ public final class SessionLease implements AutoCloseable {
         throw e;
       }
     } else if (System.nanoTime() - since > check.toNanos()) {
-      lose("the server did not answer for " + check.toMillis() + " ms", null);
+      lose("the server did not answer for " + DurationText.format(check), null);
     }
   }
 
