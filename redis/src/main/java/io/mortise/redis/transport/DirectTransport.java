@@ -91,8 +91,9 @@ public final class DirectTransport implements RedisTransport {
 
     @Override
     public String toString() {
-      return "There has been no connection for %.1f s: %s."
-          .formatted(nanos() / 1e9, reason.replaceFirst("\\.+$", ""));
+      return "There has been no connection for %s: %s."
+          .formatted(
+              DurationText.format(Duration.ofNanos(nanos())), reason.replaceFirst("\\.+$", ""));
     }
   }
 
@@ -580,6 +581,11 @@ public final class DirectTransport implements RedisTransport {
   /** Takes a broken connection out of use, and fails what waits on it. */
   private void drop(RespConnection respConnection, Throwable why) {
     respConnection.kill();
+    boolean isFirst = outage == null;
+    if (isFirst) {
+      // Before the connection is gone: who finds none wants to know why.
+      outage = new Outage(System.nanoTime(), "the last one broke: " + reason(why), false);
+    }
     writing.lock();
     try {
       current = null;
@@ -591,18 +597,14 @@ public final class DirectTransport implements RedisTransport {
     if (!closed) {
       log.debug("Lost the connection to Redis at {}", respConnection.endpoint(), why);
     }
-    boolean isFirst = outage == null;
-    if (isFirst) {
-      outage = new Outage(System.nanoTime(), "the last one broke: " + reason(why), false);
+    if (isFirst && !closed) {
+      listener.connectionLost(reason(why));
     }
     IOException cause = new IOException("The connection broke: " + why, why);
     for (PendingCommand lost = respConnection.waiting.poll();
         lost != null;
         lost = respConnection.waiting.poll()) {
       lost.completeExceptionally(cause);
-    }
-    if (isFirst && !closed) {
-      listener.connectionLost(reason(why));
     }
   }
 
