@@ -7,13 +7,9 @@ module io.mortise.testkit {
   requires transitive org.junit.jupiter.api;
   requires java.sql;
   requires org.assertj.core;
-  requires static org.junit.platform.engine;
-  requires static org.junit.platform.launcher;
   requires static transitive org.jspecify;
 
   exports io.mortise.testkit;
   exports io.mortise.testkit.history;
-  exports io.mortise.testkit.model;
-  exports io.mortise.testkit.mutant;
   exports io.mortise.testkit.server;
 }

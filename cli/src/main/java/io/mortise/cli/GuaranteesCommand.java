@@ -35,7 +35,10 @@ final class GuaranteesCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Write a JSON array of modes with their cells.")
   private boolean json;
 
-  @Option(names = "--markdown", description = "Write the page docs/guarantees.md.")
+  @Option(
+      names = "--markdown",
+      description =
+          "Write the page docs/reference/guarantees.md; with STORE, the page with that store's reasons.")
   private boolean markdown;
 
   @Option(
@@ -52,10 +55,6 @@ final class GuaranteesCommand implements Callable<Integer> {
   public Integer call() {
     GuaranteeTable table = GuaranteeTable.load();
     PrintStream out = cliEnvironment.out();
-    if (markdown) {
-      new GuaranteePage(table).lines().forEach(out::println);
-      return ExitStatus.OK;
-    }
     List<StoreMode> modes =
         table.modes().stream()
             .filter(
@@ -75,6 +74,11 @@ final class GuaranteesCommand implements Callable<Integer> {
               + "' in the table. Known: "
               + String.join(", ", table.modes().stream().map(StoreMode::id).toList())
               + ".");
+    }
+    if (markdown) {
+      GuaranteePage page = new GuaranteePage(table);
+      (wanted.isEmpty() ? page.lines() : page.lines(modes.get(0).store())).forEach(out::println);
+      return ExitStatus.OK;
     }
     if (json) {
       out.println(

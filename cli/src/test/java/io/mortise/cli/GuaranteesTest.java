@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.guarantee.Guarantee;
 import io.mortise.guarantee.GuaranteeLevel;
 import io.mortise.guarantee.GuaranteeTable;
+import io.mortise.guarantee.StoreMode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 /** The guarantee table, the page that is made from it, and the tests that it names. */
 class GuaranteesTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
-  private static final Path PAGE = ROOT.resolve("docs/guarantees.md");
+  private static final Path PAGE = ROOT.resolve("docs/reference/guarantees.md");
   private static final Pattern EXTENDS = Pattern.compile("\\bextends (\\w+)");
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -34,22 +35,41 @@ class GuaranteesTest {
   private final Map<String, Map<String, Path>> sources = new HashMap<>();
 
   @Test
-  void givenTable_whenItsPageIsMade_thenItIsTheOneInTheDocs() throws IOException {
+  void givenTable_whenItsPagesAreMade_thenTheyAreThoseInTheDocs() throws IOException {
     assertThat(execute("guarantees", "--markdown")).isZero();
-    if (Boolean.getBoolean("mortise.docs.update")) {
-      Files.writeString(PAGE, out.toString(UTF_8));
+    assertThatPageIs(PAGE, out.toString(UTF_8));
+    Set<Path> made = new TreeSet<>();
+    Path folder = PAGE.resolveSibling("guarantees");
+    for (StoreMode mode : GuaranteeTable.load().modes()) {
+      Path page = folder.resolve(GuaranteePage.file(mode.store()));
+      if (made.add(page)) {
+        assertThat(execute("guarantees", "--markdown", mode.store())).isZero();
+        assertThatPageIs(page, out.toString(UTF_8));
+      }
     }
-    List<String> made = out.toString(UTF_8).lines().toList();
-    List<String> there = Files.readAllLines(PAGE);
+    try (Stream<Path> files = Files.list(folder)) {
+      assertThat(files)
+          .as("pages of stores in the table")
+          .containsExactlyInAnyOrderElementsOf(made);
+    }
+  }
+
+  private static void assertThatPageIs(Path page, String text) throws IOException {
+    if (Boolean.getBoolean("mortise.docs.update")) {
+      Files.createDirectories(page.getParent());
+      Files.writeString(page, text);
+    }
+    List<String> made = text.lines().toList();
+    List<String> there = Files.readAllLines(page);
     int same = 0;
     while (same < Math.min(made.size(), there.size()) && made.get(same).equals(there.get(same))) {
       same++;
     }
     assertThat(made.size() == there.size() && same == made.size())
         .as(
-            "docs/guarantees.md is what guarantees.ini makes, up to line %d. Make it anew by"
-                + " -Dmortise.docs.update=true, see CONTRIBUTING.md, 'The guarantee table'",
-            same + 1)
+            "%s is what guarantees.ini makes, up to line %d. Make it anew by"
+                + " -Dmortise.docs.update=true, see docs/internals/verification.md, 'Guarantee table'",
+            ROOT.relativize(page), same + 1)
         .isTrue();
   }
 

@@ -30,7 +30,11 @@ class ModulePathTest {
             .map(Path::of)
             .filter(Files::exists)
             // ZooKeeper's jars share packages: no module graph can hold them (ADR 60).
-            .filter(path -> !path.getFileName().toString().matches("(mortise-)?zookeeper-.*"))
+            .filter(
+                path ->
+                    !path.getFileName()
+                        .toString()
+                        .matches("((mortise-)?zookeeper|mortise-curator)-.*"))
             .toArray(Path[]::new);
     Configuration resolved =
         ModuleLayer.boot()
@@ -43,7 +47,7 @@ class ModulePathTest {
     Class<?> service =
         layer.findLoader("io.mortise.core").loadClass(LockStoreProvider.class.getName());
     Set<String> onTheClassPath = names(ServiceLoader.load(LockStoreProvider.class));
-    onTheClassPath.removeIf(name -> name.startsWith("io.mortise.zookeeper."));
+    onTheClassPath.removeIf(name -> name.matches("io[.]mortise[.](zookeeper|curator)[.].*"));
     assertThat(names(ServiceLoader.load(layer, service))).isEqualTo(onTheClassPath);
   }
 

@@ -1,7 +1,8 @@
 /**
  * What each store guarantees under each fault, as {@code META-INF/mortise/guarantees.ini} in this
  * module's jar says it: start at {@link io.mortise.guarantee.GuaranteeTable}. The page
- * docs/guarantees.md, {@code mortise guarantees} and {@code mortise doctor} are made from it.
+ * docs/reference/guarantees.md, {@code mortise guarantees} and {@code mortise doctor} are made from
+ * it.
  */
 @NullMarked
 package io.mortise.guarantee;

@@ -29,8 +29,9 @@ public sealed interface Request {
    *     store may give fewer
    * @param tokenFloor every token granted is at least this; 0 for no floor
    * @param provenDead a session that {@link LockStore#judge} found ended: its holds on this lock
-   *     are ended first. The step compares this id only, and judges nobody by itself (DESIGN A2: a
-   *     condition on another session's time, read under an older snapshot, gives two holders)
+   *     are ended first. The step compares this id only, and judges nobody by itself
+   *     (invariants.md#judge-apart: a condition on another session's time, read under an older
+   *     snapshot, gives two holders)
    */
   record Acquire(
       LockName name,

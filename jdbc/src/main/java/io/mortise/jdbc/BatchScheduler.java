@@ -3,6 +3,7 @@ package io.mortise.jdbc;
 import io.mortise.LockName;
 import io.mortise.jdbc.Database.ErrorKind;
 import io.mortise.spi.Request;
+import io.mortise.spi.Ticker;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BatchScheduler {
   private final Database database;
+  private final Ticker ticker;
   private final TransactionRunner transactionRunner;
   private final ReplyDispatcher answers;
   private final BlockedRowQueue blockedRows;
@@ -34,11 +36,13 @@ final class BatchScheduler {
    */
   BatchScheduler(
       Database database,
+      Ticker ticker,
       TransactionRunner transactionRunner,
       ReplyDispatcher answers,
       BlockedRowQueue blockedRows,
       BooleanSupplier closed) {
     this.database = database;
+    this.ticker = ticker;
     this.transactionRunner = transactionRunner;
     this.answers = answers;
     this.blockedRows = blockedRows;
@@ -170,7 +174,7 @@ final class BatchScheduler {
   private void setAsideOrFail(StoreTask work, TransactionFailure transactionFailure) {
     if (transactionFailure.errorKind() == ErrorKind.BUSY
         && !closed.getAsBoolean()
-        && System.nanoTime() - work.since < database.retryTimeout().toNanos()) {
+        && ticker.nanos() - work.since < database.retryTimeout().toNanos()) {
       work.mayHaveRun |= transactionFailure.mayHaveRun();
       blockedRows.add(work);
     } else {

@@ -1,6 +1,7 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.Request;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -24,10 +25,15 @@ final class BlockedRowQueue {
 
   private static final long LONGEST = LOCK_WAIT.multipliedBy(10).toNanos();
 
+  private final Ticker ticker;
   private final Deque<StoreTask> tasks = new ArrayDeque<>();
   private long pause = SHORTEST;
   private volatile boolean empty = true;
   private volatile long until;
+
+  BlockedRowQueue(Ticker ticker) {
+    this.ticker = ticker;
+  }
 
   boolean isEmpty() {
     return empty;
@@ -35,7 +41,7 @@ final class BlockedRowQueue {
 
   /** How long to wait before what is here is tried again; not above 0 if it is time. */
   long nanosLeft() {
-    return until - System.nanoTime();
+    return until - ticker.nanos();
   }
 
   /** Whether it has to wait behind another of the same lock. */
@@ -74,7 +80,7 @@ final class BlockedRowQueue {
     if (tasks.isEmpty()) {
       pause = SHORTEST;
     } else if (!restedBefore) {
-      until = System.nanoTime() + pause / 2 + ThreadLocalRandom.current().nextLong(pause);
+      until = ticker.nanos() + pause / 2 + ThreadLocalRandom.current().nextLong(pause);
       pause = Math.min(2 * pause, LONGEST);
     }
   }

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.jdbc.Database.ErrorKind;
 import io.mortise.spi.SessionNotification;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +44,7 @@ final class ConnectionExecutor implements AutoCloseable {
   private static final long CALLER_PATIENCE = Duration.ofMillis(1).toNanos();
 
   private final Database database;
+  private final Ticker ticker;
   private final ConcurrentLinkedQueue<StoreTask> queue = new ConcurrentLinkedQueue<>();
   private final LeaderFollower leaderFollower;
   private final TransactionRunner transactionRunner;
@@ -53,7 +55,7 @@ final class ConnectionExecutor implements AutoCloseable {
 
   // Belong to whoever has the baton.
   private List<StoreTask> batch = new ArrayList<>();
-  private final BlockedRowQueue blockedRows = new BlockedRowQueue();
+  private final BlockedRowQueue blockedRows;
 
   /**
    * How many were served at a time lately. While the lane's thread wakes, others gather: who serves
@@ -70,18 +72,21 @@ final class ConnectionExecutor implements AutoCloseable {
   ConnectionExecutor(
       String name,
       Database database,
+      Ticker ticker,
       ReentrantLock transactionLock,
       Consumer<List<SessionNotification>> pendingNotifications) {
     this.database = database;
+    this.ticker = ticker;
+    this.blockedRows = new BlockedRowQueue(ticker);
     this.leaderFollower = new LeaderFollower(name, new ExecutorThreadTask());
-    this.transactionRunner = new TransactionRunner(database, transactionLock);
+    this.transactionRunner = new TransactionRunner(database, ticker, transactionLock);
     this.answers = new ReplyDispatcher(transactionRunner, pendingNotifications);
     this.batchScheduler =
-        new BatchScheduler(database, transactionRunner, answers, blockedRows, () -> closed);
+        new BatchScheduler(database, ticker, transactionRunner, answers, blockedRows, () -> closed);
   }
 
   void submit(StoreTask work) {
-    queue.add(work);
+    enqueue(work);
     if (!leaderFollower.tryLead()) {
       leaderFollower.expedite();
     } else if (isForCaller()) {
@@ -95,7 +100,7 @@ final class ConnectionExecutor implements AutoCloseable {
 
   /** As {@link #submit}, for what nobody waits for: it may travel with what comes next. */
   void submitLater(StoreTask work) {
-    queue.add(work);
+    enqueue(work);
     if (leaderFollower.tryLead()) {
       if (isForCaller()) {
         drain(true);
@@ -105,6 +110,11 @@ final class ConnectionExecutor implements AutoCloseable {
         leaderFollower.offerLeadLater();
       }
     }
+  }
+
+  private void enqueue(StoreTask work) {
+    work.since = ticker.nanos();
+    queue.add(work);
   }
 
   /** To be asked with the baton in hand: until it is closed, the lane's thread is there. */
@@ -205,7 +215,7 @@ final class ConnectionExecutor implements AutoCloseable {
       serveAll();
       return true;
     }
-    long began = System.nanoTime();
+    long began = ticker.nanos();
     long oldest = batch.get(0).since;
     long retryTimeout = database.retryTimeout().toNanos();
     for (int tries = 0; ; tries++) {
@@ -217,7 +227,7 @@ final class ConnectionExecutor implements AutoCloseable {
         answers.done(finished);
         return true;
       }
-      long now = System.nanoTime();
+      long now = ticker.nanos();
       if (transactionFailure.errorKind() == ErrorKind.BUSY
           && now - oldest < retryTimeout
           && !closed) {

@@ -4,6 +4,7 @@ import io.mortise.jdbc.Database.ErrorKind;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateException;
 import java.sql.Connection;
@@ -93,6 +94,7 @@ interface Dialect {
   /** How the server wakes this process, see {@link ServerDatabase#push}; null if it cannot. */
   default @Nullable NotificationListener push(
       String display,
+      Ticker ticker,
       ServerDatabase.ConnectionSource connectionSource,
       Map<SessionId, JdbcSession> sessions,
       NotificationListener.NotificationSender notificationSender,

@@ -1,11 +1,13 @@
 package io.mortise.jdbc;
 
 import io.mortise.StoreUnfitException;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -25,10 +27,14 @@ final class HostClock {
 
   private final boolean monotonic;
   private final long offset;
+  private final Ticker ticker;
+  private final InstantSource wall;
 
-  private HostClock(boolean monotonic, long offset) {
+  private HostClock(boolean monotonic, long offset, Ticker ticker, InstantSource wall) {
     this.monotonic = monotonic;
     this.offset = offset;
+    this.ticker = ticker;
+    this.wall = wall;
   }
 
   /** Whether setting the time of day leaves it alone. */
@@ -37,7 +43,7 @@ final class HostClock {
   }
 
   long micros() {
-    return monotonic ? offset + System.nanoTime() / 1000 : wall();
+    return monotonic ? offset + ticker.nanos() / 1000 : micros(wall);
   }
 
   /**
@@ -46,31 +52,16 @@ final class HostClock {
    *
    * @throws StoreUnfitException if this process cannot read that clock
    */
-  static HostClock agree(SessionRepository rows, String display) throws SQLException {
-    return agree(rows, display, boot());
-  }
-
-  /** The same, as long as nothing has to be written or refused for it; else null. */
-  static @Nullable HostClock agreed(Map<String, String> facts) {
-    String boot = boot();
-    return (boot.isEmpty() ? WALL : MONOTONIC).equals(facts.get("clock"))
-            && boot.equals(facts.get("boot"))
-        ? known(facts, boot)
-        : null;
-  }
-
-  private static HostClock known(Map<String, String> facts, String boot) {
-    return new HostClock(!boot.isEmpty(), Long.parseLong(facts.getOrDefault("offset_us", "0")));
-  }
-
-  static HostClock agree(SessionRepository rows, String display, String boot) throws SQLException {
+  static HostClock agree(SessionRepository rows, String display, Ticker ticker, InstantSource wall)
+      throws SQLException {
+    String boot = boot(ticker);
     String kind = boot.isEmpty() ? WALL : MONOTONIC;
     Map<String, String> facts = rows.facts();
     String known = facts.get("clock");
     if (known == null) {
       rows.putFact("clock", kind, true);
       rows.putFact("boot", boot, true);
-      HostClock fresh = started(boot, 0);
+      HostClock fresh = started(boot, 0, ticker, wall);
       rows.putFact("offset_us", Long.toString(fresh.offset), true);
       return fresh;
     }
@@ -84,7 +75,7 @@ final class HostClock {
     }
     String before = facts.getOrDefault("boot", "");
     if (before.equals(boot)) {
-      return known(facts, boot);
+      return known(facts, boot, ticker, wall);
     }
     if (before
         .substring(0, before.indexOf(' ') + 1)
@@ -96,29 +87,44 @@ final class HostClock {
               + "Start both processes in the same.");
     }
     rows.clearSessions();
-    HostClock fresh = started(boot, rows.latest());
+    HostClock fresh = started(boot, rows.latest(), ticker, wall);
     rows.putFact("boot", boot, false);
     rows.putFact("offset_us", Long.toString(fresh.offset), false);
     return fresh;
   }
 
-  /** Begins at the time of day, but never before what the file has seen. */
-  private static HostClock started(String boot, long latest) {
-    return new HostClock(
-        !boot.isEmpty(), boot.isEmpty() ? 0 : Math.max(wall(), latest) - System.nanoTime() / 1000);
+  /** The same, as long as nothing has to be written or refused for it; else null. */
+  static @Nullable HostClock agreed(Map<String, String> facts, Ticker ticker, InstantSource wall) {
+    String boot = boot(ticker);
+    return (boot.isEmpty() ? WALL : MONOTONIC).equals(facts.get("clock"))
+            && boot.equals(facts.get("boot"))
+        ? known(facts, boot, ticker, wall)
+        : null;
   }
 
-  private static long wall() {
-    return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+  private static HostClock known(
+      Map<String, String> facts, String boot, Ticker ticker, InstantSource wall) {
+    long offset = Long.parseLong(facts.getOrDefault("offset_us", "0"));
+    return new HostClock(!boot.isEmpty(), offset, ticker, wall);
+  }
+
+  /** Begins at the time of day, but never before what the file has seen. */
+  private static HostClock started(String boot, long latest, Ticker ticker, InstantSource wall) {
+    long offset = boot.isEmpty() ? 0 : Math.max(micros(wall), latest) - ticker.nanos() / 1000;
+    return new HostClock(!boot.isEmpty(), offset, ticker, wall);
+  }
+
+  private static long micros(InstantSource wall) {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, wall.instant());
   }
 
   /** Names this boot and its time namespace; empty if there is no clock common to all processes. */
-  private static String boot() {
+  private static String boot(Ticker ticker) {
     try {
       Path id = Path.of("/proc/sys/kernel/random/boot_id");
       double uptime =
           Double.parseDouble(Files.readString(Path.of("/proc/uptime")).split(" ", 2)[0]);
-      long nanos = System.nanoTime();
+      long nanos = ticker.nanos();
       if (nanos < 0 || nanos / 1e9 > uptime + 1) {
         // Not the monotonic clock of the system.
         return "";

@@ -1,6 +1,7 @@
 package io.mortise.jdbc;
 
 import io.mortise.LockName;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.jdbc.Database.ErrorKind;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
@@ -10,6 +11,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
@@ -36,6 +38,7 @@ final class JdbcSession implements StoreSession {
   private static final int REMEMBERED = 1000;
 
   private final JdbcLockStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
 
@@ -75,10 +78,12 @@ final class JdbcSession implements StoreSession {
 
   JdbcSession(
       JdbcLockStore store,
+      Ticker ticker,
       SessionSpec spec,
       Consumer<SessionNotification> hints,
       boolean countsHolds) {
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.hints = hints;
     this.sessionLivenessCache = new SessionLivenessCache();
@@ -107,11 +112,7 @@ final class JdbcSession implements StoreSession {
   private boolean isRefused(Request request, Consumer<Reply> sink) {
     boolean refused = closed;
     if (refused) {
-      sink.accept(
-          new Reply.Refused(
-              request.attempt(),
-              Reply.RefusalReason.SESSION_GONE,
-              "The session of this attempt has been closed."));
+      sink.accept(Refusals.sessionClosed(request.attempt()));
     }
     return refused;
   }
@@ -124,7 +125,7 @@ final class JdbcSession implements StoreSession {
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
     if (closed) {
-      return CompletableFuture.completedFuture(new Renewal.Lost("the session has been closed"));
+      return CompletableFuture.completedFuture(Refusals.SESSION_CLOSED);
     }
     if (previous != 0 && store.isReplaced()) {
       // Others may hold already what this session believes to hold.
@@ -387,7 +388,7 @@ final class JdbcSession implements StoreSession {
           || store.isStrict()) {
         return storeConnection.fast.alone(request, storeConnection::now);
       }
-      long sent = System.nanoTime();
+      long sent = ticker.nanos();
       long aliveUntil = sessionLivenessCache.until(storeConnection, sent);
       if (aliveUntil != 0) {
         return storeConnection.fast.seen(acquire, aliveUntil);

@@ -5,6 +5,8 @@ import io.mortise.StoreUnfitException;
 import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -30,11 +32,12 @@ import javax.sql.DataSource;
  *   <li>{@code create=false} forbids to make file and tables, which is done on first use otherwise
  *   <li>{@code user}, {@code password} and {@code maxInFlight} for servers and H2: the last bounds
  *       how long a request can be under way; default {@code 5s}
- *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see docs/jdbc.md
+ *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see
+ *       docs/guides/behind-pgbouncer.md
  * </ul>
  *
- * <p>A server's driver is handed the parameters of its own that docs/jdbc.md lists, and no others;
- * a name that nobody knows is refused. A password is never shown.
+ * <p>A server's driver is handed the parameters of its own that docs/stores lists, and no others; a
+ * name that nobody knows is refused. A password is never shown.
  */
 public final class JdbcStore {
   private static final Set<String> PARAMETERS =
@@ -133,8 +136,10 @@ public final class JdbcStore {
     url.allowOnly(PARAMETERS);
     SqlText text = new SqlText("sqlite", prefix(url));
     boolean strict = url.flag("strict-expiry", false);
-    return JdbcLockStore.over(SqliteFile.open(url, text, namespace(url), url.flag("create", true)))
-        .expiring(strict);
+    SqliteFile file =
+        SqliteFile.open(
+            url, text, namespace(url), url.flag("create", true), Ticker.SYSTEM, WallClock.SYSTEM);
+    return JdbcLockStore.over(file, Ticker.SYSTEM).expiring(strict);
   }
 
   private static Dialect pooled(Dialect dialect, StoreUrl url) {
@@ -187,7 +192,8 @@ public final class JdbcStore {
             namespace(url),
             maxInFlight(url, dialect));
     boolean strict = url.flag("strict-expiry", false);
-    return JdbcLockStore.over(database.prepare(url.flag("create", true))).expiring(strict);
+    return JdbcLockStore.over(database.prepare(url.flag("create", true)), Ticker.SYSTEM)
+        .expiring(strict);
   }
 
   private static Duration maxInFlight(StoreUrl url, Dialect dialect) {

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -49,6 +50,7 @@ final class NotificationPoller implements AutoCloseable {
   private static final Duration HOLDERS_POLL = Duration.ofMillis(50);
 
   private final String name;
+  private final Ticker ticker;
   private final @Nullable FileNotifier fileNotifier;
   private final NotificationReader reader;
   private final Supplier<Duration> poll;
@@ -59,14 +61,17 @@ final class NotificationPoller implements AutoCloseable {
   private volatile boolean awake;
 
   /** When somebody began to wait, or news came. */
-  private volatile long lastChange = System.nanoTime();
+  private volatile long lastChange;
 
   NotificationPoller(
       String name,
+      Ticker ticker,
       @Nullable FileNotifier fileNotifier,
       NotificationReader reader,
       Supplier<Duration> poll) {
     this.name = name;
+    this.ticker = ticker;
+    this.lastChange = ticker.nanos();
     this.fileNotifier = fileNotifier;
     this.reader = reader;
     this.poll = poll;
@@ -141,7 +146,7 @@ final class NotificationPoller implements AutoCloseable {
 
   /** Somebody waits now: a sleeper that no bell wakes must look more often. */
   void onWaiterAdded() {
-    lastChange = System.nanoTime();
+    lastChange = ticker.nanos();
     if (!awake) {
       LockSupport.unpark(thread);
     }
@@ -200,7 +205,7 @@ final class NotificationPoller implements AutoCloseable {
     long often = poll.get().toNanos();
     long pause =
         waits
-            ? pause(often, ahead, System.nanoTime() - lastChange)
+            ? pause(often, ahead, ticker.nanos() - lastChange)
             : holds
                 ? Math.max(often * HOLDERS_POLL_FACTOR, HOLDERS_POLL.toNanos())
                 : IDLE.toNanos();
@@ -229,7 +234,7 @@ final class NotificationPoller implements AutoCloseable {
         // There may be more.
       }
       if (session.pushedTo() != before) {
-        lastChange = System.nanoTime();
+        lastChange = ticker.nanos();
       }
     } catch (Exception e) {
       // The renewal brings the same news, and tells of an outage.

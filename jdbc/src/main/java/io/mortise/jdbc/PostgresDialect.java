@@ -6,6 +6,7 @@ import io.mortise.jdbc.driver.EagerSocketFactory;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -203,6 +204,7 @@ final class PostgresDialect implements Dialect {
   @Override
   public @Nullable NotificationListener push(
       String display,
+      Ticker ticker,
       ServerDatabase.ConnectionSource connectionSource,
       Map<SessionId, JdbcSession> sessions,
       NotificationListener.NotificationSender notificationSender,
@@ -218,7 +220,7 @@ final class PostgresDialect implements Dialect {
       return null;
     }
     return new PostgresListener(
-        driver, display, connectionSource, sessions, notificationSender, look, maxInFlight);
+        driver, display, ticker, connectionSource, sessions, notificationSender, look, maxInFlight);
   }
 
   /** The driver has to tell whether the server itself is at the other end. */

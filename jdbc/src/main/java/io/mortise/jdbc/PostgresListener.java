@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.spi.Ticker;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -45,6 +46,7 @@ final class PostgresListener implements NotificationListener {
 
   private final PostgresDriver driver;
   private final String display;
+  private final Ticker ticker;
   private final ServerDatabase.ConnectionSource source;
   private final Map<SessionId, JdbcSession> sessions;
   private final NotificationSender notificationSender;
@@ -78,6 +80,7 @@ final class PostgresListener implements NotificationListener {
   PostgresListener(
       PostgresDriver driver,
       String display,
+      Ticker ticker,
       ServerDatabase.ConnectionSource source,
       Map<SessionId, JdbcSession> sessions,
       NotificationSender notificationSender,
@@ -85,6 +88,7 @@ final class PostgresListener implements NotificationListener {
       Duration check) {
     this.driver = driver;
     this.display = display;
+    this.ticker = ticker;
     this.source = source;
     this.sessions = sessions;
     this.notificationSender = notificationSender;
@@ -118,7 +122,7 @@ final class PostgresListener implements NotificationListener {
   }
 
   private void run() {
-    lastWanted = System.nanoTime();
+    lastWanted = ticker.nanos();
     while (!closed && !gaveUp) {
       try {
         if (isWanted()) {
@@ -145,7 +149,7 @@ final class PostgresListener implements NotificationListener {
   }
 
   private boolean isWanted() {
-    long now = System.nanoTime();
+    long now = ticker.nanos();
     for (JdbcSession session : sessions.values()) {
       if (session.isWaiting() || session.isHolding()) {
         lastWanted = now;
@@ -171,7 +175,7 @@ final class PostgresListener implements NotificationListener {
       // A pool may give them without, and gets them back so: LISTEN would wait for a commit.
       autoCommitted = made.getAutoCommit();
       made.setAutoCommit(true);
-      lastHeard = System.nanoTime();
+      lastHeard = ticker.nanos();
     }
     boolean isNew = false;
     for (SessionId session : sessions.keySet()) {
@@ -201,7 +205,7 @@ final class PostgresListener implements NotificationListener {
     String probe = PROBE + ThreadLocalRandom.current().nextLong();
     expected = probe;
     sent = false;
-    sentAt = System.nanoTime();
+    sentAt = ticker.nanos();
     notificationSender
         .sendNotification(PostgresNotificationCodec.channel(listening.iterator().next()), probe)
         .whenComplete(
@@ -218,7 +222,7 @@ final class PostgresListener implements NotificationListener {
       return;
     }
     boolean heard = driver.await(current, WAIT, this::take);
-    long now = System.nanoTime();
+    long now = ticker.nanos();
     if (heard) {
       lastHeard = now;
     } else if (now - lastHeard > check.toNanos()) {

@@ -6,6 +6,7 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
+import io.mortise.spi.Ticker;
 import java.net.UnknownHostException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -431,11 +432,18 @@ final class ServerDatabase implements Database {
    * @param look makes somebody read the news at once
    */
   @Nullable NotificationListener push(
+      Ticker ticker,
       Map<SessionId, JdbcSession> sessions,
       NotificationListener.NotificationSender notificationSender,
       Runnable look) {
     return dialect.push(
-        profile.display(), source, sessions, notificationSender, look, profile.maxInFlight());
+        profile.display(),
+        ticker,
+        source,
+        sessions,
+        notificationSender,
+        look,
+        profile.maxInFlight());
   }
 
   /** Which sessions need no hint by the server; none until this is called. */

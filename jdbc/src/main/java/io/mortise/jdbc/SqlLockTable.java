@@ -2,12 +2,12 @@ package io.mortise.jdbc;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
-import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -74,7 +74,7 @@ final class SqlLockTable {
     AttemptId attempt = request.attempt();
     LockRow lock = rows.lock(request.name().value());
     if (left(attempt.session().value(), now) == 0) {
-      return sessionGone(attempt);
+      return Refusals.sessionGone(attempt);
     }
     if (lock == null) {
       lock = new LockRow(request.name().value(), request.mode().capacity(), now);
@@ -86,18 +86,15 @@ final class SqlLockTable {
     touch(lock, now);
     recount(lock);
     if (lock.capacity != request.mode().capacity()) {
-      return new Reply.Refused(
-          attempt, RefusalReason.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
+      return Refusals.capacityDiffers(
+          attempt, request.name(), lock.capacity, request.mode().capacity());
     }
     String encoded = attempt.encoded();
     endHoldsThatAreOver(lock, request.name(), request.provenDead(), now);
     HoldRow hold = hold(lock, encoded);
     if (hold == null && encoded.equals(lock.ended)) {
       save(lock);
-      return new Reply.Refused(
-          attempt,
-          lock.endedHow == EndReason.EVICTED ? RefusalReason.EVICTED : RefusalReason.ENDED,
-          "The attempt has ended: " + lock.endedHow + ".");
+      return Refusals.ended(attempt, lock.endedHow);
     }
     if (hold == null) {
       QueueRemainder queueRemainder = serveQueue(lock, request.name(), encoded, now);
@@ -256,25 +253,18 @@ final class SqlLockTable {
     AttemptId attempt = request.attempt();
     LockRow lock = find(request.name(), now);
     if (left(attempt.session().value(), now) == 0) {
-      return sessionGone(attempt);
+      return Refusals.sessionGone(attempt);
     }
     HoldRow hold = lock == null ? null : hold(lock, attempt.encoded());
     if (lock == null || hold == null || hold.isOver(now) || hold.evicted) {
-      return new Reply.Refused(
-          attempt,
-          RefusalReason.NOT_HELD,
-          "The attempt does not hold lock '" + request.name() + "'.");
+      return Refusals.notHeld(attempt, request.name());
     }
     Mode mode = request.mode();
     if (lock.capacity != mode.capacity()) {
-      return new Reply.Refused(
-          attempt, RefusalReason.CAPACITY_DIFFERS, differs(request.name(), lock, mode));
+      return Refusals.capacityDiffers(attempt, request.name(), lock.capacity, mode.capacity());
     }
     if (mode.weight() > hold.weight) {
-      return new Reply.Refused(
-          attempt,
-          RefusalReason.UNSUPPORTED,
-          "A hold on lock '" + request.name() + "' cannot be widened.");
+      return Refusals.cannotWiden(attempt, request.name());
     }
     lock.used -= hold.weight - mode.weight();
     lock.dirty = true;
@@ -603,23 +593,6 @@ final class SqlLockTable {
   private long holderLeft(String session, long now) throws SQLException {
     SessionRepository.SessionRow found = rows.session(session);
     return found == null || found.isAheadOfClock(now) ? 0 : found.left(now);
-  }
-
-  private static Reply.Refused sessionGone(AttemptId attempt) {
-    return new Reply.Refused(
-        attempt,
-        RefusalReason.SESSION_GONE,
-        "The session of this attempt is not alive in the store.");
-  }
-
-  private static String differs(LockName name, LockRow lock, Mode mode) {
-    return String.format(
-        "Lock '%s' exists as %s, not as %s. Use it as that, or another name.",
-        name, kind(lock.capacity), kind(mode.capacity()));
-  }
-
-  private static String kind(int capacity) {
-    return capacity == Mode.SHARERS ? "a lock" : "a semaphore of " + capacity + " permits";
   }
 
   static Duration micros(long micros) {

@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -47,12 +48,12 @@ final class SqlSessionTable {
     if (!rows.renewSession(id, previous, next, expiresAt, lives, dead)) {
       SessionRepository.SessionRow sessionRow = rows.session(id);
       if (sessionRow != null && sessionRow.expiresAt() > dead) {
-        return new Renewal.Lost("another process renews the same session");
+        return Refusals.RENEWED_BY_ANOTHER;
       }
       rows.deleteSession(id);
       rows.forgetAll(id);
       if (previous != 0) {
-        return new Renewal.Lost("the session expired in the store");
+        return Refusals.SESSION_EXPIRED;
       }
       rows.insertSession(id, next, expiresAt, lives, spec.client().encoded());
     }

@@ -8,6 +8,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileStore;
@@ -25,6 +26,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -60,6 +62,9 @@ final class SqliteFile implements Database {
    */
   private static final Duration OPENING = Duration.ofSeconds(30);
 
+  /** For how long one look at the file is good. */
+  private static final long LOOK_NANOS = 1_000_000;
+
   private static final String VERSION = "1";
 
   /** Why a file must not have a second name, and what to do. */
@@ -94,6 +99,8 @@ final class SqliteFile implements Database {
   private final SqlText text;
   private final String namespace;
   private final StoreProfile profile;
+  private final Ticker ticker;
+  private final InstantSource wall;
   private final HostClock clock;
   private volatile Predicate<SessionId> hasEnded = session -> false;
 
@@ -101,6 +108,9 @@ final class SqliteFile implements Database {
   private final Map<Connection, WriteAheadLog> writeAheadLogs = new ConcurrentHashMap<>();
 
   private volatile boolean logIsReplaced;
+
+  /** When the file was last found to be the one that was opened. */
+  private volatile long lookedAt;
 
   /**
    * The write-ahead log and its index, by which processes see each other's commits and locks. They
@@ -113,7 +123,14 @@ final class SqliteFile implements Database {
     }
   }
 
-  private SqliteFile(Path file, Path real, SqlText text, String namespace, boolean create) {
+  private SqliteFile(
+      Path file,
+      Path real,
+      SqlText text,
+      String namespace,
+      boolean create,
+      Ticker ticker,
+      InstantSource wall) {
     this.file = file;
     this.real = real;
     this.text = text;
@@ -125,6 +142,9 @@ final class SqliteFile implements Database {
             MAX_IN_FLIGHT,
             Duration.ofMillis(100),
             Duration.ofMillis(10));
+    this.ticker = ticker;
+    this.wall = wall;
+    this.lookedAt = ticker.nanos() - LOOK_NANOS;
     this.clock = prepare(create);
     this.key = keyOnceOpen();
   }
@@ -146,7 +166,13 @@ final class SqliteFile implements Database {
   }
 
   /** Checks the place, makes the file and the tables if they are missing. Blocks. */
-  static SqliteFile open(StoreUrl url, SqlText text, String namespace, boolean create) {
+  static SqliteFile open(
+      StoreUrl url,
+      SqlText text,
+      String namespace,
+      boolean create,
+      Ticker ticker,
+      InstantSource wall) {
     String name = url.base().substring(SCHEME.length() + 1);
     if (name.isEmpty()
         || name.startsWith(":")
@@ -164,7 +190,7 @@ final class SqliteFile implements Database {
       throw new IllegalArgumentException(
           "Store URL '" + url + "' names no file: " + e.getMessage(), e);
     }
-    return new SqliteFile(file, makeFile(file, create), text, namespace, create);
+    return new SqliteFile(file, makeFile(file, create), text, namespace, create, ticker, wall);
   }
 
   /** The path without links, which is the same whatever name it was opened by. */
@@ -269,7 +295,7 @@ final class SqliteFile implements Database {
    * new connection would be one more that is in the way of the others.
    */
   private HostClock prepare(boolean create) {
-    long limit = System.nanoTime() + OPENING.toNanos();
+    long limit = ticker.nanos() + OPENING.toNanos();
     Connection connection = null;
     try {
       for (int tries = 0; ; tries++) {
@@ -281,7 +307,7 @@ final class SqliteFile implements Database {
           connection.close();
           return agreed;
         } catch (SQLException e) {
-          if (errorKind(e) != ErrorKind.BUSY || System.nanoTime() > limit) {
+          if (errorKind(e) != ErrorKind.BUSY || ticker.nanos() > limit) {
             throw refusal(e);
           }
           BackOff.pause(tries);
@@ -326,7 +352,7 @@ final class SqliteFile implements Database {
   /** Null if something has to be written first. */
   private @Nullable HostClock agreed(LockRepository lockRepository) throws SQLException {
     Map<String, String> facts = lockRepository.facts();
-    return VERSION.equals(facts.get("schema")) ? HostClock.agreed(facts) : null;
+    return VERSION.equals(facts.get("schema")) ? HostClock.agreed(facts, ticker, wall) : null;
   }
 
   private HostClock make(Statement statement, LockRepository lockRepository, boolean create)
@@ -360,7 +386,7 @@ final class SqliteFile implements Database {
                 + VERSION
                 + ". Use one release for all processes.");
       }
-      HostClock agreed = HostClock.agree(lockRepository, profile.display());
+      HostClock agreed = HostClock.agree(lockRepository, profile.display(), ticker, wall);
       statement.execute("COMMIT");
       return agreed;
     } catch (SQLException | RuntimeException e) {
@@ -442,7 +468,12 @@ final class SqliteFile implements Database {
     logIsReplaced |=
         writeAheadLogs.entrySet().stream()
             .anyMatch(open -> open.getValue().isReplacedBy(now) && !isClosed(open.getKey()));
-    return isReplaced();
+    boolean replaced = logIsReplaced || isFileReplaced();
+    if (replaced) {
+      // No transaction may go by an earlier look.
+      lookedAt = ticker.nanos() - LOOK_NANOS;
+    }
+    return replaced;
   }
 
   private static boolean isClosed(Connection connection) {
@@ -465,11 +496,27 @@ final class SqliteFile implements Database {
     }
   }
 
+  /**
+   * Looks at the file once in a while, as a look takes a tenth of a short transaction. A hold that
+   * was given in between is found to be lost by the next renewal.
+   */
   @Override
   public boolean isReplaced() {
     if (logIsReplaced) {
       return true;
     }
+    long now = ticker.nanos();
+    if (now - lookedAt < LOOK_NANOS) {
+      return false;
+    }
+    if (isFileReplaced()) {
+      return true;
+    }
+    lookedAt = now;
+    return false;
+  }
+
+  private boolean isFileReplaced() {
     try {
       return !Objects.equals(key, keyOf(real));
     } catch (NoSuchFileException e) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Something to be done on a lane. */
 abstract class StoreTask {
-  /** When it was handed in, by {@link System#nanoTime()}. */
-  final long since = System.nanoTime();
+  /** When it was handed in, by the ticker of the lane, which sets it before it queues the task. */
+  long since;
 
   /**
    * Whether it was sent with others, of which some may have been done when that failed. Belongs to

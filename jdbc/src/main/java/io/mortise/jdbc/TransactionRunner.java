@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.Database.ErrorKind;
 import io.mortise.spi.SessionNotification;
+import io.mortise.spi.Ticker;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
@@ -19,6 +20,7 @@ final class TransactionRunner {
   private static final Logger LOG = LoggerFactory.getLogger(TransactionRunner.class);
 
   private final Database database;
+  private final Ticker ticker;
   private final ReentrantLock transactionLock;
   private @Nullable StoreConnection storeConnection;
   private long lastUsed;
@@ -27,8 +29,9 @@ final class TransactionRunner {
   /**
    * @param transactionLock held while a transaction runs
    */
-  TransactionRunner(Database database, ReentrantLock transactionLock) {
+  TransactionRunner(Database database, Ticker ticker, ReentrantLock transactionLock) {
     this.database = database;
+    this.ticker = ticker;
     this.transactionLock = transactionLock;
   }
 
@@ -78,13 +81,13 @@ final class TransactionRunner {
   @Nullable TransactionFailure attempt(ConnectionAction doing, boolean[] sent) {
     boolean sentAtFirst = sent[0];
     StoreConnection before = storeConnection;
-    long began = System.nanoTime();
+    long began = ticker.nanos();
     TransactionFailure first = attemptOnce(doing, sent);
     if (first == null
         || first.errorKind() != ErrorKind.BROKEN
         || before == null
         || database.callerRuns()
-        || System.nanoTime() - began > database.retryTimeout().dividedBy(2).toNanos()) {
+        || ticker.nanos() - began > database.retryTimeout().dividedBy(2).toNanos()) {
       return first;
     }
     LOG.debug("Once more on a new connection to {}", database.profile().display());
@@ -97,7 +100,7 @@ final class TransactionRunner {
     boolean connected = false;
     transactionLock.lock();
     try {
-      long now = System.nanoTime();
+      long now = ticker.nanos();
       if (isStale() && database.borrows()) {
         detach();
       } else if (isStale()) {
@@ -143,7 +146,7 @@ final class TransactionRunner {
   }
 
   private boolean isStale() {
-    return System.nanoTime() - lastUsed > database.idleLimit().toNanos();
+    return ticker.nanos() - lastUsed > database.idleLimit().toNanos();
   }
 
   private void transact(StoreConnection current, List<StoreTask> tasks, boolean[] sent)

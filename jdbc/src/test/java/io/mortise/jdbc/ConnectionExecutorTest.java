@@ -13,7 +13,8 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
-import io.mortise.testkit.RerunIfPaused;
+import io.mortise.spi.Ticker;
+import io.mortise.testkit.ManualTime;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -29,29 +30,25 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ConnectionExecutorTest {
   @Test
-  @RerunIfPaused
   void givenConnectionThatWasIdleForTooLong_whenWorkComes_thenItGetsANewOne() {
+    ManualTime time = new ManualTime();
     try (ServerDatabase h2 = database("lane")) {
       ShortIdleDatabase database = new ShortIdleDatabase(h2);
       try (ConnectionExecutor connectionExecutor =
-          new ConnectionExecutor("lane", database, new ReentrantLock(), notifications -> {})) {
+          new ConnectionExecutor(
+              "lane", database, time, new ReentrantLock(), notifications -> {})) {
         work(connectionExecutor);
+        time.advance(ShortIdleDatabase.LIMIT);
         work(connectionExecutor);
         assertThat(database.connections).hasValue(1);
-        Awaitility.await()
-            .pollInterval(ShortIdleDatabase.LIMIT.multipliedBy(2))
-            .atMost(Duration.ofSeconds(10))
-            .until(
-                () -> {
-                  work(connectionExecutor);
-                  return database.connections.get() > 1;
-                });
+        time.advance(ShortIdleDatabase.LIMIT.plusNanos(1));
+        work(connectionExecutor);
+        assertThat(database.connections).hasValue(2);
       }
     }
   }
@@ -60,7 +57,8 @@ class ConnectionExecutorTest {
   void givenConnectionOfAPool_whenItWasIdleForTooLong_thenItGoesBackAsItWas() {
     try (ServerDatabase h2 = database("pool")) {
       PooledDatabase database = new PooledDatabase(h2);
-      TransactionRunner transactionRunner = new TransactionRunner(database, new ReentrantLock());
+      TransactionRunner transactionRunner =
+          new TransactionRunner(database, Ticker.SYSTEM, new ReentrantLock());
       for (int i = 0; i < 3; i++) {
         assertThat(transactionRunner.attempt(StoreConnection::now, new boolean[1])).isNull();
       }
@@ -76,7 +74,11 @@ class ConnectionExecutorTest {
     try (ServerDatabase h2 = database("help");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
-                "lane", new CallerHelpedDatabase(h2), new ReentrantLock(), notifications -> {})) {
+                "lane",
+                new CallerHelpedDatabase(h2),
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
       // The first connects, which a caller does not.
       work(connectionExecutor);
       int own = 0;
@@ -114,7 +116,11 @@ class ConnectionExecutorTest {
     try (ServerDatabase h2 = database("many");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
-                "lane", new CallerHelpedDatabase(h2), new ReentrantLock(), notifications -> {})) {
+                "lane",
+                new CallerHelpedDatabase(h2),
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
       List<Future<?>> all = new ArrayList<>();
       for (int t = 0; t < 8; t++) {
         boolean helps = t < 6;
@@ -151,7 +157,11 @@ class ConnectionExecutorTest {
     try (ServerDatabase h2 = database("first");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
-                "lane", new SingleThreadDatabase(h2), new ReentrantLock(), notifications -> {})) {
+                "lane",
+                new SingleThreadDatabase(h2),
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
       CountDownLatch free = keepBusy(connectionExecutor);
       for (String what : List.of("take a", "take b", "give c", "give a", "take c")) {
         connectionExecutor.submit(new RecordingTask(what, served));
@@ -177,6 +187,7 @@ class ConnectionExecutorTest {
                     return serving();
                   }
                 },
+                Ticker.SYSTEM,
                 new ReentrantLock(),
                 notifications -> {})) {
       CountDownLatch free = keepBusy(connectionExecutor);

@@ -1,15 +1,15 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.model.Model;
-import io.mortise.testkit.model.PackedState;
+import io.mortise.verification.model.Model;
+import io.mortise.verification.model.PackedState;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock's row and the rows of those who wait for it, under READ COMMITTED (DESIGN A3). A statement
- * that waited for the lock's row sees its newest version, and the waiters as they were when it
- * began. So who finds waiters counted in the row first locks it, and looks at them in a statement
- * after that.
+ * A lock's row and the rows of those who wait for it, under READ COMMITTED
+ * (invariants.md#queue-count-in-row). A statement that waited for the lock's row sees its newest
+ * version, and the waiters as they were when it began. So who finds waiters counted in the row
+ * first locks it, and looks at them in a statement after that.
  *
  * <p>Broken is: the lock is free, or belongs to somebody who gave up, while somebody waits and
  * nobody is at work; the row counts other waiters than there are; somebody believes that he holds

@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
-import static io.mortise.testkit.model.ModelAssert.assertBroken;
-import static io.mortise.testkit.model.ModelAssert.assertSafe;
+import static io.mortise.verification.model.ModelAssert.assertBroken;
+import static io.mortise.verification.model.ModelAssert.assertSafe;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

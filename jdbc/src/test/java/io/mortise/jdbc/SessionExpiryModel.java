@@ -1,15 +1,16 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.model.Model;
-import io.mortise.testkit.model.PackedState;
+import io.mortise.verification.model.Model;
+import io.mortise.verification.model.PackedState;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may take a lock from a holder that seems to be dead, under READ COMMITTED (DESIGN A2). A
- * statement that waited for a row looks at the newest version of that row, but at all other rows as
- * they were when it began. Processes open sessions, a few each, renew them or lose them, take the
- * lock and give it back; a session's row is over only when its owner has ceased to count on it.
+ * Who may take a lock from a holder that seems to be dead, under READ COMMITTED
+ * (invariants.md#judge-apart). A statement that waited for a row looks at the newest version of
+ * that row, but at all other rows as they were when it began. Processes open sessions, a few each,
+ * renew them or lose them, take the lock and give it back; a session's row is over only when its
+ * owner has ceased to count on it.
  *
  * <p>Broken is: somebody believes that he holds, and the row says otherwise.
  */

@@ -2,12 +2,12 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.testkit.mutant.EquivalentMutants;
-import io.mortise.testkit.mutant.MutantLog;
-import io.mortise.testkit.mutant.MutationOperators;
-import io.mortise.testkit.mutant.MutationTestRunner;
-import io.mortise.testkit.mutant.MutationTestRunner.TestStage;
-import io.mortise.testkit.mutant.ScriptMutant;
+import io.mortise.verification.mutant.EquivalentMutants;
+import io.mortise.verification.mutant.MutantLog;
+import io.mortise.verification.mutant.MutationOperators;
+import io.mortise.verification.mutant.MutationTestRunner;
+import io.mortise.verification.mutant.MutationTestRunner.TestStage;
+import io.mortise.verification.mutant.ScriptMutant;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +42,7 @@ class SqlMutantsTest {
           Set.of(
               PostgresServers.class.getName(),
               MySqlServers.class.getName(),
-              "io.mortise.jdbc.sql.TestServers"));
+              "io.mortise.sql.TestServers"));
 
   /** A run of the differential test that fails is all that is wanted, not the shortest. */
   @BeforeAll
@@ -121,12 +121,7 @@ class SqlMutantsTest {
         "MariaDbClientTest",
         "MySqlFailureTest",
         "ContendedRequestTest",
-        "MariaDbClockTest"),
-    SQL_H2("sql/h2"),
-    SQL_SQLITE("sql/sqlite"),
-    SQL_POSTGRESQL("sql/postgresql"),
-    SQL_MYSQL("sql/mysql"),
-    SQL_MARIADB("sql/mariadb");
+        "MariaDbClockTest");
 
     @SuppressWarnings("ImmutableEnumChecker") // List.of
     final List<String> folders;
@@ -158,28 +153,9 @@ class SqlMutantsTest {
       return Stream.concat(statements.stream(), Stream.of(differential)).toArray(String[]::new);
     }
 
-    /** The helpers on one database. */
-    MutantTarget(String folder) {
-      this.folders = List.of(folder, "sql/shared");
-      this.testStages =
-          List.of(
-              // Locks of a session are those of the whole server.
-              TestStage.oneByOne(
-                  in(
-                      "sql.HelperStatementsTest",
-                      "sql.VersionedUpdateTest",
-                      "sql.FencedUpdateTest",
-                      "sql.InsertOnceTest",
-                      "sql.SqlFenceTest",
-                      "sql.OnceTest",
-                      "sql.TransactionLocksTest",
-                      "sql.SessionLocksTest",
-                      "sql.ExamplesTest")));
-    }
-
     /** The name of the database. */
     String database() {
-      return folders.get(0).replace("sql/", "");
+      return folders.get(0);
     }
 
     /** Of the statements that it uses: its own, and of others' those that it has not. */

@@ -36,7 +36,10 @@ class QuorumRules {
     return true;
   }
 
-  /** Whether a vote ends for good with the session, in that member, that it was given to (A4). */
+  /**
+   * Whether a vote ends for good with the session, in that member, that it was given to
+   * (invariants.md#votes-end-with-session).
+   */
   boolean votesEndWithTheirSession() {
     return true;
   }

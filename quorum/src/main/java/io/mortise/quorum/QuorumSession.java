@@ -2,6 +2,7 @@ package io.mortise.quorum;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
@@ -28,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * <p><b>A lock is held</b> by the votes of the members that granted it, each of which hangs on the
  * session there. Where a member has lost its session (it expired, the member forgot it), the votes
  * are gone for good, though the session goes on with a new one in that member: a majority of
- * sessions that live says nothing about a lock that another majority had granted (design note A4).
+ * sessions that live says nothing about a lock that another majority had granted
+ * (invariants.md#votes-end-with-session).
  *
  * <p><b>The whole session</b> is renewed when a majority of members renewed theirs, and lost when a
  * majority has lost theirs.
@@ -218,7 +220,7 @@ final class QuorumSession implements StoreSession {
     Reply refusal = store.profile().refusal(request).orElse(null);
     boolean over = closed || (renewing.isOver() && !(request instanceof Request.Abandon));
     if (refusal == null && over) {
-      refusal = gone(request);
+      refusal = Refusals.sessionGone(request.attempt());
     }
     if (refusal != null) {
       sink.accept(refusal);
@@ -237,11 +239,6 @@ final class QuorumSession implements StoreSession {
     } finally {
       quorumStripe.unlock();
     }
-  }
-
-  private Reply gone(Request request) {
-    return new Reply.Refused(
-        request.attempt(), RefusalReason.SESSION_GONE, "Session '" + spec.id() + "' has ended.");
   }
 
   private void acquire(QuorumStripe quorumStripe, Request.Acquire request, Consumer<Reply> sink) {
@@ -442,7 +439,7 @@ final class QuorumSession implements StoreSession {
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
     if (closed) {
-      return CompletableFuture.completedFuture(new Renewal.Lost("the session was closed"));
+      return CompletableFuture.completedFuture(Refusals.SESSION_CLOSED);
     }
     return renewing.renew(previous, next, seen, box);
   }

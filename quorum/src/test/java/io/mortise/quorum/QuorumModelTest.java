@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
-import static io.mortise.testkit.model.ModelAssert.assertBroken;
-import static io.mortise.testkit.model.ModelAssert.assertSafe;
+import static io.mortise.verification.model.ModelAssert.assertBroken;
+import static io.mortise.verification.model.ModelAssert.assertSafe;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
-import io.mortise.testkit.model.Model;
-import io.mortise.testkit.model.PackedState;
+import io.mortise.verification.model.Model;
+import io.mortise.verification.model.PackedState;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 

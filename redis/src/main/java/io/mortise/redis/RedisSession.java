@@ -1,6 +1,7 @@
 package io.mortise.redis;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -9,6 +10,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,12 +24,18 @@ import org.slf4j.LoggerFactory;
 
 /** A session: one key with an expiry, a sorted set of news, an inbox channel. */
 final class RedisSession implements StoreSession {
+  private static final Renewal.Lost FORGOTTEN =
+      new Renewal.Lost(
+          "the server was restarted, or another one took over, and has forgotten the session (look"
+              + " at its setting appendonly)");
+
   private static final Logger log = LoggerFactory.getLogger(RedisSession.class);
 
   /** How many pieces of news one renewal tells. */
   private static final int NEWS = 64;
 
   private final RedisLockStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
   private final AtomicBoolean listening = new AtomicBoolean();
@@ -39,8 +47,10 @@ final class RedisSession implements StoreSession {
   /** The last beat that the server confirmed, that before it, and what it remembered with. */
   private record ConfirmedHeartbeat(long beat, long before, String incarnation) {}
 
-  RedisSession(RedisLockStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
+  RedisSession(
+      RedisLockStore store, Ticker ticker, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.hints = hints;
   }
@@ -90,10 +100,7 @@ final class RedisSession implements StoreSession {
   }
 
   private Reply gone(Request request) {
-    return new Reply.Refused(
-        request.attempt(),
-        Reply.RefusalReason.SESSION_GONE,
-        "Session '" + spec.id() + "' was closed.");
+    return Refusals.sessionClosed(request.attempt());
   }
 
   private void pushed(String text) {
@@ -141,7 +148,7 @@ final class RedisSession implements StoreSession {
     args.add(LockCodec.digits(next, 16));
     args.add(LockCodec.digits(ttl.toMillis(), 16));
     args.add(spec.client().encoded());
-    long sent = System.nanoTime();
+    long sent = ticker.nanos();
     args.add(LockCodec.digits(store.clock().deadline(sent), 16));
     ConfirmedHeartbeat last = confirmed;
     args.add(LockCodec.digits(last.beat() == previous ? last.before() : 0, 16));
@@ -166,17 +173,13 @@ final class RedisSession implements StoreSession {
   private Renewal outcome(List<?> answer, long sent, long beat) {
     String first = String.valueOf(answer.get(0));
     if (first.equals("E")) {
-      return new Renewal.Lost(
-          hasForgotten(answer)
-              ? "the server was restarted, or another one took over, and has forgotten the session"
-                  + " (look at its setting appendonly)"
-              : "the session expired in the store");
+      return hasForgotten(answer) ? FORGOTTEN : Refusals.SESSION_EXPIRED;
     } else if (first.equals("O")) {
-      return new Renewal.Lost("another process renews the same session");
+      return Refusals.RENEWED_BY_ANOTHER;
     }
     boolean late = first.equals("L");
     long storeMicros = Long.parseLong(late ? String.valueOf(answer.get(1)) : first);
-    store.clock().learn(sent, System.nanoTime(), storeMicros);
+    store.clock().learn(sent, ticker.nanos(), storeMicros);
     if (late) {
       return new Renewal.Unknown(
           new StoreUnavailableException(

@@ -2,14 +2,14 @@ package io.mortise.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.testkit.mutant.EquivalentMutants;
-import io.mortise.testkit.mutant.MutantLog;
-import io.mortise.testkit.mutant.MutationOperators;
-import io.mortise.testkit.mutant.MutationTestRunner;
-import io.mortise.testkit.mutant.MutationTestRunner.Outcome;
-import io.mortise.testkit.mutant.MutationTestRunner.TestStage;
-import io.mortise.testkit.mutant.ScriptMutant;
 import io.mortise.testkit.server.RedisServer;
+import io.mortise.verification.mutant.EquivalentMutants;
+import io.mortise.verification.mutant.MutantLog;
+import io.mortise.verification.mutant.MutationOperators;
+import io.mortise.verification.mutant.MutationTestRunner;
+import io.mortise.verification.mutant.MutationTestRunner.Outcome;
+import io.mortise.verification.mutant.MutationTestRunner.TestStage;
+import io.mortise.verification.mutant.ScriptMutant;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

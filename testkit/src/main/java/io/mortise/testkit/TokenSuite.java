@@ -11,7 +11,6 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
-import io.mortise.testkit.mutant.MutationTestRunner;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +22,9 @@ import org.junit.jupiter.api.Test;
 /** Tokens rise, whatever ends a hold. */
 @Tag("tokens-rise")
 class TokenSuite extends StoreSuite {
+  /** The tag of tests that do something to the server which other tests notice. */
+  private static final String RESTARTS_STORE = "alone";
+
   TokenSuite(StoreUnderTest under) {
     super(under);
   }
@@ -190,7 +192,7 @@ class TokenSuite extends StoreSuite {
   }
 
   @Test
-  @Tag(MutationTestRunner.ALONE)
+  @Tag(RESTARTS_STORE)
   void givenStoreThatIsRestarted_thenTokensRise_andWhatWasHeldIsHeldOrLostButNeverTwice() {
     SessionDriver a = session("a");
     Reply.Granted first = granted(a.ask(block(a.attempt(), 1024, 0, null)));

@@ -256,7 +256,7 @@ public final class EngineClient implements LockClient {
     long patience =
         Math.min(
             TimeUnit.SECONDS.toNanos(5), store.profile().maxInFlight().plusSeconds(1).toNanos());
-    close(opened, System.nanoTime() + patience);
+    close(opened, now() + patience);
     afterClose.run();
   }
 
@@ -279,7 +279,7 @@ public final class EngineClient implements LockClient {
     tellLeftOpen(opened.stream().flatMap(engine -> engine.abandonAll().stream()).sorted().toList());
     // Who was interrupted closes all the same: the flag would end each of the waits at once.
     boolean interrupted = Thread.interrupted();
-    while (opened.stream().anyMatch(Engine::isEnding) && deadline - System.nanoTime() > 0) {
+    while (opened.stream().anyMatch(Engine::isEnding) && deadline - now() > 0) {
       LockSupport.parkNanos(200_000);
       interrupted |= Thread.interrupted();
     }
@@ -288,8 +288,7 @@ public final class EngineClient implements LockClient {
             .map(engine -> AcquireProtocol.stage(engine::endSession).toCompletableFuture())
             .toArray(CompletableFuture<?>[]::new);
     try {
-      CompletableFuture.allOf(ends)
-          .get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+      CompletableFuture.allOf(ends).get(Math.max(1, deadline - now()), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       interrupted = true;
     } catch (ExecutionException | TimeoutException e) {

@@ -11,7 +11,10 @@ public class EngineRules {
   /** For the constant above and for subclasses in tests. */
   protected EngineRules() {}
 
-  /** Validity counts from when the request was sent, never from its reply (safety pitfall 4). */
+  /**
+   * Validity counts from when the request was sent, never from its reply
+   * (invariants.md#validity-from-send).
+   */
   protected long validFrom(long sentAt, long receivedAt) {
     return sentAt;
   }
@@ -24,30 +27,36 @@ public class EngineRules {
     return nanos / 1000 + Math.max(Math.min(50_000_000, nanos / 10), nanos / 100);
   }
 
-  /** Whether an attempt that this engine does not know, but hears of, is ended (DESIGN A1). */
+  /**
+   * Whether an attempt that this engine does not know, but hears of, is ended
+   * (invariants.md#leftovers-end).
+   */
   protected boolean endsUnknownAttempts() {
     return true;
   }
 
   /**
    * Whether an attempt in doubt is ended again after the longest time a request can be in flight
-   * (A1).
+   * (invariants.md#leftovers-end).
    */
   protected boolean endsDoubtfulAgain() {
     return true;
   }
 
-  /** Whether a wait asks again without being pushed (B1). */
+  /** Whether a wait asks again without being pushed (invariants.md#every-wait-polls). */
   protected boolean repeatsAcquire() {
     return true;
   }
 
-  /** Whether a failed renewal is followed by another (pitfall 5). */
+  /** Whether a failed renewal is followed by another (invariants.md#renewal-survives-failure). */
   protected boolean retriesRenewal() {
     return true;
   }
 
-  /** Whether the session is lost at its deadline, whatever the store says or does not say (A8). */
+  /**
+   * Whether the session is lost at its deadline, whatever the store says or does not say
+   * (invariants.md#loss-at-deadline).
+   */
   protected boolean losesAtDeadline() {
     return true;
   }
@@ -67,12 +76,18 @@ public class EngineRules {
     return true;
   }
 
-  /** Whether only the store says that a session is dead, in a step of its own (A2). */
+  /**
+   * Whether only the store says that a session is dead, in a step of its own
+   * (invariants.md#judge-apart).
+   */
   protected boolean letsStoreJudge() {
     return true;
   }
 
-  /** Whether a lease hangs on the members that granted it, and not on any majority (A4). */
+  /**
+   * Whether a lease hangs on the members that granted it, and not on any majority
+   * (invariants.md#votes-end-with-session).
+   */
   protected boolean countsVotes() {
     return true;
   }
@@ -92,7 +107,10 @@ public class EngineRules {
     return true;
   }
 
-  /** Whether no lease gets more time before all was heard of those that have gone (A8). */
+  /**
+   * Whether no lease gets more time before all was heard of those that have gone
+   * (invariants.md#gone-first).
+   */
   protected boolean appliesEndedHoldsFirst() {
     return true;
   }
@@ -109,14 +127,14 @@ public class EngineRules {
     return true;
   }
 
-  /** Whether a wait that ends early is ended in the store (L4). */
+  /** Whether a wait that ends early is ended in the store (invariants.md#cancel-in-store). */
   protected boolean cancelsInStore() {
     return true;
   }
 
   /**
-   * Whether local hand-over stops after a bounded number of passes while another process waits (S6,
-   * fairness).
+   * Whether local hand-over stops after a bounded number of passes while another process waits
+   * (invariants.md#bounded-local-passes, fairness).
    */
   protected boolean boundsPasses() {
     return true;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A request that got no answer may still be executed, up to the store's longest time in flight:
  * an acquire that arrives after its own abandon would hold for as long as this process lives. So an
  * attempt in doubt is ended once more after that time. What slips through all the same is found by
- * the note of the first contender (DESIGN A1).
+ * the note of the first contender (invariants.md#leftovers-end).
  */
 final class ReleaseProtocol {
   private final Engine engine;

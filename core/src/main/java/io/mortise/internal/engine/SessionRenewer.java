@@ -260,7 +260,7 @@ final class SessionRenewer {
       suspendedAt = noteSleep(session);
       if (session.pendingBeat == session.confirmedBeat) {
         // A counter, so that it rises, and 20 random bits, so that a cloned process cannot draw the
-        // same (B14).
+        // same (invariants.md#beat-compare-and-set).
         session.pendingBeat =
             (((session.confirmedBeat >>> 20) + 1) << 20) | env.random().nextInt(1 << 20);
         session.pendingTtl = sessionTtl.choose(session);

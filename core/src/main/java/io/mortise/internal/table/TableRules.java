@@ -11,36 +11,40 @@ public class TableRules {
   /** Every rule in force. */
   public static final TableRules ALL = new TableRules();
 
-  /** The most items that one step touches (DESIGN B2). */
+  /** The most items that one step touches (invariants.md#bounded-steps). */
   static final int STEPS = 64;
 
   /**
-   * How far a block of tokens may run ahead of the store's clock, in µs (DESIGN B8: the seed covers
-   * a lost counter).
+   * How far a block of tokens may run ahead of the store's clock, in µs (invariants.md#tokens-rise:
+   * the seed covers a lost counter).
    */
   static final long TOKEN_LEAD_MICROS = 1_000_000;
 
   /** For the constant above and for subclasses in tests. */
   protected TableRules() {}
 
-  /** A late acquire of a session that ended must not be granted (A1). */
+  /**
+   * A late acquire of a session that ended must not be granted
+   * (invariants.md#acquire-needs-session).
+   */
   protected boolean acquireNeedsLiveSession() {
     return true;
   }
 
-  /** Only the attempt that holds can end its hold (S4). */
+  /** Only the attempt that holds can end its hold (invariants.md#attempt-identity). */
   protected boolean endsHold(AttemptId holder, AttemptId asked) {
     return holder.equals(asked);
   }
 
   /**
-   * The first contender leaves a note for the holder, so that leftovers of lost replies die (A1).
+   * The first contender leaves a note for the holder, so that leftovers of lost replies die
+   * (invariants.md#leftovers-end).
    */
   protected boolean tellsHolder() {
     return true;
   }
 
-  /** Whoever asks serves the queue's head, not itself (B1). */
+  /** Whoever asks serves the queue's head, not itself (invariants.md#head-is-served). */
   protected boolean servesHead() {
     return true;
   }
@@ -57,7 +61,7 @@ public class TableRules {
 
   /**
    * The last end is remembered: a repeated release answers the same, a late repeated acquire is
-   * refused (B9).
+   * refused (invariants.md#end-is-remembered).
    */
   protected boolean remembersEnd() {
     return true;
@@ -68,30 +72,39 @@ public class TableRules {
     return true;
   }
 
-  /** What has ended is told before all else (A8). */
+  /** What has ended is told before all else (invariants.md#gone-first). */
   protected boolean deliversEndedHoldsFirst() {
     return true;
   }
 
-  /** How long an idle record is kept, for its token counter and its remembered end (B8, B9). */
+  /**
+   * How long an idle record is kept, for its token counter and its remembered end
+   * (invariants.md#record-retention, invariants.md#end-is-remembered).
+   */
   protected Duration retention() {
     return LockTable.RETENTION;
   }
 
-  /** At most so many items in one step; the answer then says that more is left (B2). */
+  /**
+   * At most so many items in one step; the answer then says that more is left
+   * (invariants.md#bounded-steps).
+   */
   protected int steps() {
     return STEPS;
   }
 
   /**
    * First token of the next block: above all before, and above what was minted before the counter
-   * was lost (B8).
+   * was lost (invariants.md#tokens-rise).
    */
   protected long nextToken(long last, long nowMicros, long floor) {
     return Math.max(Math.max(last + 1, nowMicros), floor);
   }
 
-  /** A beat that is neither the last nor its successor belongs to a clone (B14). */
+  /**
+   * A beat that is neither the last nor its successor belongs to a clone
+   * (invariants.md#beat-compare-and-set).
+   */
   protected boolean acceptsBeat(long stored, long previous, long next) {
     return stored == previous || stored == next;
   }

@@ -5,6 +5,7 @@ import io.mortise.redis.transport.RespConnection.ReplicaWait;
 import io.mortise.redis.transport.RespReader.ProtocolException;
 import io.mortise.redis.transport.RespReader.PushMessage;
 import io.mortise.spi.DurationText;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
@@ -49,6 +50,7 @@ public final class DirectTransport implements RedisTransport {
 
   private final EndpointResolver endpointResolver;
   private final ScheduledExecutorService timer;
+  private final Ticker ticker;
   private final long stuckNanos;
   private final Thread reader;
   private final ReadOwnership readOwnership;
@@ -85,15 +87,10 @@ public final class DirectTransport implements RedisTransport {
    * @param warned whether the log has it
    */
   private record Outage(long since, String reason, boolean warned) {
-    long nanos() {
-      return System.nanoTime() - since;
-    }
-
-    @Override
-    public String toString() {
+    String at(long now) {
       return "There has been no connection for %s: %s."
           .formatted(
-              DurationText.format(Duration.ofNanos(nanos())), reason.replaceFirst("\\.+$", ""));
+              DurationText.format(Duration.ofNanos(now - since)), reason.replaceFirst("\\.+$", ""));
     }
   }
 
@@ -101,11 +98,13 @@ public final class DirectTransport implements RedisTransport {
       EndpointResolver endpointResolver,
       String name,
       ScheduledExecutorService timer,
+      Ticker ticker,
       Duration stuck,
       @Nullable RespConnection first,
       TransportListener listener) {
     this.endpointResolver = endpointResolver;
     this.timer = timer;
+    this.ticker = ticker;
     this.stuckNanos = stuck.toNanos();
     this.latest = first;
     this.current = first;
@@ -125,13 +124,14 @@ public final class DirectTransport implements RedisTransport {
    * @throws IOException if the server cannot be reached
    */
   public static DirectTransport connect(
-      Endpoint endpoint, String name, ScheduledExecutorService timer, Duration stuck)
+      Endpoint endpoint, String name, ScheduledExecutorService timer, Ticker ticker, Duration stuck)
       throws IOException {
-    return connect(EndpointResolver.fixed(endpoint), name, timer, stuck, () -> {});
+    return connect(EndpointResolver.fixed(endpoint), name, timer, ticker, stuck, () -> {});
   }
 
   /**
-   * As {@link #connect(Endpoint, String, ScheduledExecutorService, Duration)}, to wherever that is.
+   * As {@link #connect(Endpoint, String, ScheduledExecutorService, Ticker, Duration)}, to wherever
+   * that is.
    *
    * @param listener learns what becomes of the connection
    */
@@ -139,11 +139,13 @@ public final class DirectTransport implements RedisTransport {
       EndpointResolver endpointResolver,
       String name,
       ScheduledExecutorService timer,
+      Ticker ticker,
       Duration stuck,
       TransportListener listener)
       throws IOException {
-    RespConnection first = open(endpointResolver);
-    return new DirectTransport(endpointResolver, name, timer, stuck, first, listener).started();
+    RespConnection first = open(endpointResolver, ticker);
+    return new DirectTransport(endpointResolver, name, timer, ticker, stuck, first, listener)
+        .started();
   }
 
   /** A wire without a connection yet: it makes one by itself, as it does after one broke. */
@@ -151,9 +153,11 @@ public final class DirectTransport implements RedisTransport {
       EndpointResolver endpointResolver,
       String name,
       ScheduledExecutorService timer,
+      Ticker ticker,
       Duration stuck,
       TransportListener listener) {
-    return new DirectTransport(endpointResolver, name, timer, stuck, null, listener).started();
+    return new DirectTransport(endpointResolver, name, timer, ticker, stuck, null, listener)
+        .started();
   }
 
   private DirectTransport started() {
@@ -162,8 +166,9 @@ public final class DirectTransport implements RedisTransport {
     return this;
   }
 
-  private static RespConnection open(EndpointResolver endpointResolver) throws IOException {
-    return open(endpointResolver, new RespConnection(endpointResolver.resolve()));
+  private static RespConnection open(EndpointResolver endpointResolver, Ticker ticker)
+      throws IOException {
+    return open(endpointResolver, new RespConnection(endpointResolver.resolve(), ticker));
   }
 
   private static RespConnection open(
@@ -209,7 +214,7 @@ public final class DirectTransport implements RedisTransport {
   @Override
   public String outageReason() {
     Outage now = outage;
-    return now == null ? "There is no connection." : now.toString();
+    return now == null ? "There is no connection." : now.at(ticker.nanos());
   }
 
   @Override
@@ -488,9 +493,9 @@ public final class DirectTransport implements RedisTransport {
     int failures = 0;
     while (!closed) {
       if (respConnection != null) {
-        long since = System.nanoTime();
+        long since = ticker.nanos();
         drop(respConnection, readUntilBroken(respConnection));
-        failures = System.nanoTime() - since > STEADY_NANOS ? 0 : failures + 1;
+        failures = ticker.nanos() - since > STEADY_NANOS ? 0 : failures + 1;
       }
       if (pause(failures)) {
         return;
@@ -584,7 +589,7 @@ public final class DirectTransport implements RedisTransport {
     boolean isFirst = outage == null;
     if (isFirst) {
       // Before the connection is gone: who finds none wants to know why.
-      outage = new Outage(System.nanoTime(), "the last one broke: " + reason(why), false);
+      outage = new Outage(ticker.nanos(), "the last one broke: " + reason(why), false);
     }
     writing.lock();
     try {
@@ -625,7 +630,7 @@ public final class DirectTransport implements RedisTransport {
   private @Nullable RespConnection connectAnew(int failures) {
     RespConnection respConnection = null;
     try {
-      respConnection = new RespConnection(endpointResolver.resolve());
+      respConnection = new RespConnection(endpointResolver.resolve(), ticker);
       latest = respConnection;
       if (closed) {
         return null;
@@ -647,7 +652,7 @@ public final class DirectTransport implements RedisTransport {
         log.info(
             "Connected to Redis at {} again after {}.",
             respConnection.endpoint(),
-            DurationText.format(Duration.ofNanos(before.nanos())));
+            DurationText.format(Duration.ofNanos(ticker.nanos() - before.since())));
       }
       log.debug("Connected to Redis at {} again, try {}", respConnection.endpoint(), failures + 1);
       listener.reconnected();
@@ -669,7 +674,8 @@ public final class DirectTransport implements RedisTransport {
   private void failed(Throwable failure) {
     String reason = reason(failure);
     Outage before = outage;
-    long since = before == null ? System.nanoTime() : before.since();
+    long nanos = ticker.nanos();
+    long since = before == null ? nanos : before.since();
     boolean warned = before != null && before.warned() && before.reason().equals(reason);
     Outage now = new Outage(since, reason, warned);
     boolean refused =
@@ -677,11 +683,11 @@ public final class DirectTransport implements RedisTransport {
             || failure instanceof SSLException
             || failure instanceof TlsMismatchException
             || failure instanceof NotTheMasterException;
-    if (refused && !warned && now.nanos() > REFUSED_NANOS && !closed) {
+    if (refused && !warned && nanos - since > REFUSED_NANOS && !closed) {
       log.warn(
           "Cannot reconnect to Redis at {} for {}: {}. Mend the cause; the client goes on trying.",
           endpointResolver,
-          DurationText.format(Duration.ofNanos(now.nanos())),
+          DurationText.format(Duration.ofNanos(nanos - since)),
           reason);
       now = new Outage(since, reason, true);
     }

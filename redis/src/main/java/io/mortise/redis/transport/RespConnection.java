@@ -1,6 +1,7 @@
 package io.mortise.redis.transport;
 
 import io.mortise.spi.DurationText;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -38,6 +39,7 @@ final class RespConnection {
   private static final int PROBE_MILLIS = 1_000;
 
   private final Endpoint endpoint;
+  private final Ticker ticker;
   private final RespWriter writer = new RespWriter();
 
   /** Commands that were written and not answered, in order. */
@@ -106,8 +108,9 @@ final class RespConnection {
     }
   }
 
-  RespConnection(Endpoint endpoint) {
+  RespConnection(Endpoint endpoint, Ticker ticker) {
     this.endpoint = endpoint;
+    this.ticker = ticker;
   }
 
   /**
@@ -328,7 +331,7 @@ final class RespConnection {
       throw new IOException("There is no connection yet.");
     }
     writer.command(words);
-    writingSince = System.nanoTime() | 1;
+    writingSince = ticker.nanos() | 1;
     writer.sendTo(to);
     writingSince = 0;
   }
@@ -371,7 +374,7 @@ final class RespConnection {
   /** Whether a write has been going on for longer than that. */
   boolean isStuck(long nanos) {
     long since = writingSince;
-    return since != 0 && System.nanoTime() - since > nanos;
+    return since != 0 && ticker.nanos() - since > nanos;
   }
 
   /** Ends reads and writes at once, with an exception for who waits in them. */

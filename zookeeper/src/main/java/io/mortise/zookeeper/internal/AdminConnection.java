@@ -3,6 +3,7 @@ package io.mortise.zookeeper.internal;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.DurationText;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -48,6 +49,7 @@ public final class AdminConnection {
   private final String display;
   private final Duration timeout;
   private final Executor executor;
+  private final Ticker ticker;
   private volatile CompletableFuture<Void> probesEnd = CompletableFuture.completedFuture(null);
   private @Nullable PendingConnection present;
   private boolean closed;
@@ -60,11 +62,16 @@ public final class AdminConnection {
    * @param executor closes connections that nobody waits for
    */
   public AdminConnection(
-      ZooKeeperConnector zooKeeperConnector, String display, Duration timeout, Executor executor) {
+      ZooKeeperConnector zooKeeperConnector,
+      String display,
+      Duration timeout,
+      Executor executor,
+      Ticker ticker) {
     this.zooKeeperConnector = zooKeeperConnector;
     this.display = display;
     this.timeout = timeout;
     this.executor = executor;
+    this.ticker = ticker;
   }
 
   /** A handle, and when it is up. */
@@ -250,10 +257,10 @@ public final class AdminConnection {
    * @param mode of the nodes above it
    */
   public void prepare(String path, List<Op> initialNodes, List<ACL> acl, CreateMode mode) {
-    long end = System.nanoTime() + timeout.toNanos();
+    long end = ticker.nanos() + timeout.toNanos();
     Code code = tryToPrepare(path, initialNodes, acl, mode);
     while (isOutage(code)) {
-      if (System.nanoTime() - end > 0) {
+      if (ticker.nanos() - end > 0) {
         throw new StoreUnavailableException(
             "Store '%s' was connected, but has not answered within %s: %s."
                 .formatted(display, DurationText.format(timeout), code));

@@ -1,16 +1,17 @@
 package io.mortise.zookeeper.internal;
 
-import io.mortise.testkit.model.Model;
-import io.mortise.testkit.model.PackedState;
+import io.mortise.verification.model.Model;
+import io.mortise.verification.model.PackedState;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How long a client may count on its session when a follower stands between it and the leader
- * (DESIGN A6, {@link LeaderContactTracker}). The client sends one request after the other; the
- * follower notes that it has heard of the client, and tells so when it answers the leader's next
- * ping; requests go through the leader, which pings once in each unit of time, and ends the session
- * when it was told of none for the timeout. Each way is in order, and takes any time, or for ever.
+ * (invariants.md#zookeeper-renewal, {@link LeaderContactTracker}). The client sends one request
+ * after the other; the follower notes that it has heard of the client, and tells so when it answers
+ * the leader's next ping; requests go through the leader, which pings once in each unit of time,
+ * and ends the session when it was told of none for the timeout. Each way is in order, and takes
+ * any time, or for ever.
  *
  * <p>Broken is: the leader has ended the session, and the client counts on it.
  */

@@ -1,0 +1,30 @@
+package io.mortise.simulation;
+
+import io.mortise.internal.table.LockTable;
+import io.mortise.internal.table.TableRules;
+import java.time.Duration;
+
+/** All rules of the table, with a bound that a handful of processes can reach. */
+class SimTableRules extends TableRules {
+  /** So few items does a step touch in every third world. */
+  static final int FEW = 2;
+
+  private final int steps;
+
+  /** Shorter in some worlds, so that records are forgotten within a run. */
+  Duration retention = LockTable.RETENTION;
+
+  SimTableRules(int steps) {
+    this.steps = steps;
+  }
+
+  @Override
+  protected Duration retention() {
+    return retention;
+  }
+
+  @Override
+  protected int steps() {
+    return steps;
+  }
+}

@@ -1,0 +1,296 @@
+package io.mortise.simulation;
+
+import io.mortise.Lease;
+import io.mortise.spi.SessionId;
+import io.mortise.testkit.history.HistoryChecks;
+import io.mortise.testkit.history.Violation;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+/** One run: a time of faults, a time without, then all give up what they have. */
+final class Simulation {
+  final List<SimProcess> lives = new ArrayList<>();
+  final SimServer server;
+  final InvariantChecker invariantChecker;
+  private final Scenario scenario;
+  private final VirtualTimeScheduler virtualTimeScheduler;
+  private final SimSettings settings;
+  private final SimTransport wire;
+  private final FaultInjector faultInjector;
+  private final List<SimLock> locks = new ArrayList<>();
+  private final List<SimHost> simHosts = new ArrayList<>();
+  private final List<SimHost> everyHost = new ArrayList<>();
+  private final List<SimWorker> actors = new ArrayList<>();
+  private final List<SimProcess> closed = new ArrayList<>();
+  private int born;
+  private boolean ending;
+
+  /** What came of a run. */
+  record Outcome(Scenario scenario, List<Violation> violations, List<String> trace, Stats stats) {}
+
+  /** How much happened: a run in which nobody got a lock proves nothing. */
+  record Stats(long steps, int grants, int losses) {}
+
+  private Simulation(Scenario scenario) {
+    this.scenario = scenario;
+    this.virtualTimeScheduler = new VirtualTimeScheduler(scenario.seed(), scenario.traced());
+    this.settings = new SimSettings(virtualTimeScheduler.random());
+    this.invariantChecker = new InvariantChecker(virtualTimeScheduler, scenario);
+    this.server = new SimServer(virtualTimeScheduler, settings, scenario, invariantChecker);
+    this.wire = new SimTransport(virtualTimeScheduler, settings, scenario);
+    this.faultInjector = new FaultInjector(virtualTimeScheduler, settings, scenario, this);
+    for (int i = 0; i < settings.locks; i++) {
+      locks.add(new SimLock(i, virtualTimeScheduler.random(), settings));
+    }
+    for (int i = 0; i < settings.processes; i++) {
+      simHosts.add(new SimHost(virtualTimeScheduler, virtualTimeScheduler.random()));
+    }
+  }
+
+  static Outcome run(Scenario scenario) {
+    return new Simulation(scenario).run();
+  }
+
+  private Outcome run() {
+    virtualTimeScheduler.trace(() -> scenario.toString());
+    simHosts.forEach(simHost -> start(simHost, settings.acquires));
+    faultInjector.begin();
+    long most = virtualTimeScheduler.now() + 8 * settings.ttl;
+    while (virtualTimeScheduler.now() < most && !allIdle()) {
+      virtualTimeScheduler.runUntil(virtualTimeScheduler.now() + settings.ttl / 2);
+    }
+    faultInjector.rest();
+    for (SimHost simHost : List.copyOf(everyHost)) {
+      virtualTimeScheduler.runUntil(simHost.runsAt(virtualTimeScheduler.now()));
+    }
+    heal();
+    long healedAt = virtualTimeScheduler.now();
+    long bound = waitBound(true);
+    if (scenario.seed() % 4 != 1) {
+      // Else nobody comes back, and what was left behind stays to be found.
+      actors.forEach(simWorker -> simWorker.work(3));
+    }
+    while (virtualTimeScheduler.now() < healedAt + bound + 2 * settings.ttl && !allIdle()) {
+      virtualTimeScheduler.runUntil(virtualTimeScheduler.now() + settings.ttl / 2);
+    }
+    ending = true;
+    virtualTimeScheduler.trace(() -> "all retire");
+    actors.forEach(SimWorker::retire);
+    virtualTimeScheduler.runUntil(
+        virtualTimeScheduler.now()
+            + 2 * settings.ttl
+            + VirtualTimeScheduler.SECOND
+            + server.setBack());
+    checkNothingIsLeft();
+    boolean always = SimFault.HARMLESS.containsAll(scenario.faults());
+    List<Violation> violations =
+        invariantChecker.verdict(
+            lock -> waitBound(lock.startsWith("timed")), always ? 0 : healedAt);
+    return new Outcome(
+        scenario,
+        violations,
+        virtualTimeScheduler.trace(),
+        new Stats(virtualTimeScheduler.steps(), invariantChecker.grants, invariantChecker.losses));
+  }
+
+  private boolean allIdle() {
+    return actors.stream().allMatch(SimWorker::isIdle);
+  }
+
+  private void heal() {
+    virtualTimeScheduler.trace(() -> "all is healed");
+    wire.heal();
+    server.down(false);
+    server.pauseUntil(0);
+    for (SimProcess simProcess : lives) {
+      simProcess.store.requests.heal();
+      simProcess.store.renewals.heal();
+      simProcess.store.pushes.heal();
+    }
+  }
+
+  /**
+   * How long a lock may stay free while somebody waits. When a lock that was released early opens,
+   * nobody is there to say so: the next poll finds it.
+   */
+  private long waitBound(boolean opensByTime) {
+    long trip = 8 * settings.delayMost + 10 * VirtualTimeScheduler.MILLI;
+    boolean pushed = settings.capabilities.size() == ALL_CAPABILITIES;
+    if (scenario.faults().isEmpty() && pushed && !opensByTime) {
+      return trip;
+    }
+    long poll = settings.ttl / 3 + trip;
+    boolean mild =
+        scenario.faults().stream()
+            .allMatch(
+                fault ->
+                    fault == SimFault.PUSH_LOST
+                        || fault == SimFault.PUSH_LATE
+                        || fault == SimFault.PUSH_DUPLICATE);
+    return mild
+        // Grants whose at-most time is over before they arrive cost some trips.
+        ? poll + (opensByTime ? 20 * trip : 0)
+        : settings.ttl
+            + poll
+            + 2 * settings.maxInFlight
+            + VirtualTimeScheduler.SECOND
+            + 10 * trip
+            + server.setBack();
+  }
+
+  private static final int ALL_CAPABILITIES = io.mortise.spi.Capability.values().length;
+
+  // ---- Processes ----
+
+  private void start(SimHost simHost, int acquires) {
+    everyHost.add(simHost);
+    SimProcess simProcess =
+        new SimProcess(
+            virtualTimeScheduler, invariantChecker, simHost, server, wire, "p" + ++born, scenario);
+    lives.add(simProcess);
+    for (int i = 0; i < settings.actors; i++) {
+      SimWorker simWorker =
+          new SimWorker(
+              virtualTimeScheduler,
+              settings,
+              invariantChecker,
+              simProcess,
+              simProcess.name + (char) ('a' + i),
+              locks);
+      actors.add(simWorker);
+      simWorker.work(acquires);
+    }
+  }
+
+  /** The process dies without a word; another starts in its place. */
+  void crash(SimProcess simProcess, long downFor) {
+    if (simProcess.alive && !simProcess.closed) {
+      simProcess.die();
+      replace(simProcess, downFor);
+    }
+  }
+
+  /** As {@link #crash}, and the store sees its connections end. */
+  void kill(SimProcess simProcess, long downFor) {
+    if (simProcess.alive && !simProcess.closed) {
+      simProcess.store.sessions().forEach(session -> server.connected(session, false));
+      crash(simProcess, downFor);
+    }
+  }
+
+  /** The client is closed, and waits for nothing or for a while; another starts in its place. */
+  void close(SimProcess simProcess, long downFor, long patience) {
+    if (simProcess.alive && !simProcess.closed) {
+      virtualTimeScheduler.at(
+          virtualTimeScheduler.now(),
+          simProcess,
+          () -> {
+            virtualTimeScheduler.trace(() -> simProcess + " closes its client");
+            simProcess.closed = true;
+            closed.add(simProcess);
+            simProcess.client.engine().abandonAll();
+            finish(simProcess, virtualTimeScheduler.now() + patience);
+          });
+      replace(simProcess, downFor);
+    }
+  }
+
+  private void finish(SimProcess simProcess, long until) {
+    if (simProcess.client.engine().isEnding() && virtualTimeScheduler.now() < until) {
+      virtualTimeScheduler.at(
+          virtualTimeScheduler.now() + VirtualTimeScheduler.MILLI,
+          simProcess,
+          () -> finish(simProcess, until));
+      return;
+    }
+    SessionId session = simProcess.store.latestSession();
+    if (!simProcess.client.engine().isEnding()
+        && SimFault.ANSWERED.containsAll(scenario.faults())) {
+      server.locks().stream()
+          .flatMap(view -> Stream.concat(view.holders().stream(), view.waiters().stream()))
+          .filter(party -> party.attempt().session().equals(session))
+          .forEach(
+              party ->
+                  invariantChecker.violation(
+                      "leak", "-", party.attempt() + " outlived a close that was waited for."));
+    }
+    virtualTimeScheduler.trace(() -> simProcess + " has closed its client");
+  }
+
+  private void replace(SimProcess simProcess, long downFor) {
+    lives.remove(simProcess);
+    actors.removeIf(simWorker -> simWorker.life() == simProcess);
+    int index = simHosts.indexOf(simProcess.host);
+    SimHost simHost = new SimHost(virtualTimeScheduler, virtualTimeScheduler.random());
+    simHosts.set(index, simHost);
+    virtualTimeScheduler.at(
+        virtualTimeScheduler.now() + downFor,
+        () -> {
+          if (!ending) {
+            start(simHost, settings.acquires / 2);
+          }
+        });
+  }
+
+  // ---- The end ----
+
+  /**
+   * Nobody keeps anything, in a process or in the store. A copy of a request of which no process
+   * knows may have left a hold of a live session: that one must go as soon as somebody wants the
+   * lock.
+   */
+  private void checkNothingIsLeft() {
+    for (int i = 0; i < 20; i++) {
+      server.sweep();
+    }
+    if (!scenario.has(SimFault.DUPLICATE)) {
+      checkTable();
+    }
+    SimProcess prober =
+        new SimProcess(
+            virtualTimeScheduler,
+            invariantChecker,
+            new SimHost(virtualTimeScheduler, virtualTimeScheduler.random()),
+            server,
+            wire,
+            "p",
+            scenario);
+    List<CompletableFuture<Void>> probes = new ArrayList<>();
+    for (SimLock lock : locks) {
+      virtualTimeScheduler.at(
+          virtualTimeScheduler.now(),
+          prober,
+          () ->
+              probes.add(
+                  lock.handle(prober.client, lock.whole())
+                      .acquireAsync()
+                      .thenCompose(Lease::releaseAsync)));
+    }
+    virtualTimeScheduler.runUntil(
+        virtualTimeScheduler.now() + 2 * settings.ttl + VirtualTimeScheduler.SECOND);
+    for (int i = 0; i < probes.size(); i++) {
+      if (!probes.get(i).isDone()) {
+        invariantChecker.violation(
+            "leak", locks.get(i).name, "Nobody holds it, but it cannot be had.");
+      }
+    }
+    checkTable();
+    List<SimProcess> all = new ArrayList<>(lives);
+    all.addAll(closed);
+    all.add(prober);
+    for (SimProcess simProcess : all) {
+      int footprint = simProcess.client.engine().footprint();
+      if (footprint != 0) {
+        invariantChecker.violation(
+            "leak", "-", simProcess + " still keeps " + footprint + " claims or endings.");
+      }
+    }
+  }
+
+  private void checkTable() {
+    HistoryChecks.leaks(server.locks())
+        .forEach(leak -> invariantChecker.violation("leak", leak.lock(), leak.message()));
+  }
+}

@@ -1,0 +1,347 @@
+package io.mortise.simulation;
+
+import io.mortise.internal.engine.EngineRules;
+import io.mortise.internal.table.TableRules;
+import io.mortise.simulation.Scenario.RuleSet;
+import io.mortise.simulation.Scenario.TransportFlaw;
+import io.mortise.spi.AttemptId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.function.IntFunction;
+
+/** Ways to get it wrong, each one rule taken away or bent. */
+final class SimulationMutants {
+  /**
+   * A mutant.
+   *
+   * @param caughtBy the properties that it breaks
+   */
+  record Mutant(String name, RuleSet rules, List<String> caughtBy) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  private SimulationMutants() {}
+
+  private static Mutant table(String name, IntFunction<TableRules> rules, String... caughtBy) {
+    return new Mutant(name, new RuleSet(rules, EngineRules.ALL, Set.of()), List.of(caughtBy));
+  }
+
+  private static Mutant engine(String name, EngineRules rules, String... caughtBy) {
+    return new Mutant(name, new RuleSet(SimTableRules::new, rules, Set.of()), List.of(caughtBy));
+  }
+
+  private static Mutant wire(String name, TransportFlaw wire, String... caughtBy) {
+    return new Mutant(
+        name, new RuleSet(SimTableRules::new, EngineRules.ALL, Set.of(wire)), List.of(caughtBy));
+  }
+
+  static List<Mutant> all() {
+    return List.of(
+        table(
+            "a late acquire of an ended session is granted",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean acquireNeedsLiveSession() {
+                    return false;
+                  }
+                },
+            "grant to the dead"),
+        table(
+            "a release ends whoever holds",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean endsHold(AttemptId holder, AttemptId asked) {
+                    return true;
+                  }
+                },
+            "exclusion"),
+        table(
+            "a release ends any hold of its session",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean endsHold(AttemptId holder, AttemptId asked) {
+                    return holder.session().equals(asked.session());
+                  }
+                },
+            "exclusion"),
+        table(
+            "a holder is not told that it is wanted",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean tellsHolder() {
+                    return false;
+                  }
+                },
+            "leak"),
+        table(
+            "who asks is served before the queue's head",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean servesHead() {
+                    return false;
+                  }
+                },
+            "first come, first served"),
+        table(
+            "a dead waiter is handed the lock",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean skipsDeadWaiters() {
+                    return false;
+                  }
+                },
+            "grant to the dead"),
+        table(
+            "a waiter without a connection is handed the lock",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean skipsDisconnected() {
+                    return false;
+                  }
+                },
+            "grant to the disconnected"),
+        table(
+            "an end is not remembered",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean remembersEnd() {
+                    return false;
+                  }
+                },
+            "repeated release"),
+        table(
+            "an idle record is forgotten at once",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected Duration retention() {
+                    return Duration.ZERO;
+                  }
+                },
+            "token order"),
+        table("a step serves any number", steps -> new SimTableRules(1_000), "bounded steps"),
+        table(
+            "tokens count without a clock",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected long nextToken(long last, long nowMicros, long floor) {
+                    return Math.max(last + 1, floor);
+                  }
+                },
+            "token order"),
+        table(
+            "tokens are the clock alone",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected long nextToken(long last, long nowMicros, long floor) {
+                    return Math.max(nowMicros, floor);
+                  }
+                },
+            "token order"),
+        table(
+            "a token repeats the last",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected long nextToken(long last, long nowMicros, long floor) {
+                    return Math.max(Math.max(last, nowMicros), floor);
+                  }
+                },
+            "token order"),
+        table(
+            "a token is rounded to a float",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected long nextToken(long last, long nowMicros, long floor) {
+                    return (long) (float) super.nextToken(last, nowMicros, floor);
+                  }
+                },
+            "token order"),
+        table(
+            "a session never expires",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean isExpired(long expiresAt, long nowMicros) {
+                    return false;
+                  }
+                },
+            "leak"),
+        table(
+            "a session expires early",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean isExpired(long expiresAt, long nowMicros) {
+                    return expiresAt - 100_000 <= nowMicros;
+                  }
+                },
+            "exclusion"),
+        table(
+            "a clone may renew",
+            steps ->
+                new SimTableRules(steps) {
+                  @Override
+                  protected boolean acceptsBeat(long stored, long previous, long next) {
+                    return true;
+                  }
+                },
+            "clone"),
+        wire("an answer hides that work is left", TransportFlaw.HIDES_MORE, "bounded wait"),
+        wire("a straggler arrives at any time", TransportFlaw.FORGETS_MAX_IN_FLIGHT, "leak"),
+        engine(
+            "validity counts from the answer",
+            new EngineRules() {
+              @Override
+              protected long validFrom(long sentAt, long receivedAt) {
+                return receivedAt;
+              }
+            },
+            "bond",
+            "exclusion"),
+        engine(
+            "no margin for drift",
+            new EngineRules() {
+              @Override
+              protected long safetyMargin(long nanos) {
+                return 0;
+              }
+            },
+            "bond",
+            "exclusion"),
+        engine(
+            "leftovers live on",
+            new EngineRules() {
+              @Override
+              protected boolean endsUnknownAttempts() {
+                return false;
+              }
+            },
+            "leak"),
+        engine(
+            "an attempt in doubt is ended once",
+            new EngineRules() {
+              @Override
+              protected boolean endsDoubtfulAgain() {
+                return false;
+              }
+            },
+            "leak"),
+        engine(
+            "a wait relies on pushes",
+            new EngineRules() {
+              @Override
+              protected boolean repeatsAcquire() {
+                return false;
+              }
+            },
+            "bounded wait"),
+        engine(
+            "a failed renewal is the last",
+            new EngineRules() {
+              @Override
+              protected boolean retriesRenewal() {
+                return false;
+              }
+            },
+            "needless loss"),
+        engine(
+            "a loss waits for the store to tell",
+            new EngineRules() {
+              @Override
+              protected boolean losesAtDeadline() {
+                return false;
+              }
+            },
+            "loss untold"),
+        engine(
+            "a contender judges by itself",
+            new EngineRules() {
+              @Override
+              protected boolean letsStoreJudge() {
+                return false;
+              }
+            },
+            "exclusion"),
+        engine(
+            "local holders share a token",
+            new EngineRules() {
+              @Override
+              protected boolean takesFreshToken() {
+                return false;
+              }
+            },
+            "checking resource",
+            "token order"),
+        engine(
+            "a shorter at-most time counts from its answer",
+            new EngineRules() {
+              @Override
+              protected boolean expectsStragglers() {
+                return false;
+              }
+            },
+            "exclusion"),
+        engine(
+            "a grant is believed however late it comes",
+            new EngineRules() {
+              @Override
+              protected boolean checksGrant() {
+                return false;
+              }
+            },
+            "stale grant"),
+        engine(
+            "a grant is believed while the session is short",
+            new EngineRules() {
+              @Override
+              protected boolean restoresTtlBeforeGrant() {
+                return false;
+              }
+            },
+            "short lease"),
+        engine(
+            "a store that may have forgotten is believed",
+            new EngineRules() {
+              @Override
+              protected boolean revalidatesAfterRestart() {
+                return false;
+              }
+            },
+            "forgotten hold"),
+        engine(
+            "a wait that ends is not ended in the store",
+            new EngineRules() {
+              @Override
+              protected boolean cancelsInStore() {
+                return false;
+              }
+            },
+            "bounded wait",
+            "leak"),
+        engine(
+            "local hand-over goes on while others wait",
+            new EngineRules() {
+              @Override
+              protected boolean boundsPasses() {
+                return false;
+              }
+            },
+            "bounded passes"));
+  }
+}

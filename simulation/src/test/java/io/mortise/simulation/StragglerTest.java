@@ -1,0 +1,135 @@
+package io.mortise.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LockOptions;
+import io.mortise.internal.engine.EngineClient;
+import io.mortise.internal.engine.EngineRules;
+import io.mortise.internal.table.MemStore;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/** What the simulation found once in a million worlds, and what a model found, step by step. */
+class StragglerTest {
+  private static final Duration TTL = Duration.ofMinutes(5);
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  private final MemStore table = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
+
+  @Test
+  void givenStragglerAfterRelease_whenItIsMetBeforeTheReleaseIsAnswered_thenItDies()
+      throws Exception {
+    SlowReplyStore slow = new SlowReplyStore(table);
+    try (EngineClient holder = client(slow, "holder");
+        EngineClient contender = client(table, "contender")) {
+      Lease first = holder.lock("job").with(LockOptions.DEFAULTS.withReleaseAsync(true)).acquire();
+      slow.holdsBack = true;
+      first.close();
+      // The release is executed and not yet answered; then comes a copy of the acquire. In between
+      // somebody else ended something, so that the table has forgotten the end.
+      contender.lock("job").acquire().close();
+      slow.repeatAcquire();
+      var waits = contender.lock("job").acquireAsync();
+      slow.answer();
+
+      assertThat(waits.get(30, TimeUnit.SECONDS).isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void givenStragglerInTheQueue_whenItIsHandedTheLockBeforeTheReleaseIsAnswered_thenItDies()
+      throws Exception {
+    SlowReplyStore slow = new SlowReplyStore(table);
+    try (EngineClient holder = client(slow, "holder");
+        EngineClient present = client(table, "present");
+        EngineClient contender = client(table, "contender")) {
+      Lease first = holder.lock("job").with(LockOptions.DEFAULTS.withReleaseAsync(true)).acquire();
+      slow.holdsBack = true;
+      first.close();
+      present.lock("job").acquire().close();
+      Lease second = present.lock("job").acquire();
+      slow.repeatAcquire();
+      // Who is handed the lock hears that somebody waits, so that nobody will tell it again.
+      var waits = contender.lock("job").acquireAsync();
+      await()
+          .atMost(LONG)
+          .until(() -> present.admin().find("job").orElseThrow().waiters().size() == 2);
+      second.close();
+      await().atMost(LONG).until(() -> slow.heard);
+      slow.answer();
+
+      assertThat(waits.get(30, TimeUnit.SECONDS).isValid()).isTrue();
+    }
+  }
+
+  private static EngineClient client(LockStore store, String name) {
+    return InterceptingStore.client(store, name, TTL, EngineRules.ALL);
+  }
+
+  /** The table, but for the answers to abandons, which can be held back. */
+  private static final class SlowReplyStore extends InterceptingStore {
+    private volatile boolean holdsBack;
+    private volatile boolean heard;
+    private volatile Runnable repeat = () -> {};
+    private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
+
+    SlowReplyStore(MemStore table) {
+      super(table);
+    }
+
+    void repeatAcquire() {
+      repeat.run();
+    }
+
+    /** Whichever thread has sent the release: its answer may not have come yet. */
+    void answer() {
+      await().atMost(LONG).until(() -> !answers.isEmpty());
+      holdsBack = false;
+      giveAll();
+    }
+
+    private void giveAll() {
+      for (Runnable next = answers.poll(); next != null; next = answers.poll()) {
+        next.run();
+      }
+    }
+
+    @Override
+    void hint(Consumer<SessionNotification> hints, SessionNotification sessionNotification) {
+      hints.accept(sessionNotification);
+      heard |= sessionNotification instanceof SessionNotification.Granted;
+    }
+
+    @Override
+    void submit(StoreSession session, Request request, Consumer<Reply> sink) {
+      if (request instanceof Request.Acquire) {
+        repeat = () -> session.submit(request, reply -> {});
+      }
+      if (request instanceof Request.Abandon && holdsBack) {
+        session.submit(
+            request,
+            reply -> {
+              answers.add(() -> sink.accept(reply));
+              if (!holdsBack) {
+                giveAll();
+              }
+            });
+      } else {
+        session.submit(request, sink);
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package io.mortise.simulation.model;
+
+import static io.mortise.verification.model.ModelAssert.assertBroken;
+import static io.mortise.verification.model.ModelAssert.assertSafe;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Rules of the engine and of the lock table, every run of them for a few processes; and what
+ * becomes of it when one is taken away.
+ */
+class EngineModelsTest {
+  @Test
+  void givenLateRequestsAndLostAnswers_thenNoLeftoverKeepsALockFromWhoeverWaits() {
+    assertSafe(
+        "leftovers", new OrphanedAttemptModel(OrphanedAttemptModel.Variant.BUILT, 2, 1, false));
+  }
+
+  @Test
+  void givenRequestsThatArriveInTime_thenNoLeftoverHolds_alsoIfNobodyWaits() {
+    assertSafe(
+        "leftovers, in time",
+        new OrphanedAttemptModel(OrphanedAttemptModel.Variant.BUILT, 2, 1, true));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
+  void givenARuleAboutLeftoversIsMissing_thenOneKeepsTheLock(OrphanedAttemptModel.Variant without) {
+    boolean inTime = without == OrphanedAttemptModel.Variant.ENDS_ONCE;
+    assertBroken("leftovers, " + without, new OrphanedAttemptModel(without, 2, 1, inTime));
+  }
+
+  @Test
+  void givenHandOversCancelsDeathsAndLostPushes_thenTheLockGoesOnInOrder() {
+    assertSafe("hand-over", new HandoffModel(HandoffModel.Variant.BUILT, 3, 1, 0));
+    assertSafe("hand-over, cut", new HandoffModel(HandoffModel.Variant.BUILT, 3, 0, 1));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
+  void givenARuleOfHandOverIsMissing_thenItIsFoundBroken(HandoffModel.Variant without) {
+    assertBroken("hand-over, " + without, new HandoffModel(without, 3, 2, 1));
+  }
+
+  @Test
+  void givenReadersWithoutEnd_thenAWriterIsNotKeptWaiting() {
+    assertSafe("readers", new WriterStarvationModel(WriterStarvationModel.Variant.BUILT, 3, 3));
+    assertSafe(
+        "readers that join", new WriterStarvationModel(WriterStarvationModel.Variant.JOINS, 3, 3));
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"BUILT", "JOINS"})
+  void givenARuleAboutReadersIsMissing_thenTheWriterStarves(WriterStarvationModel.Variant without) {
+    assertBroken("readers, " + without, new WriterStarvationModel(without, 3, 3));
+  }
+
+  @Test
+  void givenStrictExpiry_thenNoSessionIsEndedThatItsOwnerBelievesIn() {
+    assertSafe("strict", new ObservedExpiryModel(ObservedExpiryModel.Variant.BUILT, 4, 4));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
+  void givenARuleOfStrictExpiryIsMissing_thenItIsFoundBroken(ObservedExpiryModel.Variant without) {
+    assertBroken("strict, " + without, new ObservedExpiryModel(without, 4, 4));
+  }
+
+  @Test
+  @Timeout(1800)
+  @EnabledIfSystemProperty(named = "mortise.model.long", matches = "true")
+  void givenMoreOfEverything_thenTheLongFormFindsNothing() {
+    assertSafe(
+        "leftovers, long",
+        new OrphanedAttemptModel(OrphanedAttemptModel.Variant.BUILT, 2, 2, false));
+    assertSafe(
+        "leftovers in time, long",
+        new OrphanedAttemptModel(OrphanedAttemptModel.Variant.BUILT, 2, 2, true));
+    assertSafe("hand-over, long", new HandoffModel(HandoffModel.Variant.BUILT, 3, 2, 1));
+    assertSafe(
+        "readers, long", new WriterStarvationModel(WriterStarvationModel.Variant.BUILT, 8, 6));
+    assertSafe(
+        "readers that join, long",
+        new WriterStarvationModel(WriterStarvationModel.Variant.JOINS, 8, 6));
+    assertSafe("strict, long", new ObservedExpiryModel(ObservedExpiryModel.Variant.BUILT, 6, 6));
+  }
+}

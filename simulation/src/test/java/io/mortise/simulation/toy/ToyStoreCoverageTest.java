@@ -1,0 +1,12 @@
+package io.mortise.simulation.toy;
+
+import io.mortise.testkit.ContractCoverage;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class ToyStoreCoverageTest {
+  @Test
+  void givenToyStore_thenItRunsEveryContract() {
+    ContractCoverage.verify(Set.of("toy"), getClass());
+  }
+}

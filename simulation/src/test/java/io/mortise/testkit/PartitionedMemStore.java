@@ -1,0 +1,72 @@
+package io.mortise.testkit;
+
+import io.mortise.LockName;
+import io.mortise.internal.table.MemStore;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.PartitionedStore;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** A store of some parts, each in memory behind a link of its own. */
+final class PartitionedMemStore implements PartitionedStore {
+  final List<StoreLink> parts;
+
+  PartitionedMemStore(int count) {
+    parts =
+        Stream.generate(() -> new StoreLink(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM)))
+            .limit(count)
+            .toList();
+  }
+
+  static StoreUnderTest underTest() {
+    return new StoreUnderTest() {
+      @Override
+      public LockStore open() {
+        return new PartitionedMemStore(3);
+      }
+
+      @Override
+      public Set<Capability> capabilities() {
+        return EnumSet.allOf(Capability.class);
+      }
+    };
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return parts.get(0).profile();
+  }
+
+  @Override
+  public int partitions() {
+    return parts.size();
+  }
+
+  @Override
+  public int partitionOf(LockName name) {
+    return Math.floorMod(name.hashCode(), parts.size());
+  }
+
+  @Override
+  public LockStore partition(int number) {
+    return parts.get(number);
+  }
+
+  /** A name that lives in that part. */
+  String nameIn(int part) {
+    return Stream.iterate(0, i -> i + 1)
+        .map(i -> "lock/" + i)
+        .filter(name -> partitionOf(LockName.of(name)) == part)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Override
+  public void close() {}
+}

@@ -1,9 +1,0 @@
-/**
- * A deterministic simulation of the engine over the lock table: virtual time, several processes,
- * one store, and faults, all from one seed. Start reading at {@link
- * io.mortise.testkit.sim.SimulationTest}.
- */
-@NullMarked
-package io.mortise.testkit.sim;
-
-import org.jspecify.annotations.NullMarked;

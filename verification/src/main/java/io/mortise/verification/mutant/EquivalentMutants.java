@@ -1,0 +1,104 @@
+package io.mortise.verification.mutant;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The mutants that no test notices and that are as good as what is not changed, in files for people
+ * to read: lines that begin with {@code #} give a reason, and all entries up to the next have it.
+ *
+ * <p>An entry has, with tabs between: the script, the operator, the line as it was, the line as it
+ * is (nothing if it was deleted), and if the script has several such mutants which of them, from 1.
+ * An entry has no number of a line, so that it stays true when other lines change.
+ */
+public final class EquivalentMutants {
+  private final Set<String> listed = new HashSet<>();
+
+  private record Entry(
+      String where, String script, String operator, String before, String after, int nth) {
+    boolean fits(ScriptMutant mutant, String folder) {
+      return mutant.resource().equals(folder + script)
+          && mutant.operator().equals(operator)
+          && mutant.before().equals(before)
+          && mutant.after().equals(after);
+    }
+  }
+
+  private EquivalentMutants() {}
+
+  /**
+   * Reads all lists in a folder, {@code *.tsv}.
+   *
+   * @param mutants all mutants of all scripts that the lists are about, in the order of each script
+   * @param resources where the scripts are, as in {@link ScriptMutant#resource()}, with a slash at
+   *     the end
+   * @throws UncheckedIOException if they cannot be read
+   * @throws IllegalArgumentException if an entry is none, has no reason above it, fits no mutant,
+   *     or several and does not say which, or one that is listed already; the message names all
+   *     such
+   */
+  public static EquivalentMutants in(Path folder, List<ScriptMutant> mutants, String resources) {
+    EquivalentMutants equivalentMutants = new EquivalentMutants();
+    List<String> wrong = new ArrayList<>();
+    for (Entry entry : entries(folder, wrong)) {
+      List<ScriptMutant> fitting =
+          mutants.stream().filter(each -> entry.fits(each, resources)).toList();
+      boolean told = entry.nth() > 0 ? entry.nth() <= fitting.size() : fitting.size() == 1;
+      if (!told) {
+        wrong.add(entry.where() + ": fits " + fitting.size() + " mutants");
+      } else if (!equivalentMutants.listed.add(id(fitting.get(Math.max(0, entry.nth() - 1))))) {
+        wrong.add(entry.where() + ": is listed already");
+      }
+    }
+    if (!wrong.isEmpty()) {
+      throw new IllegalArgumentException(String.join("\n", wrong));
+    }
+    return equivalentMutants;
+  }
+
+  private static List<Entry> entries(Path folder, List<String> wrong) {
+    List<Entry> entries = new ArrayList<>();
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file : files.filter(each -> each.toString().endsWith(".tsv")).sorted().toList()) {
+        boolean reason = false;
+        int number = 0;
+        for (String line : Files.readAllLines(file)) {
+          String where = file.getFileName() + ":" + ++number;
+          String[] fields = line.split("\t", -1);
+          if (line.startsWith("#")) {
+            reason = true;
+          } else if (!reason || fields.length < 4 || fields.length > 5) {
+            wrong.add(where + ": is no entry with a reason above it");
+          } else {
+            int nth = fields.length == 5 ? Integer.parseInt(fields[4]) : 0;
+            entries.add(new Entry(where, fields[0], fields[1], fields[2], fields[3], nth));
+          }
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return entries;
+  }
+
+  private static String id(ScriptMutant mutant) {
+    return mutant.resource() + "#" + mutant.number();
+  }
+
+  /** Whether it is listed. */
+  public boolean has(ScriptMutant mutant) {
+    return listed.contains(id(mutant));
+  }
+
+  /** How many are listed. */
+  public int size() {
+    return listed.size();
+  }
+}
