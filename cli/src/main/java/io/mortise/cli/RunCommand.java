@@ -354,7 +354,7 @@ final class RunCommand implements Callable<Integer> {
       return null;
     } catch (LeaseLostException e) {
       String message = String.valueOf(e.getMessage());
-      int from = message.indexOf(": ");
+      int from = message.indexOf(": ", Math.max(0, message.indexOf("' was lost")));
       int to = message.indexOf(" (store=");
       return from < 0 || to < from ? "" : message.substring(from + 2, to);
     }

@@ -102,7 +102,7 @@ class BadInputTest {
       assertThatThrownBy(() -> LockClient.connect(url + "&timeout=300ms"))
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("Cannot reach store")
-          .hasMessageContaining("within 300 ms")
+          .hasMessageContaining("within 300ms")
           .satisfies(BadInputTest::assertOneLine);
     }
     assertThat(Duration.ofNanos(System.nanoTime() - since)).isGreaterThan(Duration.ofMillis(600));

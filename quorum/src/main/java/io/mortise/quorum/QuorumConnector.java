@@ -113,7 +113,7 @@ final class QuorumConnector {
                       }
                       try {
                         quorum.join(member, opener.get());
-                        log.warn("Member {} is there now (store={}).", member, quorum);
+                        log.info("Member {} is there now (store={}).", member, quorum);
                       } catch (RuntimeException e) {
                         log.debug("Member {} cannot be opened (store={}).", member, quorum, e);
                         openLater(quorum, member, opener);

@@ -1,10 +1,14 @@
 package io.mortise.redis;
 
+import io.mortise.redis.transport.BlockingConnection;
 import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.EndpointResolver;
+import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.SentinelResolver;
+import io.mortise.redis.transport.TlsMismatchException;
 import io.mortise.redis.transport.TransportFactory;
+import io.mortise.redis.transport.TransportListener;
 import io.mortise.redis.transport.TransportProvider;
 import io.mortise.spi.Ticker;
 import java.io.IOException;
@@ -36,7 +40,34 @@ record RedisConnections(
     TransportProvider library = target.library();
     return library == null
         ? directly(target, ticker)
-        : over(library.to(target.endpoint()), target.display());
+        : over(probing(library.to(target.endpoint()), target, ticker), target.display());
+  }
+
+  /** A client library says of a server that speaks TLS, or does not, that it was too slow. */
+  private static TransportFactory probing(
+      TransportFactory transports, RedisTarget target, Ticker ticker) {
+    return new TransportFactory() {
+      @Override
+      public RedisTransport connect(TransportListener listener) throws IOException {
+        try {
+          return transports.connect(listener);
+        } catch (IOException | RuntimeException e) {
+          try {
+            BlockingConnection.to(target.endpoint(), ticker).close();
+          } catch (TlsMismatchException mismatch) {
+            throw mismatch;
+          } catch (IOException | ErrorReplyException other) {
+            e.addSuppressed(other);
+          }
+          throw e;
+        }
+      }
+
+      @Override
+      public void close() {
+        transports.close();
+      }
+    };
   }
 
   /** As {@link #connect}, by a client library. */

@@ -2,6 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.Beta;
 import io.mortise.redis.transport.TransportFactory;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.Ticker;
@@ -112,12 +113,14 @@ public final class RedisStore {
       if (timeout.compareTo(Duration.ofMillis(100)) < 0
           || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
         throw new IllegalArgumentException(
-            "The timeout " + timeout + " is not within 100 ms and 1 min.");
+            "The timeout " + DurationText.format(timeout) + " is not within 100 ms and 1 min.");
       }
       if (retention.compareTo(SHORTEST_RETENTION) < 0
           || retention.compareTo(Duration.ofDays(3650)) > 0) {
         throw new IllegalArgumentException(
-            "The retention " + retention + " is not within 1 min and 10 years.");
+            "The retention "
+                + DurationText.format(retention)
+                + " is not within 1 min and 10 years.");
       }
     }
 

@@ -3,6 +3,7 @@ package io.mortise.redis;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -385,7 +386,7 @@ final class ScriptPipeline {
       fail(
           overdue,
           new TimeoutException(
-              "No answer within " + Duration.ofNanos(timeoutNanos).toMillis() + " ms."));
+              "No answer within " + DurationText.format(Duration.ofNanos(timeoutNanos)) + "."));
       pump();
     }
   }

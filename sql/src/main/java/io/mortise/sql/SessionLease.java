@@ -1,6 +1,7 @@
 package io.mortise.sql;
 
 import io.mortise.LeaseLostException;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -102,7 +103,7 @@ public final class SessionLease implements AutoCloseable {
         throw e;
       }
     } else if (ticker.nanos() - since > check.toNanos()) {
-      lose("the server did not answer for " + check.toMillis() + " ms", null);
+      lose("the server did not answer for " + DurationText.format(check), null);
     }
   }
 

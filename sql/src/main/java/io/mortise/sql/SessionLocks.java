@@ -2,6 +2,7 @@ package io.mortise.sql;
 
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -151,7 +152,8 @@ public final class SessionLocks implements AutoCloseable {
   public Optional<SessionLease> tryAcquire(String name, Duration wait) throws SQLException {
     LockName lock = LockName.of(name);
     if (wait.isNegative() || wait.toDays() > 0) {
-      throw new IllegalArgumentException("The wait " + wait + " is not within 0 and 24 h.");
+      throw new IllegalArgumentException(
+          "The wait " + DurationText.format(wait) + " is not within 0 and 24 h.");
     }
     if (closed.get()) {
       throw new IllegalStateException("The session locks were closed.");

@@ -2,6 +2,7 @@ package io.mortise.sql;
 
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.DurationText;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -106,7 +107,8 @@ public final class TransactionLocks {
   public Optional<TransactionLock> tryLock(Connection connection, String name, Duration wait)
       throws SQLException {
     if (wait.isNegative() || wait.toDays() > 0) {
-      throw new IllegalArgumentException("The wait " + wait + " is not within 0 and 24 h.");
+      throw new IllegalArgumentException(
+          "The wait " + DurationText.format(wait) + " is not within 0 and 24 h.");
     }
     if (wait.isZero()) {
       return tryLock(connection, name);

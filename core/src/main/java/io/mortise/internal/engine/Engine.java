@@ -330,8 +330,8 @@ public final class Engine {
         stripe,
         claim,
         "an operator evicted it",
-        "Closed by the operator, the lock stays shut until this lease is closed, so that nobody"
-            + " overlaps; broken, it is free at once.",
+        "With CLOSE the lock stays shut until this lease is closed, and nobody overlaps; with BREAK"
+            + " the next holder may have it already.",
         Level.WARN);
   }
 
@@ -606,7 +606,7 @@ public final class Engine {
     String sentence = withoutFullStop(said) + ".";
     return sentence.contains("'" + store + "'") || sentence.contains("store=" + store)
         ? sentence
-        : "Store '" + store + "' did not answer: " + sentence;
+        : "Store '" + store + "' failed: " + sentence;
   }
 
   static String withoutFullStop(String said) {

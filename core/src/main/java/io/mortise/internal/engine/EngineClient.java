@@ -276,7 +276,7 @@ public final class EngineClient implements LockClient {
   /** Gives all up, then waits for the store's answers, then ends the sessions. */
   private void close(List<Engine> opened, long deadline) {
     sweepScheduler.stop();
-    tellLeftOpen(opened.stream().flatMap(engine -> engine.abandonAll().stream()).toList());
+    tellLeftOpen(opened.stream().flatMap(engine -> engine.abandonAll().stream()).sorted().toList());
     // Who was interrupted closes all the same: the flag would end each of the waits at once.
     boolean interrupted = Thread.interrupted();
     while (opened.stream().anyMatch(Engine::isEnding) && deadline - now() > 0) {

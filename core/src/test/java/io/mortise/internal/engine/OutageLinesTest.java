@@ -156,7 +156,7 @@ class OutageLinesTest {
         .matches(
             "WARN SessionLog: Store '\\Q"
                 + display
-                + "\\E' did not answer: Connection refused\\."
+                + "\\E' failed: Connection refused\\."
                 + " Leases of session \\S+: 2; the first is lost in (2|1)(\\.\\d)?s unless the store answers\\.");
     instead = null;
     pass(TTL);
@@ -276,14 +276,15 @@ class OutageLinesTest {
         .asString()
         .startsWith("WARN Engine: Lost lease on lock 'a'")
         .contains("an operator evicted it")
-        .contains("so that nobody overlaps");
+        .contains("With CLOSE the lock stays shut until this lease is closed, and nobody overlaps");
   }
 
   @Test
   void givenStoreThatFails_thenOneMessageIsNotPutIntoAnother() {
     String said = "Store '" + display + "' did not answer: no route.";
     assertThat(Engine.about(display, said)).isEqualTo(said);
-    assertThat(Engine.about(display, "no route")).isEqualTo(said);
+    assertThat(Engine.about(display, "no route"))
+        .isEqualTo("Store '" + display + "' failed: no route.");
     assertThat(
             client
                 .engine()

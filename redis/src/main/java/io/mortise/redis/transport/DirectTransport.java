@@ -88,8 +88,9 @@ public final class DirectTransport implements RedisTransport {
    */
   private record Outage(long since, String reason, boolean warned) {
     String at(long now) {
-      return "There has been no connection for %.1f s: %s."
-          .formatted((now - since) / 1e9, reason.replaceFirst("\\.+$", ""));
+      return "There has been no connection for %s: %s."
+          .formatted(
+              DurationText.format(Duration.ofNanos(now - since)), reason.replaceFirst("\\.+$", ""));
     }
   }
 
@@ -585,6 +586,11 @@ public final class DirectTransport implements RedisTransport {
   /** Takes a broken connection out of use, and fails what waits on it. */
   private void drop(RespConnection respConnection, Throwable why) {
     respConnection.kill();
+    boolean isFirst = outage == null;
+    if (isFirst) {
+      // Before the connection is gone: who finds none wants to know why.
+      outage = new Outage(ticker.nanos(), "the last one broke: " + reason(why), false);
+    }
     writing.lock();
     try {
       current = null;
@@ -596,18 +602,14 @@ public final class DirectTransport implements RedisTransport {
     if (!closed) {
       log.debug("Lost the connection to Redis at {}", respConnection.endpoint(), why);
     }
-    boolean isFirst = outage == null;
-    if (isFirst) {
-      outage = new Outage(ticker.nanos(), "the last one broke: " + reason(why), false);
+    if (isFirst && !closed) {
+      listener.connectionLost(reason(why));
     }
     IOException cause = new IOException("The connection broke: " + why, why);
     for (PendingCommand lost = respConnection.waiting.poll();
         lost != null;
         lost = respConnection.waiting.poll()) {
       lost.completeExceptionally(cause);
-    }
-    if (isFirst && !closed) {
-      listener.connectionLost(reason(why));
     }
   }
 

@@ -1,6 +1,6 @@
 package io.mortise.redis.transport;
 
-import io.mortise.redis.transport.RespReader.ProtocolException;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -8,15 +8,20 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
@@ -26,8 +31,10 @@ import org.jspecify.annotations.Nullable;
  * at a time writes, anybody may {@link #kill()}.
  */
 final class RespConnection {
-  /** A TLS server that was sent something else answers so. */
+  /** What answers of a TLS server begin with. */
   private static final int TLS_ALERT = 0x15;
+
+  private static final int TLS_HANDSHAKE = 0x16;
 
   private static final int PROBE_MILLIS = 1_000;
 
@@ -154,7 +161,7 @@ final class RespConnection {
     } catch (IOException e) {
       if (over.get()) {
         SocketTimeoutException late =
-            new SocketTimeoutException("No whole answer within " + limit.toMillis() + " ms");
+            new SocketTimeoutException("No whole answer within " + DurationText.format(limit));
         late.addSuppressed(e);
         throw late;
       }
@@ -210,11 +217,8 @@ final class RespConnection {
 
   /** Whether the server answers without TLS: then it took the handshake for a command. */
   private boolean speaksPlainly() {
-    try (Socket plain = new Socket()) {
-      plain.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), PROBE_MILLIS);
-      plain.setSoTimeout(PROBE_MILLIS);
-      plain.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
-      int first = plain.getInputStream().read();
+    try {
+      int first = firstByteAfter("PING\r\n".getBytes(StandardCharsets.US_ASCII));
       // PONG, or an error: a password is missing.
       return first == '+' || first == '-';
     } catch (IOException e) {
@@ -243,14 +247,40 @@ final class RespConnection {
   private @Nullable Object greeting(RespReader reader, String... hello) throws IOException {
     try {
       return answer(reader, hello);
-    } catch (ProtocolException e) {
-      if (!endpoint.tls() && e.firstByte() == TLS_ALERT) {
+    } catch (SocketTimeoutException e) {
+      throw e;
+    } catch (IOException e) {
+      if (!endpoint.tls() && speaksTls()) {
         throw new TlsMismatchException(
             "The server speaks TLS there. Write rediss instead of redis in the store URL, or give its"
                 + " port without TLS",
             e);
       }
       throw e;
+    }
+  }
+
+  /** Whether the server answers a TLS handshake: then it took the greeting for a broken one. */
+  private boolean speaksTls() {
+    try {
+      SSLEngine client = SSLContext.getDefault().createSSLEngine();
+      client.setUseClientMode(true);
+      ByteBuffer hello = ByteBuffer.allocate(client.getSession().getPacketBufferSize());
+      client.wrap(ByteBuffer.allocate(0), hello);
+      int first = firstByteAfter(Arrays.copyOf(hello.array(), hello.position()));
+      return first == TLS_HANDSHAKE || first == TLS_ALERT;
+    } catch (IOException | GeneralSecurityException e) {
+      return false;
+    }
+  }
+
+  /** On a connection of its own. */
+  private int firstByteAfter(byte[] sent) throws IOException {
+    try (Socket probe = new Socket()) {
+      probe.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), PROBE_MILLIS);
+      probe.setSoTimeout(PROBE_MILLIS);
+      probe.getOutputStream().write(sent);
+      return probe.getInputStream().read();
     }
   }
 

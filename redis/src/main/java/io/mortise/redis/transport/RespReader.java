@@ -55,20 +55,8 @@ final class RespReader {
   static final class ProtocolException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    private final int firstByte;
-
     ProtocolException(String what) {
-      this(what, -1);
-    }
-
-    ProtocolException(String what, int firstByte) {
       super("The server does not speak the Redis protocol: " + what + ".");
-      this.firstByte = firstByte;
-    }
-
-    /** What the answer begins with; -1 if that was not what is wrong. */
-    int firstByte() {
-      return firstByte;
     }
   }
 
@@ -142,9 +130,7 @@ final class RespReader {
           count(1);
           list(2, depth);
         }
-        default ->
-            throw new ProtocolException(
-                "an answer that begins with byte " + (type & 0xff), type & 0xff);
+        default -> throw new ProtocolException("an answer that begins with byte " + (type & 0xff));
       }
     }
   }

@@ -2,6 +2,7 @@ package io.mortise.zookeeper.internal;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.List;
@@ -133,8 +134,8 @@ public final class AdminConnection {
       throw new StoreUnavailableException("Interrupted while connecting to '" + display + "'.", e);
     } catch (TimeoutException e) {
       throw new StoreUnavailableException(
-          "Cannot reach store '%s' within %d ms. Check its address, and that a majority of its servers is up."
-              .formatted(display, timeout.toMillis()),
+          "Cannot reach store '%s' within %s. Check its address, and that a majority of its servers is up."
+              .formatted(display, DurationText.format(timeout)),
           e);
     } catch (ExecutionException e) {
       throw unfit(e.getCause() == null ? "" : e.getCause().getMessage() + ".");
@@ -261,8 +262,8 @@ public final class AdminConnection {
     while (isOutage(code)) {
       if (ticker.nanos() - end > 0) {
         throw new StoreUnavailableException(
-            "Store '%s' was connected, but has not answered within %d ms: %s."
-                .formatted(display, timeout.toMillis(), code));
+            "Store '%s' was connected, but has not answered within %s: %s."
+                .formatted(display, DurationText.format(timeout), code));
       }
       // What is not connected any more may say so at once.
       LockSupport.parkNanos(PAUSE_NANOS);
