@@ -1,10 +1,10 @@
-package io.mortise.cli;
+package io.mortise.architecture;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.cli.Documentation.Block;
-import io.mortise.cli.Documentation.Page;
+import io.mortise.architecture.Documentation.Block;
+import io.mortise.architecture.Documentation.Page;
 import java.io.InputStream;
 import java.net.URI;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.architecture;
 
 import static java.util.stream.Collectors.toCollection;
 

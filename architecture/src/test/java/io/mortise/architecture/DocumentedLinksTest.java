@@ -1,9 +1,9 @@
-package io.mortise.cli;
+package io.mortise.architecture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.cli.Documentation.Block;
-import io.mortise.cli.Documentation.Page;
+import io.mortise.architecture.Documentation.Block;
+import io.mortise.architecture.Documentation.Page;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
