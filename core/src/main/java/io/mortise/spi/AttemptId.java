@@ -49,7 +49,7 @@ public record AttemptId(SessionId session, long number) {
   }
 
   // Written out, like that of the session's id: a record's own is slow until it is compiled, and a
-  // hand-over between processes is often among the first things that a process does.
+  // hand-off between processes is often among the first things that a process does.
 
   @Override
   public boolean equals(@Nullable Object other) {

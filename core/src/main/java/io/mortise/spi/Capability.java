@@ -40,7 +40,7 @@ public enum Capability {
   /** {@link StoreSession#renew(long, long, java.util.List, java.time.Duration)}. */
   VARIABLE_TTL,
   /**
-   * A hand-over passes over waiters whose process has lost its connection to the store, as it does
+   * A hand-off passes over waiters whose process has lost its connection to the store, as it does
    * when it is killed. A waiter that is passed keeps its place, and is granted by its own next
    * request at the latest. This only reorders: a connection proves neither that a process lives nor
    * that it is dead.

@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS mortise_meta (
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
 
 -- One row per live process; a missing or expired row means that the process is dead. ttl_us is even, and one more while
--- the process holds the connection lock of its session (see hand_over.sql).
+-- the process holds the connection lock of its session (see hand_off.sql).
 CREATE TABLE IF NOT EXISTS mortise_session (
   id         VARCHAR(12) NOT NULL PRIMARY KEY,
   beat       BIGINT  NOT NULL,

@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS mortise_meta (
 );
 
 -- One row per live process; a missing or expired row means that the process is dead. ttl_us is even, and one more while
--- the process holds the connection lock of its session (see hand_over.sql). Half of each page
+-- the process holds the connection lock of its session (see hand_off.sql). Half of each page
 -- stays free, so that a renewal finds room on its page and touches no index.
 CREATE TABLE IF NOT EXISTS mortise_session (
   id         text COLLATE "C" NOT NULL PRIMARY KEY,

@@ -103,13 +103,12 @@ class ConnectionLocksTest extends ServerStatementsFixture {
     try (StoreConnection process = link(connect())) {
       assertThat(process.rows.takeConnectionLock(HEAD)).isTrue();
       lockWithQueue();
-      assertThat(ContendedRequestRunner.handOver(storeConnection.rows, RELEASE, told::add))
-          .isTrue();
+      assertThat(ContendedRequestRunner.handOff(storeConnection.rows, RELEASE, told::add)).isTrue();
       assertThat(changed()).containsEntry("owner", OTHER.encoded());
       process.detach();
     }
     lockWithQueue();
-    assertThat(ContendedRequestRunner.handOver(storeConnection.rows, RELEASE, told::add))
+    assertThat(ContendedRequestRunner.handOff(storeConnection.rows, RELEASE, told::add))
         .as("passing it over is for the long way")
         .isFalse();
     assertUnchanged(held(OLD, "waiters", 2, "told", 3));
@@ -130,7 +129,7 @@ class ConnectionLocksTest extends ServerStatementsFixture {
   void givenHeadThatNeverSaidItIsConnected_whenTheLockIsReleased_thenItHolds() throws SQLException {
     saidToBeConnected(NEXT);
     lockWithQueue();
-    assertThat(ContendedRequestRunner.handOver(storeConnection.rows, RELEASE, told::add)).isTrue();
+    assertThat(ContendedRequestRunner.handOff(storeConnection.rows, RELEASE, told::add)).isTrue();
     assertThat(changed()).containsEntry("owner", OTHER.encoded());
     lockWithQueue();
     release();

@@ -23,7 +23,7 @@ final class ContendedRequestRunner {
     return step(lockRepository, request, pendingNotifications).place();
   }
 
-  static boolean handOver(
+  static boolean handOff(
       LockRepository lockRepository,
       Request.Abandon request,
       Consumer<SessionNotification> pendingNotifications)

@@ -278,7 +278,7 @@ class FastPathEquivalenceTest {
       Reply reply =
           switch (state.firstStatement) {
             case EXCHANGE -> exchange(storeConnection, state);
-            case HAND_OVER -> ContendedRequestRunner.reply(storeConnection, state.request);
+            case HAND_OFF -> ContendedRequestRunner.reply(storeConnection, state.request);
             case QUEUE_UP -> ContendedRequestRunner.reply(storeConnection, state.request);
             default -> storeConnection.fast.alone(state.request, storeConnection::now);
           };
@@ -514,7 +514,7 @@ class FastPathEquivalenceTest {
     private static @Nullable List<String> rows(
         LockStateGenerator state, @Nullable List<String> rows) {
       return rows == null
-              || state.firstStatement == FirstStatement.HAND_OVER
+              || state.firstStatement == FirstStatement.HAND_OFF
               || state.firstStatement == FirstStatement.LONG
           ? rows
           : rows.stream().map(row -> row.replaceAll("next_place=\\d+", "next_place")).toList();

@@ -172,7 +172,7 @@ final class HandoffRowsModel implements Model<PackedState> {
     } else if (state.get(owner) == p && variant == Variant.ONE_STATEMENT) {
       PackedState.PackedStateBuilder next =
           state.draft().set(at(p, PHASE), IDLE).set(at(p, SAW), 0);
-      handOver(next, state.get(at(p, SAW)));
+      handOff(next, state.get(at(p, SAW)));
       step.accept(p + " hands it over in one statement", next.done());
     } else {
       step.accept(p + " has to look who waits", begun(state, p, ENDING));
@@ -203,7 +203,7 @@ final class HandoffRowsModel implements Model<PackedState> {
 
   private void ask(PackedState.PackedStateBuilder next, int p, int saw) {
     if (next.get(owner) == 0 && next.get(counted) > 0) {
-      handOver(next, saw);
+      handOff(next, saw);
     }
     if (next.get(owner) == 0) {
       next.set(owner, p).set(at(p, PHASE), HOLDS);
@@ -219,14 +219,14 @@ final class HandoffRowsModel implements Model<PackedState> {
   private void end(PackedState.PackedStateBuilder next, int p, int saw) {
     next.set(at(p, PHASE), IDLE);
     if (next.get(owner) == p) {
-      handOver(next, saw);
+      handOff(next, saw);
     } else if (delete(next, p)) {
       next.set(counted, next.get(counted) - 1);
     }
   }
 
   /** To the first of those that were seen; who was not seen stays where he is. */
-  private void handOver(PackedState.PackedStateBuilder next, int saw) {
+  private void handOff(PackedState.PackedStateBuilder next, int saw) {
     next.set(owner, 0);
     for (int place = queue; place < queue + processes && next.get(place) != 0; place++) {
       int waiter = next.get(place);

@@ -41,7 +41,7 @@ final class LockStateGenerator {
     ABANDON_TOGETHER,
     EXCHANGE_TOGETHER,
     EXCHANGE,
-    HAND_OVER,
+    HAND_OFF,
     QUEUE_UP,
     /** There is none: a transaction. */
     LONG
@@ -165,7 +165,7 @@ final class LockStateGenerator {
     }
     boolean contended =
         firstStatement == FirstStatement.QUEUE_UP
-            || firstStatement == FirstStatement.HAND_OVER
+            || firstStatement == FirstStatement.HAND_OFF
             || firstStatement == FirstStatement.LONG;
     boolean mayWait = contended && (isOwned || isShared) && chance(60);
     if (mayWait || is(Deviation.QUEUE, contended ? 40 : 12)) {
@@ -212,7 +212,7 @@ final class LockStateGenerator {
     lock.put("label", "held");
     boolean mayBeTold =
         !isOwned
-            || firstStatement == FirstStatement.HAND_OVER
+            || firstStatement == FirstStatement.HAND_OFF
             || firstStatement == FirstStatement.QUEUE_UP;
     int told = (mayBeTold && chance(60)) || is(Deviation.TOLD, 35) ? 1 + random.nextInt(3) : 0;
     lock.put("told", told);
@@ -468,7 +468,7 @@ final class LockStateGenerator {
       case ABANDON_ALONE, ABANDON_TOGETHER -> isHeld(asking) && isUnwanted();
       case EXCHANGE, EXCHANGE_TOGETHER ->
           isHeld(asking) && isUnwanted() && isOpen() && next != null && isAskerThere(next);
-      case HAND_OVER ->
+      case HAND_OFF ->
           isHeld(asking)
               && (waits.isEmpty()
                   || (isOpen()

@@ -169,7 +169,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     only(held(OLD, "waiters", 1));
     queue(List.of(waits(OTHER, 8, "tokens", MANY)));
     assertThat(
-            ContendedRequestRunner.handOver(
+            ContendedRequestRunner.handOff(
                 storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
         .isTrue();
     assertThat(changed()).containsEntry("token", time()).containsEntry("tokens", LEAD);
@@ -395,7 +395,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     only(held(OLD, "waiters", 1));
     queue(List.of(waits(OTHER, 8)));
     assertThat(
-            ContendedRequestRunner.handOver(
+            ContendedRequestRunner.handOff(
                 storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
         .isTrue();
     assertThat(tables.all("lock")).contains(able);
@@ -419,7 +419,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     besideLockedRows(
         held(ATTEMPT, "waiters", 1),
         List.of(waits(OTHER, 8)),
-        () -> ContendedRequestRunner.handOver(storeConnection.rows, abandon, told::add));
+        () -> ContendedRequestRunner.handOff(storeConnection.rows, abandon, told::add));
     besideLockedRows(
         free(),
         List.of(),

@@ -353,7 +353,7 @@ class PostgresFaultTest {
       // A busy machine may be slow to wake whom it should; polling alone never gets there.
       long median = Long.MAX_VALUE;
       for (int set = 0; set < 5 && median >= 100; set++) {
-        median = Math.min(median, medianMillisOfHandOvers(holder, waiter));
+        median = Math.min(median, medianMillisOfHandOffs(holder, waiter));
       }
       assertThat(median).isLessThan(100);
       assertThat(ask("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN \"mortise%'"))
@@ -361,7 +361,7 @@ class PostgresFaultTest {
     }
   }
 
-  private static long medianMillisOfHandOvers(TestSession holder, TestSession waiter)
+  private static long medianMillisOfHandOffs(TestSession holder, TestSession waiter)
       throws InterruptedException {
     List<Long> millis = new ArrayList<>();
     for (int i = 0; i < 9; i++) {

@@ -154,7 +154,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
             held("lock", "told", 2, "ended", THIRD.encoded()))) {
       alone(lock);
       assertThat(
-              ContendedRequestRunner.handOver(
+              ContendedRequestRunner.handOff(
                   storeConnection.rows, abandon, sessionNotification -> {}))
           .isFalse();
       assertThat(hints()).as(lock.toString()).isEmpty();
@@ -162,7 +162,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
     // One whose answer was lost asks again: what it was told may have been lost too.
     alone(with(released, "told", 2, "token", 7, "tokens", 8));
     assertThat(
-            ContendedRequestRunner.handOver(
+            ContendedRequestRunner.handOff(
                 storeConnection.rows, abandon, sessionNotification -> {}))
         .isFalse();
     assertThat(hints())
@@ -181,7 +181,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
             "acquire_fast",
             "exchange",
             "queue_up",
-            "hand_over",
+            "hand_off",
             "together_acquire",
             "exchange all")) {
       cutShort(name, halfAhead(), 0);
@@ -236,7 +236,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
   }
 
   private void cutShort(String name, long last, long floor) throws SQLException {
-    boolean fresh = !name.equals("hand_over") && !name.startsWith("exchange");
+    boolean fresh = !name.equals("hand_off") && !name.startsWith("exchange");
     Map<String, Object> before =
         with(
             held("lock", "last_token", last),
@@ -245,17 +245,17 @@ class PostgresStatementsTest extends ServerStatementsFixture {
             "used",
             fresh ? 0 : WHOLE,
             "waiters",
-            name.equals("hand_over") ? 1 : 0);
+            name.equals("hand_off") ? 1 : 0);
     Map<String, Object> other = with(before, "name", "other");
     alone(before);
     tables.put("lock", other);
-    if (name.equals("hand_over")) {
+    if (name.equals("hand_off")) {
       Map<String, Object> waiter = waiter(NAMESPACE, "lock", ATTEMPT.encoded(), 3);
       tables.put("wait", with(waiter, "weight", WHOLE, "tokens", MANY, "token_floor", floor));
     }
     try (NamedStatement namedStatement =
         tables.statement(name.equals("exchange all") ? "together_acquire" : name)) {
-      boolean hands = name.equals("hand_over");
+      boolean hands = name.equals("hand_off");
       TestTables.bind(
           namedStatement,
           asking(
@@ -317,7 +317,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
     alone(held("lock"));
     tables.put("lock", other);
     assertThat(
-            ContendedRequestRunner.handOver(
+            ContendedRequestRunner.handOff(
                 storeConnection.rows, abandon, sessionNotification -> {}))
         .isTrue();
     assertThat(apartFrom(other)).containsEntry("used", 0L);

@@ -32,7 +32,7 @@ class RowModelsTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
-  void givenARuleOfHandOverIsMissing_thenAWaiterIsForgotten(HandoffRowsModel.Variant without) {
+  void givenARuleOfHandOffIsMissing_thenAWaiterIsForgotten(HandoffRowsModel.Variant without) {
     assertBroken("rows, " + without, new HandoffRowsModel(without, 3));
   }
 

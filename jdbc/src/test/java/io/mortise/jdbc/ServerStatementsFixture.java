@@ -393,7 +393,7 @@ abstract class ServerStatementsFixture {
     gone.remove("id");
     strangers.remove("id");
     assertThat(
-            ContendedRequestRunner.handOver(
+            ContendedRequestRunner.handOff(
                 storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
         .isTrue();
     long left = waiters.size() - 1L;
@@ -432,7 +432,7 @@ abstract class ServerStatementsFixture {
         tables.put(
             "news", notifications(1_000_001, OLD.session().value(), "wanted", OLD.encoded()));
     assertThat(
-            ContendedRequestRunner.handOver(
+            ContendedRequestRunner.handOff(
                 storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
         .as(lock.toString())
         .isFalse();

@@ -192,7 +192,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
       queue(List.of());
       tables.put("news", notifications(1_000_001, OLD.session().value(), "wanted", OLD.encoded()));
       assertThat(
-              ContendedRequestRunner.handOver(
+              ContendedRequestRunner.handOff(
                   storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
           .isTrue();
       Map<String, Object> expected = with(vacated(lock, OLD), "touched_us", time());
@@ -471,7 +471,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
     only(own);
     assertThat(storeConnection.rows.abandonFast(release, () -> now)).isTrue();
     only(own);
-    assertThat(ContendedRequestRunner.handOver(storeConnection.rows, release, told::add)).isTrue();
+    assertThat(ContendedRequestRunner.handOff(storeConnection.rows, release, told::add)).isTrue();
     only(with(own, "owner", OTHER.encoded()));
     assertThat(ContendedRequestRunner.queueUp(storeConnection.rows, one, told::add).taken())
         .isNull();

@@ -955,7 +955,7 @@ local function contended()
   end
 
   -- Gives the lock to the queue's head.
-  local function hand_over(key, attempt, text)
+  local function hand_off(key, attempt, text)
     local name = sub(key, #PREFIX + 3)
     local q, d = PREFIX .. 'q:' .. name, PREFIX .. 'd:' .. name
     local heads = is_plain(text) and try('ZRANGE', q, 0, 1) or {}
@@ -990,10 +990,10 @@ local function contended()
     return 'ER0'
   end
 
-  return wait, hand_over
+  return wait, hand_off
 end
 
-local general, wait, hand_over
+local general, wait, hand_off
 local mine, lives
 -- The record of the lock that the operation before gave back, if this one takes it again: only what comes of both is written.
 local freed
@@ -1037,7 +1037,7 @@ for i = 1, #ARGV - 3 do
       end
     elseif type(text) == 'string' and (byte(text) == 104 or byte(text) == 119) and #text > 42 then
       if not wait then
-        wait, hand_over = contended()
+        wait, hand_off = contended()
       end
       answer = wait(key, arg, text)
     end
@@ -1056,9 +1056,9 @@ for i = 1, #ARGV - 3 do
       end
     elseif type(text) == 'string' and byte(text) == 119 and #text > 42 and sub(text, 18, 39) == sub(arg, 2) then
       if not wait then
-        wait, hand_over = contended()
+        wait, hand_off = contended()
       end
-      answer = hand_over(key, sub(arg, 2), text)
+      answer = hand_off(key, sub(arg, 2), text)
     end
   end
   if not answer then

@@ -10,7 +10,7 @@
 -- ARGV[6] = the beat that was confirmed before the previous one (16 digits, 0s if none)
 -- ARGV[7] = the id of what the server remembered with when it confirmed the previous one; may be empty
 -- ARGV[8] = where strict expiry is wanted, the session's beat, which never expires: <prefix>b:<session>; else empty
--- ARGV[9] = '1' if the process listens to the session's inbox now, as the server has confirmed; else '0'. A hand-over asks for
+-- ARGV[9] = '1' if the process listens to the session's inbox now, as the server has confirmed; else '0'. A hand-off asks for
 --           it (see lock.lua)
 -- ARGV[10…] = ids of news that was seen
 --

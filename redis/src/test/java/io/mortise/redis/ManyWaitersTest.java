@@ -15,15 +15,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a hand-over costs the server, among few and among many who wait, each in a session of its
+ * What a hand-off costs the server, among few and among many who wait, each in a session of its
  * own. {@code -Dmortise.waiters=10000} for the whole of it.
  */
 class ManyWaitersTest {
   private static final LockName LOCK = LockName.of("contended");
   private static final int FEW = 10;
 
-  /** So many hand-overs are measured together; the best of several counts. */
-  private static final int HAND_OVERS = 50;
+  /** So many hand-offs are measured together; the best of several counts. */
+  private static final int HAND_OFFS = 50;
 
   private static final int TIMES = 20;
 
@@ -32,12 +32,12 @@ class ManyWaitersTest {
 
   @Test
   @Timeout(600)
-  void givenManyWaiters_thenAHandOverCostsTheServerNoMoreThanAmongTen() {
+  void givenManyWaiters_thenAHandOffCostsTheServerNoMoreThanAmongTen() {
     int many = Integer.getInteger("mortise.waiters", 500);
     double amongFew = micros(FEW);
     double amongMany = micros(many);
     System.out.printf(
-        "A hand-over and a new waiter cost the server %.1f µs among %d, %.1f µs among %d: %.2f times%n",
+        "A hand-off and a new waiter cost the server %.1f µs among %d, %.1f µs among %d: %.2f times%n",
         amongFew, FEW, amongMany, many, amongMany / amongFew);
     // The target is 1.5; a linear search would be at 50 and more.
     assertThat(amongMany / amongFew).isLessThan(10);
@@ -79,7 +79,7 @@ class ManyWaitersTest {
       List<Double> measured = new ArrayList<>();
       for (int i = 0; i < TIMES; i++) {
         double before = scriptMicros(server);
-        for (int j = 0; j < HAND_OVERS; j++) {
+        for (int j = 0; j < HAND_OFFS; j++) {
           ProcessSession holder = processSessions.remove();
           Reply ended = holder.party().abandon(LOCK, holder.attempt());
           assertThat(ended)
@@ -87,7 +87,7 @@ class ManyWaitersTest {
                   Reply.Ended.class, e -> assertThat(e.was()).isEqualTo(Reply.AttemptState.HELD));
           enqueue(processSessions, holder.party());
         }
-        measured.add((scriptMicros(server) - before) / HAND_OVERS);
+        measured.add((scriptMicros(server) - before) / HAND_OFFS);
       }
       return measured.stream().mapToDouble(Double::doubleValue).min().orElseThrow();
     }

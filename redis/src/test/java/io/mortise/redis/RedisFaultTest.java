@@ -354,7 +354,7 @@ class RedisFaultTest {
 
   @ParameterizedTest
   @EnumSource(RedisServers.class)
-  void givenFullMemory_thenNobodyIsLetIn_butRenewalReleaseAndHandOverGoOn(RedisServers version) {
+  void givenFullMemory_thenNobodyIsLetIn_butRenewalReleaseAndHandOffGoOn(RedisServers version) {
     RedisServer server = open(version.start());
     LockStore store = store(server);
     RedisCommands<String, String> admin = admin(server);

@@ -266,7 +266,7 @@ final class InvariantChecker {
     }
   }
 
-  /** Once it is known that another process waits, local hand-over ends soon. */
+  /** Once it is known that another process waits, local hand-off ends soon. */
   private void checkPasses(ObservedAttempt attempt) {
     Map.Entry<Long, TokenRange> entry = lock(attempt.lock).tokenRanges.floorEntry(attempt.token);
     if (entry == null || entry.getValue().last() < attempt.token) {
@@ -448,7 +448,7 @@ final class InvariantChecker {
 
   /**
    * Who was confirmed as queued is granted before whoever asks later. A grant was waited for in the
-   * queue if its token is the first of a block; local hand-over has its own bound. The place in the
+   * queue if its token is the first of a block; local hand-off has its own bound. The place in the
    * queue may be that of another of its process who gave up; and whoever was granted the lock for a
    * time and did not hear of it had its turn. A process without a connection may be passed.
    */

@@ -335,7 +335,7 @@ final class SimulationMutants {
             "bounded wait",
             "leak"),
         engine(
-            "local hand-over goes on while others wait",
+            "local hand-off goes on while others wait",
             new EngineRules() {
               @Override
               protected boolean boundsPasses() {

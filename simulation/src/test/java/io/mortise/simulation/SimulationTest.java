@@ -18,10 +18,10 @@ import org.junit.jupiter.api.Timeout;
  *
  * <p><b>What is judged.</b> Holders never believe at the same time in what excludes each other, and
  * no belief outlives its session in the store; tokens rise and are unique; a resource that compares
- * tokens never turns away a holder; at-least times are kept; local hand-over is bounded once
- * another process waits; a lock that is free is granted to a waiter within a bound, pushes or not;
- * in the end neither an engine nor the table keeps anything. Where a fault takes away an assumption
- * (see {@link SimFault#BREAK_BELIEF}), only what does not rest on it is judged.
+ * tokens never turns away a holder; at-least times are kept; local hand-off is bounded once another
+ * process waits; a lock that is free is granted to a waiter within a bound, pushes or not; in the
+ * end neither an engine nor the table keeps anything. Where a fault takes away an assumption (see
+ * {@link SimFault#BREAK_BELIEF}), only what does not rest on it is judged.
  *
  * <p><b>What is not.</b> One thread runs all, so events are atomic: races between threads of one
  * process, parking and waking, and what the blocking forms do are left to the stress test beside

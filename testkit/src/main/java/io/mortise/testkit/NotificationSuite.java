@@ -80,7 +80,7 @@ class NotificationSuite extends StoreSuite {
   }
 
   @Test
-  void givenHandOver_whenTheHoldIsReleased_thenTheGrantIsNoNewsAnyMore() {
+  void givenHandOff_whenTheHoldIsReleased_thenTheGrantIsNoNewsAnyMore() {
     needs(Capability.QUEUE);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
@@ -105,7 +105,7 @@ class NotificationSuite extends StoreSuite {
   }
 
   @Test
-  void givenHandOverThatIsKnown_whenTheHoldIsWantedLater_thenThatIsNews() {
+  void givenHandOffThatIsKnown_whenTheHoldIsWantedLater_thenThatIsNews() {
     needs(Capability.QUEUE);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
@@ -138,7 +138,7 @@ class NotificationSuite extends StoreSuite {
   }
 
   @Test
-  void givenHandOver_whenTheHoldExpires_thenItsEndIsTheOnlyNews() {
+  void givenHandOff_whenTheHoldExpires_thenItsEndIsTheOnlyNews() {
     needs(Capability.QUEUE, Capability.AT_MOST);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
@@ -188,7 +188,7 @@ class NotificationSuite extends StoreSuite {
   }
 
   @Test
-  void givenHandOverWhileOthersWait_thenTheNewHolderIsToldThatItIsWanted() {
+  void givenHandOffWhileOthersWait_thenTheNewHolderIsToldThatItIsWanted() {
     needs(Capability.QUEUE);
     SessionDriver a = session("a");
     SessionDriver b = session("b");
@@ -203,7 +203,7 @@ class NotificationSuite extends StoreSuite {
   }
 
   @Test
-  void givenHandOverToTheLastWaiter_thenTheNewHolderIsNotWanted() {
+  void givenHandOffToTheLastWaiter_thenTheNewHolderIsNotWanted() {
     needs(Capability.QUEUE);
     SessionDriver a = session("a");
     SessionDriver b = session("b");

@@ -137,7 +137,7 @@ class TokenSuite extends StoreSuite {
   }
 
   @Test
-  void givenHandOver_thenTheTokenRises_andNewsAndPollTellTheSame() {
+  void givenHandOff_thenTheTokenRises_andNewsAndPollTellTheSame() {
     needs(Capability.QUEUE);
     SessionDriver a = session("a");
     SessionDriver b = session("b");

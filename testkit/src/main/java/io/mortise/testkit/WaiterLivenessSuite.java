@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Nothing waits for a dead waiter: a hand-over passes over processes without a connection, and a
+ * Nothing waits for a dead waiter: a hand-off passes over processes without a connection, and a
  * session may be short while its process waits.
  */
 class WaiterLivenessSuite extends StoreSuite {

@@ -36,7 +36,7 @@ final class NodeWriter {
   private static final int MOST = 4;
 
   /** So many removals do not wait for each other either; more gather, as all does. */
-  private static final int HAND_OVERS = 4;
+  private static final int HAND_OFFS = 4;
 
   /** How long a removal that nobody waits for waits for company. */
   private static final long LINGER_NANOS = 500_000;
@@ -52,7 +52,7 @@ final class NodeWriter {
   private int underWay;
 
   /** How many removals that somebody waits for are on their way besides. */
-  private int handOvers;
+  private int handOffs;
 
   private boolean lingering;
   private boolean over;
@@ -98,11 +98,11 @@ final class NodeWriter {
    */
   void removeForHandoff(String path, boolean marked, Consumer<Code> then) {
     NodeOperation.Delete nodeOperation = new NodeOperation.Delete(path, marked, then);
-    if (!over && handOvers < HAND_OVERS) {
+    if (!over && handOffs < HAND_OFFS) {
       // Whoever waits behind it should not wait for what others of this process ask, nor for
       // company. It may go before all that, for it takes nothing from anybody.
-      handOvers++;
-      single(nodeOperation, 0, () -> handOvers--);
+      handOffs++;
+      single(nodeOperation, 0, () -> handOffs--);
     } else {
       add(nodeOperation);
       sendBatches();

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>In a long line</b> nobody lists. Sequence numbers have no gaps when they are given, so a
  * newcomer watches the number before its own; if that one is gone already, it lists once. A holder
  * that knows that many wait marks its node in the same transaction that removes it: whoever watches
- * it hears of the mark instead of the removal, and knows that it is the first. So a hand-over costs
+ * it hears of the mark instead of the removal, and knows that it is the first. So a hand-off costs
  * one small read, however many wait. Who hears of a removal without a mark (in a short line, of a
  * waiter that left, of a session that ended) lists once, and watches the next one before it.
  *

@@ -27,7 +27,7 @@ class HandoffTest {
   private static final Duration LONG = TestServer.LONG;
 
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
-  private final NodeLayout nodeLayout = new NodeLayout("/hand-over-" + System.nanoTime());
+  private final NodeLayout nodeLayout = new NodeLayout("/hand-off-" + System.nanoTime());
   private final String lock = nodeLayout.lock(LockName.of("x"));
   private final FaultInjectionProxy line = FaultInjectionProxy.to(server.port());
 

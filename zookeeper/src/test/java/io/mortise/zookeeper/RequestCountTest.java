@@ -76,7 +76,7 @@ class RequestCountTest {
   void givenHolderThatKnowsOfAWaiter_whenItGivesBack_thenThatDoesNotWaitForWhatElseItHasAsked()
       throws Exception {
     // Of its own also when it is run again: notes are counted.
-    NodeLayout nodeLayout = new NodeLayout("/traffic-handover-" + System.nanoTime());
+    NodeLayout nodeLayout = new NodeLayout("/traffic-handoff-" + System.nanoTime());
     try (FaultInjectionProxy line = FaultInjectionProxy.to(server.port());
         LockClient holder = client("127.0.0.1:" + line.port(), nodeLayout.root());
         LockClient other = client(server.address(), nodeLayout.root());

@@ -5,7 +5,7 @@ import redis.clients.jedis.Jedis;
 
 /**
  * A list with one element, popped to lock and pushed to unlock: the server itself hands it to who
- * waits longest. The limit for a hand-over, and no lock to use: a holder that dies keeps it.
+ * waits longest. The limit for a hand-off, and no lock to use: a holder that dies keeps it.
  */
 final class BlockingPopLock implements Subject {
   /** Puts the element into KEYS[1] once. */

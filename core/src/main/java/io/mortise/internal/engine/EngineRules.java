@@ -133,7 +133,7 @@ public class EngineRules {
   }
 
   /**
-   * Whether local hand-over stops after a bounded number of passes while another process waits
+   * Whether local hand-off stops after a bounded number of passes while another process waits
    * (invariants.md#bounded-local-passes, fairness).
    */
   protected boolean boundsPasses() {

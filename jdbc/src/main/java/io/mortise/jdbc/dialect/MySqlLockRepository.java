@@ -69,7 +69,7 @@ public final class MySqlLockRepository extends PrefetchingLockRepository {
       case "acquire_fast", "acquire_seen", "acquire_first", "exchange" ->
           NamedStatement.withKey(connection, sqlStatement);
       case "begin", "contended_read" -> super.prepare(connection, opening(sqlStatement));
-      case "hand_over", "queue_up" ->
+      case "hand_off", "queue_up" ->
           super.prepare(connection, multiStatementFormat.one(sqlStatement));
       default ->
           sqlStatement.name().startsWith(KNOWN)

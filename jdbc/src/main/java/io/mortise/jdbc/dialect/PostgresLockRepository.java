@@ -33,7 +33,7 @@ public final class PostgresLockRepository extends PrefetchingLockRepository {
    *     up
    * @param backend the server's process, as the driver was told when it connected; 0 if unknown
    * @param mayAsk whether this user may try the connection locks of others; the server refuses
-   *     whole statements that might, so else nobody is passed over, and hand-overs go the long way
+   *     whole statements that might, so else nobody is passed over, and hand-offs go the long way
    */
   public PostgresLockRepository(
       Connection connection,

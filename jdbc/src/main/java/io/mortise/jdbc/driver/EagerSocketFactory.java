@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sockets for the PostgreSQL driver. After a notification it looks whether there is another one by
  * a read with a timeout of 1 ms, and waits that long every time: longer than all the rest of a
- * hand-over. Here such a read answers at once if nothing has arrived.
+ * hand-off. Here such a read answers at once if nothing has arrived.
  */
 public final class EagerSocketFactory extends SocketFactory {
   /** The timeout by which the driver's look is known; nobody waits so short for anything else. */

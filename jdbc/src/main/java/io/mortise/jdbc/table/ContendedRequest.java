@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What is common on a lock that others want too, in one text and a transaction of its own:
- * queue_up.sql of an acquire, hand_over.sql of a release. What it does not foresee it leaves as it
+ * queue_up.sql of an acquire, hand_off.sql of a release. What it does not foresee it leaves as it
  * is.
  */
 public final class ContendedRequest {
@@ -34,7 +34,7 @@ public final class ContendedRequest {
 
   /** The file. */
   String statement() {
-    return request instanceof Request.Acquire ? "queue_up" : "hand_over";
+    return request instanceof Request.Acquire ? "queue_up" : "hand_off";
   }
 
   void bind(NamedStatement namedStatement) throws SQLException {

@@ -1,4 +1,4 @@
--- Which of some sessions have no connection any more, of those that have said that they hold a connection lock. Tried as hand_over
+-- Which of some sessions have no connection any more, of those that have said that they hold a connection lock. Tried as hand_off
 -- does it: waits for nobody, and ends with the transaction.
 -- :sessions; :connections = what the name of a connection lock begins with
 -- Returns of each: its id, 1 if it has none.

@@ -109,17 +109,17 @@ class FileAliasCheckTest {
   @Test
   void givenFolderMountedTwice_whenOneHolds_thenTheOtherWaitsAndIsWoken() throws Exception {
     try (Mount mount = Mount.bind(first.getParent(), second.getParent())) {
-      assertThatHandOverWorks(first, mount.point().resolve("locks.db"));
+      assertThatHandOffWorks(first, mount.point().resolve("locks.db"));
     }
   }
 
   @Test
   void givenSymbolicLinkToTheFile_whenOneHolds_thenTheOtherWaitsAndIsWoken() throws Exception {
     open(first).close();
-    assertThatHandOverWorks(first, Files.createSymbolicLink(second, first));
+    assertThatHandOffWorks(first, Files.createSymbolicLink(second, first));
   }
 
-  private static void assertThatHandOverWorks(Path one, Path other) throws Exception {
+  private static void assertThatHandOffWorks(Path one, Path other) throws Exception {
     try (LockStore holds = open(one);
         LockStore waits = open(other)) {
       TestSession holder = new TestSession(holds, TTL);

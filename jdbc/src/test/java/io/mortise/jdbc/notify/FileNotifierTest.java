@@ -148,7 +148,7 @@ class FileNotifierTest {
 
     listens();
     assertThat(filesIn(elsewhere)).isEmpty();
-    assertThatHandOverWorks();
+    assertThatHandOffWorks();
   }
 
   @Test
@@ -159,7 +159,7 @@ class FileNotifierTest {
 
     listens();
     assertThat(filesIn(bells())).isEmpty();
-    assertThatHandOverWorks();
+    assertThatHandOffWorks();
   }
 
   /** Leaves what it makes. */
@@ -278,7 +278,7 @@ class FileNotifierTest {
     }
   }
 
-  private void assertThatHandOverWorks() throws Exception {
+  private void assertThatHandOffWorks() throws Exception {
     String url = "jdbc:sqlite:" + database();
     try (LockClient one = LockClient.connect(url);
         LockClient two = LockClient.connect(url)) {

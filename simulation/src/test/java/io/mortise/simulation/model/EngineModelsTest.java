@@ -35,15 +35,15 @@ class EngineModelsTest {
   }
 
   @Test
-  void givenHandOversCancelsDeathsAndLostPushes_thenTheLockGoesOnInOrder() {
-    assertSafe("hand-over", new HandoffModel(HandoffModel.Variant.BUILT, 3, 1, 0));
-    assertSafe("hand-over, cut", new HandoffModel(HandoffModel.Variant.BUILT, 3, 0, 1));
+  void givenHandOffsCancelsDeathsAndLostPushes_thenTheLockGoesOnInOrder() {
+    assertSafe("hand-off", new HandoffModel(HandoffModel.Variant.BUILT, 3, 1, 0));
+    assertSafe("hand-off, cut", new HandoffModel(HandoffModel.Variant.BUILT, 3, 0, 1));
   }
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
-  void givenARuleOfHandOverIsMissing_thenItIsFoundBroken(HandoffModel.Variant without) {
-    assertBroken("hand-over, " + without, new HandoffModel(without, 3, 2, 1));
+  void givenARuleOfHandOffIsMissing_thenItIsFoundBroken(HandoffModel.Variant without) {
+    assertBroken("hand-off, " + without, new HandoffModel(without, 3, 2, 1));
   }
 
   @Test
@@ -82,7 +82,7 @@ class EngineModelsTest {
     assertSafe(
         "leftovers in time, long",
         new OrphanedAttemptModel(OrphanedAttemptModel.Variant.BUILT, 2, 2, true));
-    assertSafe("hand-over, long", new HandoffModel(HandoffModel.Variant.BUILT, 3, 2, 1));
+    assertSafe("hand-off, long", new HandoffModel(HandoffModel.Variant.BUILT, 3, 2, 1));
     assertSafe(
         "readers, long", new WriterStarvationModel(WriterStarvationModel.Variant.BUILT, 8, 6));
     assertSafe(

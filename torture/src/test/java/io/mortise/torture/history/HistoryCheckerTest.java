@@ -443,7 +443,7 @@ class HistoryCheckerTest {
   }
 
   /** One holds and gives back at 40 while another waits, which holds at {@code served}. */
-  private CheckResult checkHandOver(long served, String... more) {
+  private CheckResult checkHandOff(long served, String... more) {
     for (String line :
         List.of(
             "10 A 1001 hot-0 1 0 0",
@@ -458,19 +458,19 @@ class HistoryCheckerTest {
 
   @Test
   void givenWaiterThatIsServedInTime_thenNothingIsFound_andItIsMeasured() {
-    CheckResult checkResult = checkHandOver(800);
+    CheckResult checkResult = checkHandOff(800);
     assertThat(checkResult.findings()).isEmpty();
     assertThat(checkResult.figures().longest(SafetyRule.WAKE_UP)).isEqualTo(760);
   }
 
   @Test
   void givenWaiterThatIsServedLongAfterTheLockWasGivenBack_thenItWasWokenTooLate() {
-    assertThat(rules(checkHandOver(900))).containsExactly(SafetyRule.WAKE_UP);
+    assertThat(rules(checkHandOff(900))).containsExactly(SafetyRule.WAKE_UP);
   }
 
   @Test
   void givenTheSameWhileTheHostRanNobody_thenNothingIsFound() {
-    assertThat(checkHandOver(900, "850 P 2000 - 0 200 0").findings()).isEmpty();
+    assertThat(checkHandOff(900, "850 P 2000 - 0 200 0").findings()).isEmpty();
   }
 
   @Test
@@ -490,19 +490,19 @@ class HistoryCheckerTest {
   @Test
   void givenLostReplies_whenALockIsShutForLongerThanAThirdOfATtlAfterwards_thenThatIsTooLong() {
     String[] fault = {"35 F 3000 lost-replies 0 0 0", "400 H 3000 lost-replies 0 0 0"};
-    assertThat(rules(checkHandOver(1300, fault))).containsExactly(SafetyRule.LOST_WORD);
+    assertThat(rules(checkHandOff(1300, fault))).containsExactly(SafetyRule.LOST_WORD);
   }
 
   @Test
   void givenLostReplies_whenALockIsFreeWithinAThirdOfATtlAfterwards_thenNothingIsFound() {
     String[] fault = {"35 F 3000 lost-replies 0 0 0", "400 H 3000 lost-replies 0 0 0"};
-    assertThat(checkHandOver(1200, fault).findings()).isEmpty();
+    assertThat(checkHandOff(1200, fault).findings()).isEmpty();
   }
 
   @Test
   void givenSlowClient_whenALockIsShutForLongerThanATtl_thenThatIsTooLong() {
     String[] fault = {"35 F 3000 slow 0 0 0", "1500 H 3000 slow 0 0 0"};
-    assertThat(rules(checkHandOver(1600, fault))).containsExactly(SafetyRule.SLOW);
+    assertThat(rules(checkHandOff(1600, fault))).containsExactly(SafetyRule.SLOW);
   }
 
   /** One is stopped while it holds, from 40 to 2540, and another waits, which holds then. */
@@ -541,14 +541,14 @@ class HistoryCheckerTest {
   void givenStoreThatComesBack_whenLocksDoNotWorkInTime_thenThatIsFound() {
     String[] fault = {"35 F 0 server-pause 0 0 0", "2500 H 0 server-pause 0 0 0"};
     long half = 500_000_000;
-    assertThat(checkHandOver(2500 + 1500 + half, fault).findings()).isEmpty();
+    assertThat(checkHandOff(2500 + 1500 + half, fault).findings()).isEmpty();
   }
 
   @Test
   void givenStoreThatComesBack_whenLocksWorkTooLate_thenThatIsFound() {
     String[] fault = {"35 F 0 server-pause 0 0 0", "2500 H 0 server-pause 0 0 0"};
     long half = 500_000_000;
-    assertThat(rules(checkHandOver(2500 + 1501 + half, fault))).containsExactly(SafetyRule.RETURN);
+    assertThat(rules(checkHandOff(2500 + 1501 + half, fault))).containsExactly(SafetyRule.RETURN);
   }
 
   @Test
@@ -619,7 +619,7 @@ class HistoryCheckerTest {
 
   @Test
   void givenLeaseThatIsLostThoughNothingWasWrong_thenItIsCounted_andExcusesADelayOfATtl() {
-    CheckResult checkResult = checkHandOver(1500, "45 L 3001 hot-1 1 0 0");
+    CheckResult checkResult = checkHandOff(1500, "45 L 3001 hot-1 1 0 0");
     assertThat(checkResult.findings()).isEmpty();
     assertThat(checkResult.figures().unexplained()).isEqualTo(1);
   }
