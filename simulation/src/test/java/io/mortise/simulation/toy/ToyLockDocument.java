@@ -37,6 +37,12 @@ record ToyLockDocument(
     return lastEnd != null && lastEnd.attempt().equals(attempt);
   }
 
+  /** The hold that the attempt is the first to meet; null if there is none. */
+  @Nullable Hold untoldHold(AttemptId attempt) {
+    boolean met = hold != null && !isHeldBy(attempt) && !isLastEnd(attempt);
+    return met && !hold.reply.wanted() ? hold : null;
+  }
+
   /**
    * Grants, or marks the hold in the way as wanted.
    *

@@ -1,8 +1,8 @@
 package io.mortise.simulation.toy;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.Renewal.NumberedNotification;
 import io.mortise.spi.SessionNotification.Contended;
 import io.mortise.spi.SessionSpec;
 import java.time.Duration;
@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param beat the beat of the last renewal; {@link #OVER} if the session has ended for good
  * @param ends when it ends without a further renewal, in microseconds of the store's clock
- * @param notes which holds are wanted, numbered by their attempts; told until acknowledged
+ * @param notes which holds are wanted, until its owner has acknowledged that
  */
 record ToySessionDocument(
-    long beat, long ends, @Nullable ClientLabel client, List<NumberedNotification> notes) {
+    long beat, long ends, @Nullable ClientLabel client, List<Contended> notes) {
   private static final long OVER = -1;
 
   /** A session that never was, or that is forgotten. */
@@ -44,8 +44,8 @@ record ToySessionDocument(
     if (!first && (!isAlive(now) || (beat != previous && beat != next))) {
       return this;
     }
-    return new ToySessionDocument(
-        next, now + spec.ttl().toNanos() / 1000, spec.client(), notesBut(seen));
+    return new ToySessionDocument(next, now + spec.ttl().toNanos() / 1000, spec.client(), notes)
+        .withNotes(notes.stream().filter(note -> !seen.contains(note.attempt().number())));
   }
 
   ToySessionDocument judge(long now) {
@@ -57,23 +57,16 @@ record ToySessionDocument(
   }
 
   ToySessionDocument addNote(Contended note, long now) {
-    long id = note.attempt().number();
-    return isAlive(now)
-        ? new ToySessionDocument(
-            beat,
-            ends,
-            client,
-            Stream.concat(
-                    notesBut(List.of(id)).stream(), Stream.of(new NumberedNotification(id, note)))
-                .toList())
-        : this;
+    Stream<Contended> others = notes.stream().filter(other -> !other.equals(note));
+    return isAlive(now) ? withNotes(Stream.concat(others, Stream.of(note))) : this;
   }
 
-  ToySessionDocument removeNote(AttemptId attempt) {
-    return new ToySessionDocument(beat, ends, client, notesBut(List.of(attempt.number())));
+  ToySessionDocument removeNote(LockName name, AttemptId attempt) {
+    Contended note = new Contended(name, attempt);
+    return withNotes(notes.stream().filter(other -> !other.equals(note)));
   }
 
-  private List<NumberedNotification> notesBut(List<Long> ids) {
-    return notes.stream().filter(note -> !ids.contains(note.id())).toList();
+  private ToySessionDocument withNotes(Stream<Contended> some) {
+    return new ToySessionDocument(beat, ends, client, some.toList());
   }
 }
