@@ -18,6 +18,8 @@ module io.mortise.core {
       io.mortise.jdbc,
       io.mortise.redis,
       io.mortise.testkit;
+  // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
+  exports io.mortise.internal.storekit;
   exports io.mortise.internal.table to
       io.mortise.testkit;
 

@@ -10,7 +10,6 @@ module io.mortise.jdbc {
   requires static transitive org.jspecify;
 
   exports io.mortise.jdbc;
-  exports io.mortise.jdbc.sql;
   exports io.mortise.jdbc.driver to
       org.postgresql.jdbc;
 

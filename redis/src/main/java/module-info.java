@@ -1,14 +1,15 @@
 /** Locks kept in Redis. Start reading at {@code io.mortise.redis}. */
-@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
+@SuppressWarnings("module") // io.mortise.redis.lettuce is compiled later
 module io.mortise.redis {
   requires transitive io.mortise.core;
-  requires transitive lettuce.core;
-  requires io.netty.common;
-  requires io.netty.transport;
   requires org.slf4j;
   requires static transitive org.jspecify;
 
   exports io.mortise.redis;
+  exports io.mortise.redis.transport to
+      io.mortise.redis.lettuce;
+
+  uses io.mortise.redis.transport.TransportProvider;
 
   provides io.mortise.spi.LockStoreProvider with
       io.mortise.redis.RedisStoreProvider;

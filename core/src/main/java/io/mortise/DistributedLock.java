@@ -5,6 +5,7 @@ import io.mortise.function.CheckedFunction;
 import io.mortise.function.CheckedRunnable;
 import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -101,6 +102,7 @@ public interface DistributedLock {
    */
   default <X extends Exception> void withLock(CheckedRunnable<X> task)
       throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     withLease(lease -> task.run());
   }
 
@@ -114,6 +116,7 @@ public interface DistributedLock {
    */
   default <T extends @Nullable Object, X extends Exception> T withLock(CheckedSupplier<T, X> task)
       throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     return callWithLease(lease -> task.get());
   }
 
@@ -128,6 +131,7 @@ public interface DistributedLock {
    */
   default <X extends Exception> void withLock(Duration wait, CheckedRunnable<X> task)
       throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     run(acquireWithin(wait), lease -> task.run());
   }
 
@@ -142,6 +146,7 @@ public interface DistributedLock {
    */
   default <T extends @Nullable Object, X extends Exception> T withLock(
       Duration wait, CheckedSupplier<T, X> task) throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     return call(acquireWithin(wait), lease -> task.get());
   }
 
@@ -153,6 +158,7 @@ public interface DistributedLock {
    * @throws X what the task throws
    */
   default <X extends Exception> boolean tryWithLock(CheckedRunnable<X> task) throws X {
+    Objects.requireNonNull(task, "task");
     return tryWithLease(lease -> task.run());
   }
 
@@ -166,6 +172,7 @@ public interface DistributedLock {
    */
   default <X extends Exception> void withLease(CheckedConsumer<Lease, X> task)
       throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     run(acquire(), task);
   }
 
@@ -180,6 +187,7 @@ public interface DistributedLock {
    */
   default <T extends @Nullable Object, X extends Exception> T callWithLease(
       CheckedFunction<Lease, T, X> task) throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     return call(acquire(), task);
   }
 
@@ -194,6 +202,7 @@ public interface DistributedLock {
    */
   default <X extends Exception> void withLease(Duration wait, CheckedConsumer<Lease, X> task)
       throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     run(acquireWithin(wait), task);
   }
 
@@ -208,6 +217,7 @@ public interface DistributedLock {
    */
   default <T extends @Nullable Object, X extends Exception> T callWithLease(
       Duration wait, CheckedFunction<Lease, T, X> task) throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     return call(acquireWithin(wait), task);
   }
 
@@ -219,6 +229,7 @@ public interface DistributedLock {
    * @throws X what the task throws
    */
   default <X extends Exception> boolean tryWithLease(CheckedConsumer<Lease, X> task) throws X {
+    Objects.requireNonNull(task, "task");
     Optional<Lease> granted = tryAcquire();
     if (granted.isEmpty()) {
       return false;

@@ -1,5 +1,7 @@
 package io.mortise;
 
+import java.util.Objects;
+
 /**
  * What an exclusive holder shows to whatever its lock guards, so that this can refuse stale
  * holders. Get it by {@link Lease#fencingToken()}; hand it on to other processes by its parts.
@@ -24,6 +26,8 @@ public record FencingToken(String lock, long value, String holder) {
    *     holder is not 1 to 64 characters of printable ASCII
    */
   public FencingToken {
+    Objects.requireNonNull(lock, "lock");
+    Objects.requireNonNull(holder, "holder");
     LockName.of(lock);
     if (value < 1) {
       throw new IllegalArgumentException(

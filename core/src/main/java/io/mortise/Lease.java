@@ -3,6 +3,7 @@ package io.mortise;
 import io.mortise.function.CheckedRunnable;
 import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -95,6 +96,7 @@ public interface Lease extends AutoCloseable {
    * @throws X what the task throws
    */
   default <X extends Exception> void run(CheckedRunnable<X> task) throws X {
+    Objects.requireNonNull(task, "task");
     boolean unused =
         this.<Boolean, X>run(
             () -> {

@@ -3,6 +3,7 @@ package io.mortise;
 import io.mortise.function.CheckedRunnable;
 import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -78,6 +79,7 @@ public interface LockGroup {
    */
   default <X extends Exception> void withLocks(CheckedRunnable<X> task)
       throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     try (GroupLease lease = acquire()) {
       lease.ensureValid();
       task.run();
@@ -94,6 +96,7 @@ public interface LockGroup {
    */
   default <T extends @Nullable Object, X extends Exception> T withLocks(CheckedSupplier<T, X> task)
       throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     try (GroupLease lease = acquire()) {
       lease.ensureValid();
       return task.get();
@@ -111,6 +114,7 @@ public interface LockGroup {
    */
   default <X extends Exception> void withLocks(Duration wait, CheckedRunnable<X> task)
       throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     try (GroupLease lease = acquireWithin(wait)) {
       lease.ensureValid();
       task.run();
@@ -128,6 +132,7 @@ public interface LockGroup {
    */
   default <T extends @Nullable Object, X extends Exception> T withLocks(
       Duration wait, CheckedSupplier<T, X> task) throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
     try (GroupLease lease = acquireWithin(wait)) {
       lease.ensureValid();
       return task.get();
@@ -143,6 +148,7 @@ public interface LockGroup {
    * @throws X what the task throws
    */
   default <X extends Exception> boolean tryWithLocks(CheckedRunnable<X> task) throws X {
+    Objects.requireNonNull(task, "task");
     Optional<GroupLease> granted = tryAcquire();
     if (granted.isEmpty()) {
       return false;

@@ -28,8 +28,8 @@ public final class LockName implements Comparable<LockName> {
    * @throws IllegalArgumentException if it is empty, longer than 512 bytes of UTF-8, or holds a
    *     control character or an unpaired surrogate; the message says which, and where
    */
-  public static LockName of(String value) {
-    Objects.requireNonNull(value, "The lock name must not be null.");
+  public static LockName of(String name) {
+    String value = Objects.requireNonNull(name, "name");
     if (value.isEmpty()) {
       throw new IllegalArgumentException(
           "A lock name must not be empty. Choose 1 to 512 bytes of UTF-8.");

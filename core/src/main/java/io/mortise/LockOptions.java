@@ -1,6 +1,7 @@
 package io.mortise;
 
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param terms times that the store keeps, and a label for people
  */
 public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
+  /** Refuses no terms: {@link Terms#NONE} are none. */
+  public LockOptions {
+    Objects.requireNonNull(terms, "terms");
+  }
+
   /** Not fair, close waits for the answer, no times, no label. */
   public static final LockOptions DEFAULTS = new LockOptions(false, false, Terms.NONE);
 
@@ -54,6 +60,7 @@ public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
    * @throws IllegalArgumentException if it is longer than 100 characters or has a control character
    */
   public LockOptions withLabel(String value) {
+    Objects.requireNonNull(value, "value");
     return new LockOptions(fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value));
   }
 }

@@ -2,7 +2,7 @@ package io.mortise;
 
 /**
  * An open store, as the store modules make it from a client or a data source that the application
- * has: {@code RedisStore.over(client)}, {@code JdbcStore.over(dataSource)}. For {@link
+ * has: {@code LettuceStore.over(client)}, {@code JdbcStore.over(dataSource)}. For {@link
  * LockClientBuilder#store}. Its methods are for authors of stores, in {@code
  * io.mortise.spi.LockStore}, the only subtype. Thread-safe.
  */

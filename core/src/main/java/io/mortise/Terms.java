@@ -1,6 +1,7 @@
 package io.mortise;
 
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,14 +28,15 @@ public record Terms(@Nullable Duration atMost, @Nullable Duration atLeast, Strin
    *     control character
    */
   public Terms {
+    Objects.requireNonNull(label, "label");
     check("at-most time", atMost);
     check("at-least time", atLeast);
     if (atMost != null && atLeast != null && atLeast.compareTo(atMost) > 0) {
       throw new IllegalArgumentException(
           "The at-least time "
-              + atLeast
+              + text(atLeast)
               + " is longer than the at-most time "
-              + atMost
+              + text(atMost)
               + ". Shorten the first.");
     }
     if (label.length() > LABEL_LENGTH || label.chars().anyMatch(Character::isISOControl)) {
@@ -51,7 +53,12 @@ public record Terms(@Nullable Duration atMost, @Nullable Duration atLeast, Strin
   private static void check(String what, @Nullable Duration time) {
     if (time != null && (time.compareTo(SHORTEST) < 0 || time.compareTo(LONGEST) > 0)) {
       throw new IllegalArgumentException(
-          "The " + what + " " + time + " is not within 1 ms and 10 years.");
+          "The " + what + " " + text(time) + " is not within 1 ms and 10 years.");
     }
+  }
+
+  private static String text(Duration time) {
+    boolean isShort = time.abs().compareTo(LONGEST) <= 0;
+    return isShort ? time.toMillis() + " ms" : time.toDays() + " days";
   }
 }

@@ -131,7 +131,7 @@ class WithLockTest {
   void givenWrongArguments_thenTheyAreNamed() {
     assertThatThrownBy(() -> client.lock(null))
         .isInstanceOf(NullPointerException.class)
-        .hasMessage("The lock name must not be null.");
+        .hasMessage("name");
     assertThatThrownBy(() -> client.semaphore("s", 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("A semaphore has 1 to 999999 permits, not 0.");

@@ -20,8 +20,11 @@ class ArchitectureTest {
         new String[] {
           "io.mortise.LockClient",
           "io.mortise.jdbc.JdbcStore",
+          "io.mortise.sql.SqlHelpers",
           "io.mortise.redis.RedisStore",
+          "io.mortise.redis.lettuce.LettuceStore",
           "io.mortise.zookeeper.ZooKeeperStore",
+          "io.mortise.curator.CuratorStore",
           "io.mortise.quorum.QuorumStore",
           "io.mortise.testkit.LockStoreContract",
           "io.mortise.cli.Main"

@@ -27,8 +27,19 @@ final class Rules {
     "io.mortise", "io.mortise.admin", "io.mortise.function", "io.mortise.guarantee"
   };
 
+  /** The other layout in ZooKeeper, over the connections of the first, in its internal package. */
+  private static final String CURATOR = "io.mortise.curator";
+
+  private static final String ZOOKEEPER = "io.mortise.zookeeper";
+
   private static final List<String> STORES =
-      List.of("io.mortise.jdbc", "io.mortise.redis", "io.mortise.zookeeper", "io.mortise.quorum");
+      List.of(
+          "io.mortise.jdbc",
+          "io.mortise.sql",
+          "io.mortise.redis",
+          ZOOKEEPER,
+          CURATOR,
+          "io.mortise.quorum");
 
   private static final String[] TOOLS = {
     "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench.."
@@ -43,10 +54,11 @@ final class Rules {
           "io.mortise.guarantee",
           "io.mortise.spi",
           "io.mortise.jdbc",
-          "io.mortise.jdbc.sql",
+          "io.mortise.sql",
           "io.mortise.redis",
-          "io.mortise.zookeeper",
-          "io.mortise.zookeeper.curator",
+          "io.mortise.redis.lettuce",
+          ZOOKEEPER,
+          CURATOR,
           "io.mortise.quorum",
           "io.mortise.testkit",
           "io.mortise.testkit.server");
@@ -56,7 +68,28 @@ final class Rules {
           "java.lang.System.nanoTime",
           "java.lang.System.currentTimeMillis",
           "java.time.Instant.now",
+          "java.time.InstantSource.system",
           "java.time.Clock.system");
+
+  /** The system's clocks, as stores and clients are given them. */
+  private static final Set<String> SYSTEM_CLOCKS =
+      Set.of("io.mortise.spi.Ticker.SYSTEM", "io.mortise.spi.WallClock.SYSTEM");
+
+  /** The types that open stores, helpers and clients: they alone choose the clocks. */
+  private static final Set<String> OPENERS =
+      Set.of(
+          "CuratorStore",
+          "JdbcStore",
+          "MemStoreProvider",
+          "QuorumStore",
+          "QuorumStoreProvider",
+          "RedisStore",
+          "RedisStoreProvider",
+          "SessionLocks",
+          "SqlHelpers",
+          "SystemEnv",
+          "ZooKeeperStore",
+          "ZooKeeperStoreProvider");
 
   static final ArchRule ONE_NAME_ONE_TYPE =
       classes()
@@ -106,6 +139,8 @@ final class Rules {
           .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
           .and()
           .doNotHaveFullyQualifiedName("io.mortise.spi.Ticker")
+          .and()
+          .doNotHaveFullyQualifiedName("io.mortise.spi.WallClock")
           .should()
           .accessTargetWhere(
               new DescribedPredicate<JavaAccess<?>>("a clock of the system is read") {
@@ -113,19 +148,26 @@ final class Rules {
                 public boolean test(JavaAccess<?> access) {
                   String target =
                       access.getTarget().getOwner().getFullName() + "." + access.getName();
-                  return CLOCKS.stream().anyMatch(target::startsWith);
+                  return CLOCKS.stream().anyMatch(target::startsWith)
+                      || (SYSTEM_CLOCKS.contains(target)
+                          && !OPENERS.contains(outermost(access.getOriginOwner())));
                 }
               })
           .because(
-              "tests move time by hand; read the io.mortise.spi.Ticker that the store was given");
+              "tests move time by hand; read the io.mortise.spi.Ticker that the store was given, and"
+                  + " for the time of day its java.time.InstantSource");
 
   private Rules() {}
+
+  private static String outermost(JavaClass type) {
+    return type.getEnclosingClass().map(Rules::outermost).orElse(type.getSimpleName());
+  }
 
   private static ArchRule seesNoOtherStore(String store) {
     String[] others =
         STORES.stream()
             .filter(other -> !other.equals(store))
-            .map(other -> other + "..")
+            .map(other -> store.equals(CURATOR) && other.equals(ZOOKEEPER) ? other : other + "..")
             .toArray(String[]::new);
     return noClasses()
         .that()

@@ -9,6 +9,7 @@ import io.mortise.architecture.one.First;
 import io.mortise.architecture.two.Second;
 import io.mortise.cli.SeesTheEngine;
 import io.mortise.jdbc.SeesAnotherStore;
+import io.mortise.quorum.ChoosesTheClock;
 import io.mortise.quorum.ReadsTheClock;
 import org.junit.jupiter.api.Test;
 
@@ -54,5 +55,6 @@ class RulesTest {
   @Test
   void givenStoreThatReadsTheSystemsClock_thenItIsNoticed() {
     assertNoticed(Rules.CLOCKS_ARE_INJECTED, "Ticker", ReadsTheClock.class);
+    assertNoticed(Rules.CLOCKS_ARE_INJECTED, "InstantSource", ChoosesTheClock.class);
   }
 }

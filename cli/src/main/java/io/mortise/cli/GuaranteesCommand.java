@@ -60,6 +60,12 @@ final class GuaranteesCommand implements Callable<Integer> {
             .filter(
                 mode -> wanted.isEmpty() || mode.id().equals(wanted) || mode.store().equals(wanted))
             .toList();
+    if (modes.isEmpty() && wanted.indexOf(':') >= 0) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "This takes a kind of store, like redis or redis/everysec. For the store of a URL say:"
+              + " mortise doctor --store URL");
+    }
     if (modes.isEmpty()) {
       throw new ParameterException(
           spec.commandLine(),

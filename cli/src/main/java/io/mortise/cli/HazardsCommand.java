@@ -54,10 +54,10 @@ final class HazardsCommand implements Callable<Integer> {
               usageHelp = true,
               description = "Show this help.")
           boolean asked) {
+    int width = HazardCatalog.all().stream().mapToInt(each -> each.name().length()).max().orElse(1);
+    String line = "%-" + width + "s  %s";
     for (Hazard hazard : HazardCatalog.all()) {
-      cliEnvironment
-          .out()
-          .println(String.format(Locale.ROOT, "%-18s %s", hazard.name(), hazard.title()));
+      cliEnvironment.out().println(String.format(Locale.ROOT, line, hazard.name(), hazard.title()));
     }
     return ExitStatus.OK;
   }

@@ -8,8 +8,11 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -29,6 +32,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
     synopsisSubcommandLabel = "COMMAND")
 public final class Main implements Runnable {
 
+  private static final Set<String> COMMON =
+      Set.of("--store", "-q", "--quiet", "-v", "--verbose", "--json");
+
   @Spec private CommandSpec spec;
 
   private Main() {}
@@ -47,7 +53,7 @@ public final class Main implements Runnable {
   /** Runs one command. What follows the first {@code --} is never looked at by the parser. */
   static int execute(CliEnvironment cliEnvironment, String... args) {
     int split = Arrays.asList(args).indexOf("--");
-    String[] own = split < 0 ? args : Arrays.copyOf(args, split);
+    String[] own = commandFirst(split < 0 ? args : Arrays.copyOf(args, split));
     List<String> command =
         split < 0 ? List.of() : Arrays.asList(args).subList(split + 1, args.length);
     PrintStream err = cliEnvironment.err();
@@ -72,6 +78,20 @@ public final class Main implements Runnable {
         .setExecutionExceptionHandler((trouble, where, parsed) -> trouble(err, where, trouble));
     line.registerConverter(Duration.class, Main::duration);
     return line.execute(own);
+  }
+
+  /** A store or a flag may stand before the command, as other tools have it. */
+  private static String[] commandFirst(String[] words) {
+    int first = 0;
+    while (first < words.length && COMMON.contains(words[first].replaceFirst("=.*", ""))) {
+      first += words[first].equals("--store") ? 2 : 1;
+    }
+    if (first >= words.length) {
+      return words;
+    }
+    List<String> ordered = new ArrayList<>(Arrays.asList(words));
+    Collections.rotate(ordered, -first);
+    return ordered.toArray(String[]::new);
   }
 
   @Override

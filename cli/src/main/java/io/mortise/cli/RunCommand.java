@@ -270,9 +270,11 @@ final class RunCommand implements Callable<Integer> {
       reopen(lease, Duration.ofNanos(System.nanoTime() - had));
     }
     boolean timeOver = atMost != null && lease.state() != Lease.State.SUSPECT;
-    boolean released = release(lease);
-    if (!itself || !released) {
-      cliEnvironment.err().println("mortise: " + loss(runResult, token, timeOver));
+    String lost = release(lease);
+    if (!itself || lost != null) {
+      cliEnvironment
+          .err()
+          .println("mortise: " + OutputSanitizer.text(loss(runResult, token, timeOver, lost)));
       return ExitStatus.LOST;
     }
     return runResult.status();
@@ -299,7 +301,8 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  private String loss(Supervisor.RunResult runResult, String token, boolean timeOver) {
+  private String loss(
+      Supervisor.RunResult runResult, String token, boolean timeOver, @Nullable String lost) {
     if (runResult.cause() == Supervisor.EndCause.ENDED_IN_TIME) {
       return "Lock '"
           + name
@@ -311,7 +314,9 @@ final class RunCommand implements Callable<Integer> {
     }
     return "Lock '"
         + name
-        + "' was lost while the command ran; the command "
+        + "' was lost while the command ran"
+        + (lost == null || lost.isEmpty() ? "" : ": " + lost)
+        + "; the command "
         + (runResult.cause() == Supervisor.EndCause.ITSELF ? "has ended" : "was ended")
         + " (status "
         + runResult.status()
@@ -342,13 +347,16 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  /** False if it was lost before. */
-  private static boolean release(Lease lease) {
+  /** Null if it was released; if it was lost before, why, or empty. */
+  private static @Nullable String release(Lease lease) {
     try {
       lease.close();
-      return true;
+      return null;
     } catch (LeaseLostException e) {
-      return false;
+      String message = String.valueOf(e.getMessage());
+      int from = message.indexOf(": ", Math.max(0, message.indexOf("' was lost")));
+      int to = message.indexOf(" (store=");
+      return from < 0 || to < from ? "" : message.substring(from + 2, to);
     }
   }
 

@@ -81,6 +81,7 @@ final class StoreOptions extends CommonOptions {
     if (verbose) {
       System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "info");
       System.setProperty("org.slf4j.simpleLogger.log.io.mortise", "debug");
+      System.setProperty("org.slf4j.simpleLogger.log.io.mortise.internal.engine.Engine", "debug");
     }
     if (!quiet && isEmbeddedDefault()) {
       cliEnvironment

@@ -53,6 +53,7 @@ class CommandsTest {
         "run --store nonsense job -- true   | 'nonsense' is not a store URL",
         "evict job                          | Add --yes",
         "evict --yes --attempt short job    | Not an attempt id",
+        "guarantees redis://host            | say: mortise doctor --store URL",
         "show                               | Missing required parameter: 'NAME'",
         "torture --faults kill              | must include 'pause'",
         "torture --faults pause,flood       | no fault 'flood'",
@@ -65,6 +66,25 @@ class CommandsTest {
         .isEqualTo(ExitStatus.USAGE);
     assertThat(err()).contains(message).contains("mortise: ");
     assertThat(out()).isEmpty();
+  }
+
+  @Test
+  void givenStoreAndFlagsBeforeTheCommand_thenTheyCountAllTheSame() {
+    client.views.add(SampleLocks.held("taken"));
+    assertThat(execute("--quiet", "--store", "other:", "ls", "--json", "tak")).isZero();
+    assertThat(out()).contains("taken");
+    assertThat(execute("--store=third:", "ls")).isZero();
+    assertThat(urls).containsExactly("other:", "third:");
+  }
+
+  @Test
+  void givenStories_whenListed_thenTheirTitlesStandInOneColumn() {
+    assertThat(execute("hazards", "list")).isZero();
+    assertThat(out().lines().map(line -> line.indexOf("  ", line.indexOf(' '))).distinct())
+        .as("a name and at least two blanks")
+        .doesNotContain(-1);
+    assertThat(out().lines().map(line -> line.replaceFirst("^\\S+ +", "").length() - line.length()))
+        .containsOnly(-out().lines().mapToInt(line -> line.indexOf(' ')).max().orElseThrow() - 2);
   }
 
   @Test

@@ -124,6 +124,11 @@ abstract class EndToEnd {
         assertThat(evict.err()).contains("to let go of lock 'job'");
       }
       assertThat(holder.status()).isEqualTo(ExitStatus.LOST);
+      assertThat(holder.err())
+          .as("the tool's own line alone")
+          .contains(
+              "Lock 'job' was lost while the command ran: an operator evicted it; the command")
+          .doesNotContain("Lost lease on lock");
       try (CliProcess next = tool("run", "--wait", "60s", "job", "--", "true")) {
         assertThat(next.status()).isZero();
       }

@@ -31,7 +31,10 @@ class ModulePathTest {
             .filter(Files::exists)
             // ZooKeeper's jars share packages: no module graph can hold them (ADR 60).
             .filter(
-                path -> !path.getFileName().toString().matches("((mortise-)?zookeeper|curator)-.*"))
+                path ->
+                    !path.getFileName()
+                        .toString()
+                        .matches("((mortise-)?zookeeper|mortise-curator)-.*"))
             .toArray(Path[]::new);
     Configuration resolved =
         ModuleLayer.boot()
@@ -44,7 +47,7 @@ class ModulePathTest {
     Class<?> service =
         layer.findLoader("io.mortise.core").loadClass(LockStoreProvider.class.getName());
     Set<String> onTheClassPath = names(ServiceLoader.load(LockStoreProvider.class));
-    onTheClassPath.removeIf(name -> name.startsWith("io.mortise.zookeeper."));
+    onTheClassPath.removeIf(name -> name.matches("io[.]mortise[.](zookeeper|curator)[.].*"));
     assertThat(names(ServiceLoader.load(layer, service))).isEqualTo(onTheClassPath);
   }
 

@@ -30,6 +30,12 @@ public record ClientLabel(String host, long pid, String name) {
     return new ClientLabel("-", 0, encoded);
   }
 
+  /** For messages: {@code host:pid name}. */
+  @Override
+  public String toString() {
+    return (host.isEmpty() ? "-" : host) + ":" + pid + (name.isEmpty() ? "" : " " + name);
+  }
+
   private static String clean(String part) {
     String cleaned = part.replaceAll("\\p{Cntrl}", "?");
     return cleaned.length() > PART ? cleaned.substring(0, PART) : cleaned;

@@ -60,13 +60,16 @@ public final class DurationText {
    * millisecond.
    */
   public static String format(Duration duration) {
-    long millis = duration.toMillis();
-    if (millis < 1000) {
+    if (duration.isNegative()) {
+      return "-" + format(duration.negated());
+    }
+    long seconds = duration.toSeconds();
+    int millis = duration.toMillisPart();
+    if (seconds == 0) {
       return millis == 0 ? "0s" : millis + "ms";
     }
-    long seconds = millis / 1000;
-    if (seconds < 10 && millis % 1000 >= 100) {
-      return seconds + "." + millis % 1000 / 100 + "s";
+    if (seconds < 10 && millis >= 100) {
+      return seconds + "." + millis / 100 + "s";
     }
     if (seconds < 60) {
       return seconds + "s";

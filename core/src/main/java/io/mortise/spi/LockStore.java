@@ -73,7 +73,8 @@ public interface LockStore extends Store {
     return switch (scheme) {
       case "jdbc:postgresql", "jdbc:mysql", "jdbc:mariadb", "jdbc:sqlite", "jdbc:h2" ->
           "mortise-jdbc";
-      case "zk", "zk+curator" -> "mortise-zookeeper";
+      case "zk" -> "mortise-zookeeper";
+      case "zk+curator" -> "mortise-curator";
       case "quorum" -> "mortise-quorum";
       default -> null;
     };

@@ -70,6 +70,13 @@ public interface StoreSession {
   default void onSuspectedRestart(Runnable renewNow) {}
 
   /**
+   * Tells what to call, on any thread and with no lock held, when a connection broke that the
+   * session relies on, and why: the engine says so in the log at once, and renews. Called at most
+   * once. A store that learns of it by requests alone does nothing.
+   */
+  default void onConnectionLost(Consumer<String> lost) {}
+
+  /**
    * Ends the session in the store, best effort; hands nothing over. Requests submitted later are
    * answered {@link Reply.RefusalReason#SESSION_GONE}.
    */

@@ -45,7 +45,9 @@ class DurationTextTest {
     "PT61S, 1m1s",
     "PT1H, 1h",
     "PT1H59S, 1h",
-    "PT25H, 1d1h"
+    "PT25H, 1d1h",
+    "PT-1S, -1s",
+    "PT2562047788015215H, 106751991167300d15h"
   })
   void givenDuration_whenFormatted_thenShort(Duration duration, String text) {
     assertThat(DurationText.format(duration)).isEqualTo(text);

@@ -1,6 +1,11 @@
 package io.mortise.jdbc;
 
 import io.mortise.LockName;
+import io.mortise.jdbc.table.HoldRow;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.LockRow;
+import io.mortise.jdbc.table.SessionRepository;
+import io.mortise.jdbc.table.WaitRow;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;

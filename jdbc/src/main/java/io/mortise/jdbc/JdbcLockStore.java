@@ -4,6 +4,19 @@ import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
 import io.mortise.internal.liveness.ObservedExpiryStore;
+import io.mortise.jdbc.batch.ConnectionExecutor;
+import io.mortise.jdbc.batch.StoreTask;
+import io.mortise.jdbc.dialect.ServerDatabase;
+import io.mortise.jdbc.dialect.SqliteFile;
+import io.mortise.jdbc.notify.FileNotifier;
+import io.mortise.jdbc.notify.NotificationListener;
+import io.mortise.jdbc.notify.NotificationPoller;
+import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.HoldRow;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.SessionRepository;
+import io.mortise.jdbc.table.SqlLockTable;
+import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
@@ -51,6 +64,7 @@ final class JdbcLockStore implements LockStore {
   private static final Duration BACKSTOP = Duration.ofMillis(500);
 
   private final Database database;
+  private final Ticker ticker;
   private final StoreProfile profile;
   private final boolean rings;
   private final ConnectionExecutor requests;
@@ -66,8 +80,13 @@ final class JdbcLockStore implements LockStore {
   private volatile boolean strict;
 
   private JdbcLockStore(
-      Database database, @Nullable FileNotifier fileNotifier, boolean oneWriter, Duration poll) {
+      Database database,
+      Ticker ticker,
+      @Nullable FileNotifier fileNotifier,
+      boolean oneWriter,
+      Duration poll) {
     this.database = database;
+    this.ticker = ticker;
     this.profile = database.profile();
     this.fileNotifier = fileNotifier;
     this.rings = fileNotifier != null && fileNotifier.isListening();
@@ -75,31 +94,31 @@ final class JdbcLockStore implements LockStore {
     ReentrantLock transactionLock = new ReentrantLock(true);
     ReentrantLock other = oneWriter ? transactionLock : new ReentrantLock();
     String name = "mortise-" + profile.display();
-    this.requests = new ConnectionExecutor(name, database, transactionLock, this::tell);
-    this.renewals = new ConnectionExecutor(name + "-renewals", database, other, this::tell);
+    this.requests = new ConnectionExecutor(name, database, ticker, transactionLock, this::tell);
+    this.renewals = new ConnectionExecutor(name + "-renewals", database, ticker, other, this::tell);
     NotificationPoller.NotificationReader reader =
         oneWriter ? new NotificationPoller.DedicatedReader(database) : this::readNews;
     this.watch =
         new NotificationPoller(
-            name + "-news", fileNotifier, reader, () -> pushes() ? BACKSTOP : poll);
+            name + "-news", ticker, fileNotifier, reader, () -> pushes() ? BACKSTOP : poll);
   }
 
   /** A store in a file that one process writes at a time, with bells beside it. */
-  static JdbcLockStore over(SqliteFile file) {
+  static JdbcLockStore over(SqliteFile file, Ticker ticker) {
     FileNotifier fileNotifier = new FileNotifier(file.realPath());
     file.endedProcesses(fileNotifier::isGone);
-    return new JdbcLockStore(file, fileNotifier, true, Duration.ofMillis(10));
+    return new JdbcLockStore(file, ticker, fileNotifier, true, Duration.ofMillis(10));
   }
 
   /**
    * A store in a database that serves many connections, where a look tells the news, and the server
    * if it can.
    */
-  static JdbcLockStore over(ServerDatabase server) {
-    JdbcLockStore store = new JdbcLockStore(server, null, false, server.poll());
+  static JdbcLockStore over(ServerDatabase server, Ticker ticker) {
+    JdbcLockStore store = new JdbcLockStore(server, ticker, null, false, server.poll());
     server.localSessions(store.sessions::containsKey);
     store.notificationListener =
-        server.push(store.sessions, store::sendNotification, store.watch::pollNow);
+        server.push(ticker, store.sessions, store::sendNotification, store.watch::pollNow);
     return store;
   }
 
@@ -134,7 +153,7 @@ final class JdbcLockStore implements LockStore {
     if (!strictly) {
       return this;
     }
-    return new ObservedExpiryStore(this, new JdbcHeartbeatStore(this), Ticker.SYSTEM);
+    return new ObservedExpiryStore(this, new JdbcHeartbeatStore(this), ticker);
   }
 
   boolean isStrict() {
@@ -172,7 +191,7 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    JdbcSession session = new JdbcSession(this, spec, hints, !rings);
+    JdbcSession session = new JdbcSession(this, ticker, spec, hints, !rings);
     sessions.put(spec.id(), session);
     return session;
   }

@@ -1,7 +1,13 @@
 package io.mortise.jdbc;
 
 import io.mortise.LockName;
-import io.mortise.jdbc.Database.ErrorKind;
+import io.mortise.internal.storekit.Refusals;
+import io.mortise.jdbc.batch.StoreTask;
+import io.mortise.jdbc.notify.NotifiedSession;
+import io.mortise.jdbc.table.ContendedRequest;
+import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.SingleStatementPath;
+import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -10,6 +16,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
@@ -26,16 +33,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A session of this process, and which of its attempts wait or hold as far as it knows. */
-final class JdbcSession implements StoreSession {
+final class JdbcSession implements StoreSession, NotifiedSession {
   private static final Logger LOG = LoggerFactory.getLogger(JdbcSession.class);
-
-  /** How far behind a visible piece of news an older one may still come up. */
-  static final int LOOK_BACK = 64;
 
   /** How many names are remembered at most. */
   private static final int REMEMBERED = 1000;
 
   private final JdbcLockStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
 
@@ -68,16 +73,19 @@ final class JdbcSession implements StoreSession {
   private boolean wasConnected;
 
   private volatile boolean mayBePassedOver;
+  private volatile Consumer<String> lost = cause -> {};
 
   private long lastPushed;
   private Set<Long> pushed = new HashSet<>();
 
   JdbcSession(
       JdbcLockStore store,
+      Ticker ticker,
       SessionSpec spec,
       Consumer<SessionNotification> hints,
       boolean countsHolds) {
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.hints = hints;
     this.sessionLivenessCache = new SessionLivenessCache();
@@ -106,11 +114,7 @@ final class JdbcSession implements StoreSession {
   private boolean isRefused(Request request, Consumer<Reply> sink) {
     boolean refused = closed;
     if (refused) {
-      sink.accept(
-          new Reply.Refused(
-              request.attempt(),
-              Reply.RefusalReason.SESSION_GONE,
-              "The session of this attempt has been closed."));
+      sink.accept(Refusals.sessionClosed(request.attempt()));
     }
     return refused;
   }
@@ -123,7 +127,7 @@ final class JdbcSession implements StoreSession {
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
     if (closed) {
-      return CompletableFuture.completedFuture(new Renewal.Lost("the session has been closed"));
+      return CompletableFuture.completedFuture(Refusals.SESSION_CLOSED);
     }
     if (previous != 0 && store.isReplaced()) {
       // Others may hold already what this session believes to hold.
@@ -153,6 +157,16 @@ final class JdbcSession implements StoreSession {
               }
               return renewal;
             });
+  }
+
+  @Override
+  public void onConnectionLost(Consumer<String> listener) {
+    lost = listener;
+  }
+
+  @Override
+  public void connectionLost(String cause) {
+    lost.accept(cause);
   }
 
   /** Has the connection of the renewals show that this process has one. */
@@ -188,29 +202,28 @@ final class JdbcSession implements StoreSession {
         .handle((done, errorKind) -> null);
   }
 
-  boolean isWaiting() {
+  @Override
+  public boolean isWaiting() {
     return !waiting.isEmpty();
   }
 
-  /** How many are ahead of the attempt that is nearest to its turn; 0 if none waits. */
-  int ahead() {
+  @Override
+  public int ahead() {
     return waiting.values().stream().mapToInt(QueuePosition::ahead).min().orElse(0);
   }
 
-  boolean isHolding() {
+  @Override
+  public boolean isHolding() {
     return holding != null && !holding.isEmpty();
   }
 
-  /**
-   * After which id to look for news. A little behind the last that was handed on: ids may become
-   * visible out of order.
-   */
-  long pushedTo() {
+  @Override
+  public long pushedTo() {
     return lastPushed - LOOK_BACK;
   }
 
-  /** Hands on news that was not handed on before; called by one thread. Returns how much came. */
-  int push(List<Renewal.NumberedNotification> numberedNotifications) {
+  @Override
+  public int push(List<Renewal.NumberedNotification> numberedNotifications) {
     Set<Long> present = new HashSet<>();
     for (Renewal.NumberedNotification numberedNotification : numberedNotifications) {
       present.add(numberedNotification.id());
@@ -223,7 +236,8 @@ final class JdbcSession implements StoreSession {
     return numberedNotifications.size();
   }
 
-  void hint(SessionNotification sessionNotification) {
+  @Override
+  public void hint(SessionNotification sessionNotification) {
     if (closed) {
       return;
     }
@@ -327,18 +341,18 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    Request request() {
+    public Request request() {
       return request;
     }
 
     @Override
-    void take(Reply taken) {
+    public void take(Reply taken) {
       reply = taken;
     }
 
     /** One that is known to be in others' way, or they in its, is not as simple. */
     @Override
-    boolean hasFastPath() {
+    public boolean hasFastPath() {
       return SingleStatementPath.hasFastPath(request)
           && !(request instanceof Request.Abandon
               ? wanted.contains(request.attempt())
@@ -348,12 +362,12 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    boolean isNew() {
+    public boolean isNew() {
       return request instanceof Request.Acquire && !store.names().has(request.name());
     }
 
     @Override
-    boolean fast(StoreConnection storeConnection) throws SQLException {
+    public boolean fast(StoreConnection storeConnection) throws SQLException {
       reply = null;
       if (hasFastPath() && !omittedFromBatch) {
         if (request instanceof Request.Acquire acquire && isNew()) {
@@ -376,7 +390,7 @@ final class JdbcSession implements StoreSession {
           || store.isStrict()) {
         return storeConnection.fast.alone(request, storeConnection::now);
       }
-      long sent = System.nanoTime();
+      long sent = ticker.nanos();
       long aliveUntil = sessionLivenessCache.until(storeConnection, sent);
       if (aliveUntil != 0) {
         return storeConnection.fast.seen(acquire, aliveUntil);
@@ -398,12 +412,12 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    boolean isContended() {
+    public boolean isContended() {
       return isGuessed() && (omittedFromBatch || !hasFastPath());
     }
 
     @Override
-    void take(ContendedRequest step) {
+    public void take(ContendedRequest step) {
       wasGuessed = true;
       reply = step.reply();
       if (request instanceof Request.Acquire) {
@@ -417,7 +431,7 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    void omittedFromBatch() {
+    public void omittedFromBatch() {
       omittedFromBatch = true;
     }
 
@@ -426,17 +440,17 @@ final class JdbcSession implements StoreSession {
     }
 
     @Override
-    void run(StoreConnection storeConnection) throws SQLException {
+    public void run(StoreConnection storeConnection) throws SQLException {
       reply = storeConnection.locks.apply(request, storeConnection.now());
     }
 
     @Override
-    void done() {
+    public void done() {
       answer(Objects.requireNonNull(reply));
     }
 
     @Override
-    void failed(ErrorKind errorKind, boolean mayHaveRun, RuntimeException cause) {
+    public void failed(ErrorKind errorKind, boolean mayHaveRun, RuntimeException cause) {
       answer(
           errorKind == ErrorKind.FULL && !mayHaveRun && request instanceof Request.Acquire
               ? new Reply.Refused(

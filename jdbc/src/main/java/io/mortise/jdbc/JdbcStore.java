@@ -2,9 +2,19 @@ package io.mortise.jdbc;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.jdbc.dialect.Dialect;
+import io.mortise.jdbc.dialect.H2Dialect;
+import io.mortise.jdbc.dialect.MariaDbDialect;
+import io.mortise.jdbc.dialect.MySqlDialect;
+import io.mortise.jdbc.dialect.PostgresDialect;
+import io.mortise.jdbc.dialect.ServerDatabase;
+import io.mortise.jdbc.dialect.SqliteFile;
+import io.mortise.jdbc.table.SqlText;
 import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -95,8 +105,15 @@ public final class JdbcStore {
               + String.join(", ", DIALECTS.stream().map(Dialect::product).toList())
               + ". For SQLite give its URL.");
     } catch (SQLException e) {
-      throw new StoreUnavailableException(
-          "The data source gives no connection: " + e.getMessage(), e);
+      String message = "The data source gives no connection: " + e.getMessage();
+      boolean unfit =
+          DIALECTS.stream()
+              .map(dialect -> dialect.reason(e))
+              .anyMatch(
+                  reason ->
+                      reason == Dialect.UnfitReason.NO_ENTRY
+                          || reason == Dialect.UnfitReason.NO_TLS);
+      throw unfit ? new StoreUnfitException(message, e) : new StoreUnavailableException(message, e);
     }
   }
 
@@ -127,8 +144,10 @@ public final class JdbcStore {
     url.allowOnly(PARAMETERS);
     SqlText text = new SqlText("sqlite", prefix(url));
     boolean strict = url.flag("strict-expiry", false);
-    return JdbcLockStore.over(SqliteFile.open(url, text, namespace(url), url.flag("create", true)))
-        .expiring(strict);
+    SqliteFile file =
+        SqliteFile.open(
+            url, text, namespace(url), url.flag("create", true), Ticker.SYSTEM, WallClock.SYSTEM);
+    return JdbcLockStore.over(file, Ticker.SYSTEM).expiring(strict);
   }
 
   private static Dialect pooled(Dialect dialect, StoreUrl url) {
@@ -181,7 +200,8 @@ public final class JdbcStore {
             namespace(url),
             maxInFlight(url, dialect));
     boolean strict = url.flag("strict-expiry", false);
-    return JdbcLockStore.over(database.prepare(url.flag("create", true))).expiring(strict);
+    return JdbcLockStore.over(database.prepare(url.flag("create", true)), Ticker.SYSTEM)
+        .expiring(strict);
   }
 
   private static Duration maxInFlight(StoreUrl url, Dialect dialect) {

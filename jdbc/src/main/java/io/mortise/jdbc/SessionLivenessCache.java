@@ -1,5 +1,7 @@
 package io.mortise.jdbc;
 
+import io.mortise.jdbc.table.HoldRow;
+import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.Renewal;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

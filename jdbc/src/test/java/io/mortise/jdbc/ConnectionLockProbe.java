@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.jdbc.table.SessionRepository;
 import io.mortise.spi.SessionId;
 import java.sql.Connection;
 import java.sql.DriverManager;

@@ -4,6 +4,10 @@ import static io.mortise.jdbc.TestTables.NAMESPACE;
 import static io.mortise.jdbc.TestTables.with;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.jdbc.dialect.PostgresLockRepository;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.jdbc.table.WaitRow;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;

@@ -1,5 +1,8 @@
 package io.mortise.jdbc;
 
+import io.mortise.jdbc.table.ContendedRequest;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;

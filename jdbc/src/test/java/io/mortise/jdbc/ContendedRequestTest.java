@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.jdbc.dialect.Dialect;
+import io.mortise.jdbc.dialect.MariaDbDialect;
+import io.mortise.jdbc.dialect.MySqlDialect;
+import io.mortise.jdbc.dialect.PostgresDialect;
+import io.mortise.jdbc.table.SqlText;
+import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;

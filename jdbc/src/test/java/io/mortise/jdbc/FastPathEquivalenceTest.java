@@ -4,6 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.jdbc.LockStateGenerator.FirstStatement;
 import io.mortise.jdbc.LockStateGenerator.SessionLiveness;
+import io.mortise.jdbc.dialect.Dialect;
+import io.mortise.jdbc.dialect.PostgresDialect;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.PostgresNotificationCodec;
+import io.mortise.jdbc.table.SingleStatementPath;
+import io.mortise.jdbc.table.SqlLockTable;
+import io.mortise.jdbc.table.SqlText;
+import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * Another process that uses locks: its own main class, and the handle on it. It ends with its
  * standard input, so that none outlives the test.
  */
-final class LockProcess implements AutoCloseable {
+public final class LockProcess implements AutoCloseable {
   private final Process process;
   private final BufferedReader output;
 
@@ -28,7 +28,7 @@ final class LockProcess implements AutoCloseable {
   }
 
   /** Starts one; arguments as {@link #main} has them. */
-  static LockProcess start(String what, String url, Duration ttl, String... more) {
+  public static LockProcess start(String what, String url, Duration ttl, String... more) {
     return start(List.of(), what, url, ttl, more);
   }
 
@@ -62,7 +62,7 @@ final class LockProcess implements AutoCloseable {
   }
 
   /** The next line that it prints. */
-  String line() throws IOException {
+  public String line() throws IOException {
     String line = output.readLine();
     if (line == null) {
       throw new AssertionError("the child ended");
@@ -84,7 +84,7 @@ final class LockProcess implements AutoCloseable {
     }
   }
 
-  void kill() {
+  public void kill() {
     process.destroyForcibly().onExit().join();
   }
 

@@ -2,6 +2,9 @@ package io.mortise.jdbc;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.jdbc.table.HoldRow;
+import io.mortise.jdbc.table.LockRow;
+import io.mortise.jdbc.table.SqlLockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;

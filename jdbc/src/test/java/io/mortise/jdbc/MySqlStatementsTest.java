@@ -9,9 +9,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
-import io.mortise.jdbc.LockRepository.BatchedRequest;
-import io.mortise.jdbc.LockRepository.ContendedOutcome;
-import io.mortise.jdbc.LockRepository.TokenRange;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.LockRepository.BatchedRequest;
+import io.mortise.jdbc.table.LockRepository.ContendedOutcome;
+import io.mortise.jdbc.table.LockRepository.TokenRange;
+import io.mortise.jdbc.table.NamedStatement;
+import io.mortise.jdbc.table.SqlLockTable;
+import io.mortise.jdbc.table.SqlText;
+import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.jdbc.table.WaitRow;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;

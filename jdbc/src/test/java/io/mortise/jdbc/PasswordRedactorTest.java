@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.mortise.jdbc.dialect.Dialect;
+import io.mortise.jdbc.dialect.MariaDbDialect;
+import io.mortise.jdbc.dialect.MySqlDialect;
+import io.mortise.jdbc.dialect.MySqlFamilyDialect;
 import io.mortise.spi.StoreUrl;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.jdbc.table.ConnectionState;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.server.LocalServer;
 import java.lang.reflect.InvocationTargetException;

@@ -8,6 +8,13 @@ import static io.mortise.jdbc.TestTables.waiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Terms;
+import io.mortise.jdbc.table.HoldRow;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.NamedStatement;
+import io.mortise.jdbc.table.PostgresNotificationCodec;
+import io.mortise.jdbc.table.SessionRepository;
+import io.mortise.jdbc.table.SqlLockTable;
+import io.mortise.jdbc.table.SqlText;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;

@@ -2,6 +2,10 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.jdbc.dialect.Dialect;
+import io.mortise.jdbc.dialect.PostgresDialect;
+import io.mortise.jdbc.table.SqlText;
+import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionId;
 import java.sql.Connection;
 import java.sql.DriverManager;

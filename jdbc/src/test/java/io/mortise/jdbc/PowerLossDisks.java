@@ -6,11 +6,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
 /** Disks on which the power can be cut. */
-final class PowerLossDisks {
+public final class PowerLossDisks {
   private PowerLossDisks() {}
 
   /** Whether this is root, and Linux. */
-  static boolean mayMount() {
+  public static boolean mayMount() {
     return System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("linux")
         && "root".equals(System.getProperty("user.name"));
   }

@@ -10,8 +10,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
-import io.mortise.jdbc.LockRepository.BatchedRequest;
-import io.mortise.jdbc.LockRepository.TokenRange;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.LockRepository.BatchedRequest;
+import io.mortise.jdbc.table.LockRepository.TokenRange;
+import io.mortise.jdbc.table.LockRow;
+import io.mortise.jdbc.table.WaitRow;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;

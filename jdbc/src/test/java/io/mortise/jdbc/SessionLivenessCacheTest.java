@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.Renewal;
 import java.time.Duration;
 import java.util.List;

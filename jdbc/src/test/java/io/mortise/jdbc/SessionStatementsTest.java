@@ -4,6 +4,9 @@ import static io.mortise.jdbc.TestTables.with;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
+import io.mortise.jdbc.table.HoldRow;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.WaitRow;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;

@@ -42,7 +42,7 @@ class SqlMutantsTest {
           Set.of(
               PostgresServers.class.getName(),
               MySqlServers.class.getName(),
-              "io.mortise.jdbc.sql.TestServers"));
+              "io.mortise.sql.TestServers"));
 
   /** A run of the differential test that fails is all that is wanted, not the shortest. */
   @BeforeAll
@@ -83,7 +83,7 @@ class SqlMutantsTest {
         "PostgresClockTest",
         "PostgresPreflightTest",
         "PgBouncerTest",
-        "NotificationPollerTest"),
+        "notify.NotificationPollerTest"),
     H2(
         List.of("h2", "shared"),
         List.of("StatementsTest"),
@@ -92,7 +92,7 @@ class SqlMutantsTest {
         "H2ClientTest",
         "H2FileTest",
         "H2RowLockTest",
-        "H2SessionCleanerTest",
+        "dialect.H2SessionCleanerTest",
         "EmbeddedClockTest"),
     MYSQL(
         List.of("mysql", "shared"),
@@ -121,12 +121,7 @@ class SqlMutantsTest {
         "MariaDbClientTest",
         "MySqlFailureTest",
         "ContendedRequestTest",
-        "MariaDbClockTest"),
-    SQL_H2("sql/h2"),
-    SQL_SQLITE("sql/sqlite"),
-    SQL_POSTGRESQL("sql/postgresql"),
-    SQL_MYSQL("sql/mysql"),
-    SQL_MARIADB("sql/mariadb");
+        "MariaDbClockTest");
 
     @SuppressWarnings("ImmutableEnumChecker") // List.of
     final List<String> folders;
@@ -158,28 +153,9 @@ class SqlMutantsTest {
       return Stream.concat(statements.stream(), Stream.of(differential)).toArray(String[]::new);
     }
 
-    /** The helpers on one database. */
-    MutantTarget(String folder) {
-      this.folders = List.of(folder, "sql/shared");
-      this.testStages =
-          List.of(
-              // Locks of a session are those of the whole server.
-              TestStage.oneByOne(
-                  in(
-                      "sql.HelperStatementsTest",
-                      "sql.VersionedUpdateTest",
-                      "sql.FencedUpdateTest",
-                      "sql.InsertOnceTest",
-                      "sql.SqlFenceTest",
-                      "sql.OnceTest",
-                      "sql.TransactionLocksTest",
-                      "sql.SessionLocksTest",
-                      "sql.ExamplesTest")));
-    }
-
     /** The name of the database. */
     String database() {
-      return folders.get(0).replace("sql/", "");
+      return folders.get(0);
     }
 
     /** Of the statements that it uses: its own, and of others' those that it has not. */

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnfitException;
+import io.mortise.jdbc.batch.BackOff;
+import io.mortise.jdbc.dialect.SqliteFile;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;

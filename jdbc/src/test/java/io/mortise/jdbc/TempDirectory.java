@@ -8,10 +8,10 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /** A directory of a test's own. */
-final class TempDirectory {
+public final class TempDirectory {
   private TempDirectory() {}
 
-  static Path create() {
+  public static Path create() {
     try {
       return Files.createTempDirectory("mortise");
     } catch (IOException e) {
@@ -19,7 +19,7 @@ final class TempDirectory {
     }
   }
 
-  static void delete(Path directory) {
+  public static void delete(Path directory) {
     if (directory == null) {
       return;
     }

@@ -25,15 +25,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** A session that blocks for its answers. */
-final class TestSession {
-  static final Terms NO_TERMS = Terms.NONE;
+public final class TestSession {
+  public static final Terms NO_TERMS = Terms.NONE;
 
   final StoreSession session;
-  final LinkedBlockingQueue<SessionNotification> hints = new LinkedBlockingQueue<>();
+  public final LinkedBlockingQueue<SessionNotification> hints = new LinkedBlockingQueue<>();
   private long beat;
   private long attempts;
 
-  TestSession(LockStore store, Duration ttl) {
+  public TestSession(LockStore store, Duration ttl) {
     this(store, SessionId.random(new Random(System.nanoTime())), ttl);
   }
 
@@ -46,11 +46,11 @@ final class TestSession {
     return session.id();
   }
 
-  AttemptId attempt() {
+  public AttemptId attempt() {
     return new AttemptId(id(), ++attempts);
   }
 
-  Renewal renew(Long... seen) {
+  public Renewal renew(Long... seen) {
     long next = beat + 10;
     Renewal renewal = get(session.renew(beat, next, List.of(seen)));
     if (renewal instanceof Renewal.Renewed) {
@@ -70,7 +70,7 @@ final class TestSession {
         .toList();
   }
 
-  Reply acquire(String name, AttemptId attempt) {
+  public Reply acquire(String name, AttemptId attempt) {
     return acquire(name, attempt, Mode.EXCLUSIVE, true);
   }
 
@@ -78,18 +78,18 @@ final class TestSession {
     return submit(request(name, attempt, mode, queue, NO_TERMS, null));
   }
 
-  static Request.Acquire request(
+  public static Request.Acquire request(
       String name, AttemptId attempt, Mode mode, boolean queue, Terms terms, SessionId dead) {
     return new Request.Acquire(LockName.of(name), attempt, mode, queue, terms, 1, 0, dead);
   }
 
-  Reply.Granted granted(String name, AttemptId attempt) {
+  public Reply.Granted granted(String name, AttemptId attempt) {
     Reply reply = acquire(name, attempt);
     assertThat(reply).isInstanceOf(Reply.Granted.class);
     return (Reply.Granted) reply;
   }
 
-  Reply.Ended abandon(String name, AttemptId attempt) {
+  public Reply.Ended abandon(String name, AttemptId attempt) {
     return (Reply.Ended) submit(new Request.Abandon(LockName.of(name), attempt));
   }
 
@@ -99,7 +99,7 @@ final class TestSession {
     return get(reply);
   }
 
-  static <T> T get(CompletionStage<T> stage) {
+  public static <T> T get(CompletionStage<T> stage) {
     try {
       return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
     } catch (InterruptedException | TimeoutException e) {

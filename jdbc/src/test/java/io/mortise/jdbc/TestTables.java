@@ -2,6 +2,8 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.jdbc.table.NamedStatement;
+import io.mortise.jdbc.table.SqlText;
 import io.mortise.spi.AttemptId;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -23,14 +25,14 @@ import org.jspecify.annotations.Nullable;
  * The tables of a database with another prefix, empty at first, and its statements, each by itself
  * and with any values. Rows are maps of columns, with long numbers.
  */
-final class TestTables implements AutoCloseable {
-  static final String NAMESPACE = "one";
+public final class TestTables implements AutoCloseable {
+  public static final String NAMESPACE = "one";
   private static final String PREFIX = "rows_";
 
-  final Connection connection;
-  final SqlText text;
+  public final Connection connection;
+  public final SqlText text;
 
-  TestTables(Connection connection, String... folders) throws SQLException {
+  public TestTables(Connection connection, String... folders) throws SQLException {
     this.connection = connection;
     this.text = new SqlText(List.of(folders), PREFIX);
     for (String ddl : text.schema()) {
@@ -41,7 +43,7 @@ final class TestTables implements AutoCloseable {
     }
   }
 
-  void execute(String namedStatement) throws SQLException {
+  public void execute(String namedStatement) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(namedStatement);
     }
@@ -148,7 +150,7 @@ final class TestTables implements AutoCloseable {
   }
 
   /** A row that nothing was done to. */
-  static Map<String, Object> lock(String namespace, String name, Object... changes) {
+  public static Map<String, Object> lock(String namespace, String name, Object... changes) {
     return with(
         row(
             "namespace", namespace,
@@ -239,7 +241,7 @@ final class TestTables implements AutoCloseable {
   }
 
   /** Puts a row into a table; as the table has it. */
-  Map<String, Object> put(String table, Map<String, Object> row) throws SQLException {
+  public Map<String, Object> put(String table, Map<String, Object> row) throws SQLException {
     List<String> columns = List.copyOf(row.keySet());
     String[] marks = new String[columns.size()];
     Arrays.fill(marks, "?");

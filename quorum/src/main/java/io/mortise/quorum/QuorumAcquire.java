@@ -1,9 +1,11 @@
 package io.mortise.quorum;
 
 import io.mortise.Terms;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
@@ -134,7 +136,7 @@ final class QuorumAcquire extends QuorumRound {
     }
     if (reply instanceof Reply.Granted && attempt.gone[member]) {
       // It was told to have ended there. One that an operator closed is still answered as granted.
-      return new Reply.Refused(reply.attempt(), RefusalReason.EVICTED, "The attempt was ended.");
+      return Refusals.ended(reply.attempt(), EndReason.EVICTED);
     }
     if (ballots > 1 && reply instanceof Reply.Failed failed) {
       return new Reply.Failed(reply.attempt(), true, failed.cause());

@@ -35,7 +35,10 @@ final class QuorumConnector {
   private QuorumConnector() {}
 
   static QuorumLockStore connect(
-      List<StoreUrl> urls, Function<StoreUrl, LockStore> opener, QuorumStore.Options options) {
+      List<StoreUrl> urls,
+      Function<StoreUrl, LockStore> opener,
+      QuorumStore.Options options,
+      Ticker ticker) {
     List<CompletableFuture<LockStore>> opening =
         urls.stream()
             .map(url -> CompletableFuture.supplyAsync(() -> opener.apply(url), THREADS))
@@ -60,7 +63,7 @@ final class QuorumConnector {
       }
       Member member = new Member(i, urls.get(i).toString(), null);
       if (store != null) {
-        member.opened(store, Ticker.SYSTEM.nanos());
+        member.opened(store, ticker.nanos());
       }
       members.add(member);
     }
@@ -74,7 +77,8 @@ final class QuorumConnector {
                 .formatted(opened.size(), urls.size()),
             down);
       }
-      QuorumLockStore quorum = new QuorumLockStore(members, options, opened);
+      QuorumLockStore quorum =
+          new QuorumLockStore(members, options, opened, QuorumRules.ALL, ticker);
       for (Member member : members) {
         if (member.store() == null) {
           log.warn("Member {} cannot be reached; its vote is missing (store={}).", member, quorum);
@@ -109,7 +113,7 @@ final class QuorumConnector {
                       }
                       try {
                         quorum.join(member, opener.get());
-                        log.warn("Member {} is there now (store={}).", member, quorum);
+                        log.info("Member {} is there now (store={}).", member, quorum);
                       } catch (RuntimeException e) {
                         log.debug("Member {} cannot be opened (store={}).", member, quorum, e);
                         openLater(quorum, member, opener);

@@ -71,10 +71,6 @@ final class QuorumLockStore implements LockStore {
   private final ScheduledThreadPoolExecutor timer;
   private volatile boolean closed;
 
-  QuorumLockStore(List<Member> members, QuorumStore.Options options, List<LockStore> own) {
-    this(members, options, own, QuorumRules.ALL, Ticker.SYSTEM);
-  }
-
   QuorumLockStore(
       List<Member> members,
       QuorumStore.Options options,
@@ -97,10 +93,6 @@ final class QuorumLockStore implements LockStore {
               return thread;
             });
     timer.setRemoveOnCancelPolicy(true);
-  }
-
-  static QuorumLockStore over(List<LockStore> stores, QuorumStore.Options options) {
-    return over(stores, options, QuorumRules.ALL, Ticker.SYSTEM);
   }
 
   static QuorumLockStore over(

@@ -1,9 +1,9 @@
 package io.mortise.quorum;
 
+import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,17 +11,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * What the session is to be told of its holds, once for all members: what has gone first.
- * Thread-safe.
+ * What the session is to be told of its holds, once for all members. Thread-safe: its lock is the
+ * innermost, under that of a stripe or of the renewals, and nothing is called under it but {@link
+ * #renewed}'s predicate.
  */
 final class QuorumNotificationBuffer {
-  private static final int AT_A_TIME = 64;
   private static final int REMEMBERED = 1_024;
 
   private final ReentrantLock guard = new ReentrantLock();
-  private final Map<Long, SessionNotification> gone = new LinkedHashMap<>();
-  private final Map<Long, SessionNotification> wanted = new LinkedHashMap<>();
-  private long next = 1;
+  private final NotificationBuffer buffer = new NotificationBuffer();
 
   /** What was told to have gone, lately: several members tell it. */
   private final Map<AttemptId, Boolean> told =
@@ -34,20 +32,15 @@ final class QuorumNotificationBuffer {
         }
       };
 
-  /** Some of the news, and whether there is more. */
-  record PendingNotifications(List<Renewal.NumberedNotification> items, boolean more) {}
-
   /** Returns whether it is new. */
   boolean add(SessionNotification sessionNotification) {
     guard.lock();
     try {
-      if (sessionNotification instanceof SessionNotification.HoldEnded) {
-        if (told.put(sessionNotification.attempt(), true) != null) {
-          return false;
-        }
+      if (sessionNotification instanceof SessionNotification.HoldEnded
+          && told.put(sessionNotification.attempt(), true) != null) {
+        return false;
       }
-      (sessionNotification instanceof SessionNotification.HoldEnded ? gone : wanted)
-          .put(next++, sessionNotification);
+      buffer.add(sessionNotification);
       return true;
     } finally {
       guard.unlock();
@@ -58,25 +51,17 @@ final class QuorumNotificationBuffer {
   void forget(AttemptId ended) {
     guard.lock();
     try {
-      wanted.values().removeIf(sessionNotification -> sessionNotification.attempt().equals(ended));
+      buffer.forget(ended);
     } finally {
       guard.unlock();
     }
   }
 
   /** Takes out what was seen; returns of which attempts it is known now that they are wanted. */
-  List<AttemptId> seen(List<Long> ids) {
+  List<AttemptId> acknowledge(List<Long> ids) {
     guard.lock();
     try {
-      gone.keySet().removeAll(ids);
-      List<AttemptId> known = new ArrayList<>();
-      for (Long id : ids) {
-        SessionNotification sessionNotification = wanted.remove(id);
-        if (sessionNotification != null) {
-          known.add(sessionNotification.attempt());
-        }
-      }
-      return known;
+      return buffer.acknowledge(ids).stream().map(SessionNotification::attempt).toList();
     } finally {
       guard.unlock();
     }
@@ -86,33 +71,22 @@ final class QuorumNotificationBuffer {
   boolean isWaiting() {
     guard.lock();
     try {
-      return !wanted.isEmpty();
+      return buffer.hasStanding();
     } finally {
       guard.unlock();
     }
   }
 
   /**
-   * What is to be told now.
+   * The answer to a renewal, with what is to be told now.
    *
    * @param standing whether a member still has it that an attempt is wanted
    */
-  PendingNotifications tell(Predicate<AttemptId> standing) {
+  Renewal.Renewed renewed(Predicate<AttemptId> standing) {
     guard.lock();
     try {
-      wanted
-          .values()
-          .removeIf(sessionNotification -> !standing.test(sessionNotification.attempt()));
-      List<Renewal.NumberedNotification> items = new ArrayList<>();
-      for (Map<Long, SessionNotification> sessionNotification : List.of(gone, wanted)) {
-        sessionNotification.forEach(
-            (id, item) -> {
-              if (items.size() < AT_A_TIME) {
-                items.add(new Renewal.NumberedNotification(id, item));
-              }
-            });
-      }
-      return new PendingNotifications(items, gone.size() + wanted.size() > items.size());
+      buffer.retain(standing);
+      return buffer.renewed(0);
     } finally {
       guard.unlock();
     }

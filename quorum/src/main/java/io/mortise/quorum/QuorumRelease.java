@@ -2,6 +2,7 @@ package io.mortise.quorum;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
@@ -194,10 +195,7 @@ final class QuorumRelease {
         return unanswered();
       }
       if (gone > session.size() - session.majority()) {
-        return new Reply.Refused(
-            request.attempt(),
-            RefusalReason.SESSION_GONE,
-            "The session of this attempt was closed.");
+        return Refusals.sessionClosed(request.attempt());
       }
       boolean more = count(Reply.Ended.class, Reply.Ended::more) > 0;
       for (EndReason endReason : EndReason.values()) {

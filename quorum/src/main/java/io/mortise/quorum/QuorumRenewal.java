@@ -1,6 +1,7 @@
 package io.mortise.quorum;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
@@ -98,10 +99,9 @@ final class QuorumRenewal {
         return CompletableFuture.completedFuture(lost());
       }
       if (beat >= 0 && beat != previous && beat != next) {
-        return CompletableFuture.completedFuture(
-            new Renewal.Lost("another process renews the same session"));
+        return CompletableFuture.completedFuture(Refusals.RENEWED_BY_ANOTHER);
       }
-      acknowledge(box.seen(seen), box);
+      acknowledge(box.acknowledge(seen), box);
       for (Member member : store.members()) {
         MemberSession present = sessions.get(member.index);
         if (present == null && member.store() != null) {
@@ -319,10 +319,7 @@ final class QuorumRenewal {
         if (round.renewed >= store.majority()) {
           // A round that waited long for one member may end after the next.
           beat = Math.max(beat, round.next);
-          QuorumNotificationBuffer.PendingNotifications pendingNotifications =
-              round.box.tell(this::isWanted);
-          answer =
-              new Renewal.Renewed(0, pendingNotifications.items(), pendingNotifications.more());
+          answer = round.box.renewed(this::isWanted);
         } else {
           answer = new Renewal.Unknown(tooFew(round));
         }

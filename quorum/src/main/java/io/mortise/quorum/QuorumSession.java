@@ -2,6 +2,7 @@ package io.mortise.quorum;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
@@ -219,7 +220,7 @@ final class QuorumSession implements StoreSession {
     Reply refusal = store.profile().refusal(request).orElse(null);
     boolean over = closed || (renewing.isOver() && !(request instanceof Request.Abandon));
     if (refusal == null && over) {
-      refusal = gone(request);
+      refusal = Refusals.sessionGone(request.attempt());
     }
     if (refusal != null) {
       sink.accept(refusal);
@@ -238,11 +239,6 @@ final class QuorumSession implements StoreSession {
     } finally {
       quorumStripe.unlock();
     }
-  }
-
-  private Reply gone(Request request) {
-    return new Reply.Refused(
-        request.attempt(), RefusalReason.SESSION_GONE, "Session '" + spec.id() + "' has ended.");
   }
 
   private void acquire(QuorumStripe quorumStripe, Request.Acquire request, Consumer<Reply> sink) {
@@ -443,7 +439,7 @@ final class QuorumSession implements StoreSession {
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
     if (closed) {
-      return CompletableFuture.completedFuture(new Renewal.Lost("the session was closed"));
+      return CompletableFuture.completedFuture(Refusals.SESSION_CLOSED);
     }
     return renewing.renew(previous, next, seen, box);
   }

@@ -2,6 +2,7 @@ package io.mortise.quorum;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.List;
 
@@ -36,7 +37,7 @@ public final class QuorumStore {
    * @throws io.mortise.StoreUnfitException if a member must not be used as it is
    */
   public static LockStore open(String url) {
-    return QuorumTarget.parse(StoreUrl.parse(url)).connect();
+    return QuorumTarget.parse(StoreUrl.parse(url)).connect(Ticker.SYSTEM);
   }
 
   /**
@@ -45,7 +46,7 @@ public final class QuorumStore {
    * @throws IllegalArgumentException unless there are three to fifteen
    */
   public static LockStore over(List<LockStore> members, Options options) {
-    return QuorumLockStore.over(members, options);
+    return QuorumLockStore.over(members, options, QuorumRules.ALL, Ticker.SYSTEM);
   }
 
   /**

@@ -3,6 +3,7 @@ package io.mortise.quorum;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.util.Set;
 
 /** Opens {@code quorum:} URLs, see {@link QuorumStore#open}. */
@@ -17,6 +18,6 @@ public final class QuorumStoreProvider implements LockStoreProvider {
 
   @Override
   public LockStore open(StoreUrl url) {
-    return QuorumTarget.parse(url).connect();
+    return QuorumTarget.parse(url).connect(Ticker.SYSTEM);
   }
 }

@@ -2,6 +2,7 @@ package io.mortise.quorum;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -42,7 +43,7 @@ record QuorumTarget(List<StoreUrl> members, QuorumStore.Options options) {
     return new QuorumTarget(members, options);
   }
 
-  QuorumLockStore connect() {
-    return QuorumConnector.connect(members, LockStore::connect, options);
+  QuorumLockStore connect(Ticker ticker) {
+    return QuorumConnector.connect(members, LockStore::connect, options, ticker);
   }
 }

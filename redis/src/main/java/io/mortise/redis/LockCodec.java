@@ -5,6 +5,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.Terms;
 import io.mortise.admin.Eviction;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -130,44 +131,19 @@ final class LockCodec {
   private static Reply.Refused refused(
       AttemptId attempt, LockName name, String store, String text) {
     return switch (text.charAt(0)) {
-      case 'S' ->
-          refused(
-              attempt,
-              RefusalReason.SESSION_GONE,
-              "The session of this attempt is not alive in the store.");
-      case 'D' ->
-          refused(
-              attempt,
-              how(text.charAt(1)) == EndReason.EVICTED
-                  ? RefusalReason.EVICTED
-                  : RefusalReason.ENDED,
-              "The attempt has ended: " + how(text.charAt(1)) + ".");
-      case 'C' ->
-          refused(
-              attempt,
-              RefusalReason.CAPACITY_DIFFERS,
-              "Lock '%s' exists as %s (store=%s). Use it as that, or another name."
-                  .formatted(name, kind((int) number(text, 1, 8)), store));
-      case 'N' ->
-          refused(
-              attempt, RefusalReason.NOT_HELD, "The attempt does not hold lock '" + name + "'.");
-      case 'W' ->
-          refused(
-              attempt,
-              RefusalReason.UNSUPPORTED,
-              "A hold on lock '" + name + "' cannot be widened.");
+      case 'S' -> Refusals.sessionGone(attempt);
+      case 'D' -> Refusals.ended(attempt, how(text.charAt(1)));
+      case 'C' -> Refusals.capacityDiffers(attempt, name, (int) number(text, 1, 8));
+      case 'N' -> Refusals.notHeld(attempt, name);
+      case 'W' -> Refusals.cannotWiden(attempt, name);
       case 'F' ->
-          refused(
+          new Reply.Refused(
               attempt,
               RefusalReason.STORE_FULL,
               "Redis has reached maxmemory and takes no new locks (store=%s). Raise maxmemory or remove keys."
                   .formatted(store));
       default -> throw new IllegalArgumentException("Unknown answer '" + text + "'.");
     };
-  }
-
-  private static String kind(int capacity) {
-    return capacity == Mode.SHARERS ? "a lock" : "a semaphore of " + capacity + " permits";
   }
 
   static RuntimeException trouble(LockName name, String key, String store, String error) {
@@ -183,11 +159,6 @@ final class LockCodec {
   /** The time at which the server read a request that came too late; 0 for other answers. */
   static long lateAt(String text) {
     return text.charAt(0) == 'L' ? number(text, 1, 17) : 0;
-  }
-
-  private static Reply.Refused refused(
-      AttemptId attempt, RefusalReason refusalReason, String message) {
-    return new Reply.Refused(attempt, refusalReason, message);
   }
 
   private static Reply.@Nullable Holder holder(String text) {

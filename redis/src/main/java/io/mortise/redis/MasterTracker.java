@@ -4,6 +4,7 @@ import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.SentinelListener;
 import io.mortise.redis.transport.SentinelResolver;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -29,14 +30,17 @@ final class MasterTracker implements AutoCloseable {
   private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private final SentinelResolver master;
+  private final Ticker ticker;
   private final List<DirectTransport> wires = new CopyOnWriteArrayList<>();
   private @Nullable SentinelListener watch;
 
   /** When all Sentinels were asked last. */
-  private volatile long asked = System.nanoTime();
+  private volatile long asked;
 
-  MasterTracker(SentinelResolver master) {
+  MasterTracker(SentinelResolver master, Ticker ticker) {
     this.master = master;
+    this.ticker = ticker;
+    this.asked = ticker.nanos();
   }
 
   DirectTransport following(DirectTransport transport) {
@@ -45,16 +49,17 @@ final class MasterTracker implements AutoCloseable {
   }
 
   void watch(RedisTarget.Sentinel sentinel, ScheduledExecutorService timer, Duration stuck) {
-    watch = new SentinelListener(sentinel.servers(), sentinel.name(), timer, stuck, this::told);
+    watch =
+        new SentinelListener(sentinel.servers(), sentinel.name(), timer, ticker, stuck, this::told);
   }
 
   /** On the thread that listens to Sentinels, which has nothing else to do. */
   private void told(String address) {
     boolean confirmed = wires.stream().allMatch(transport -> leadsTo(transport, address));
-    if (confirmed && System.nanoTime() - asked < ASK_NANOS) {
+    if (confirmed && ticker.nanos() - asked < ASK_NANOS) {
       return;
     }
-    asked = System.nanoTime();
+    asked = ticker.nanos();
     Endpoint named;
     try {
       // One Sentinel may be behind the others; all together are asked before anything is dropped.

@@ -5,7 +5,9 @@ import io.mortise.redis.plain.PlainOptions;
 import io.mortise.redis.plain.PlainStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.util.Set;
+import java.util.UUID;
 
 /** Opens {@code redis-plain:} and {@code rediss-plain:} URLs. */
 final class PlainStoreOpener {
@@ -19,7 +21,7 @@ final class PlainStoreOpener {
 
   private PlainStoreOpener() {}
 
-  static LockStore open(StoreUrl url) {
+  static LockStore open(StoreUrl url, Ticker ticker) {
     RedisTarget target = RedisTarget.parse(url, PARAMETERS);
     String prefix = url.parameter("prefix", "");
     if (prefix.length() > LONGEST_PREFIX) {
@@ -30,18 +32,19 @@ final class PlainStoreOpener {
     PlainOptions options =
         new PlainOptions(
             KeyLayout.named(url.parameter("layout", "string")), prefix, target.options().timeout());
-    RedisConnections redisConnections = RedisConnections.connect(target);
+    RedisConnections redisConnections = RedisConnections.connect(target, ticker);
     try {
-      new ServerPreflight(redisConnections.control(), target.options(), target.display())
+      new ServerPreflight(redisConnections.control(), target.options(), target.display(), ticker)
           // A key that nobody has, so that nothing is written: who may not is told all the same.
-          .look("SET", prefix + "mortise:probe:" + System.nanoTime(), "", "XX", "PX", "1");
+          .look("SET", prefix + "mortise:probe:" + UUID.randomUUID(), "", "XX", "PX", "1");
       return new PlainStore(
           redisConnections.ops(),
           redisConnections.control(),
           redisConnections.closing(),
           options,
           target.endpoint().database(),
-          target.display());
+          target.display(),
+          ticker);
     } catch (RuntimeException e) {
       redisConnections.ops().close();
       redisConnections.control().close();

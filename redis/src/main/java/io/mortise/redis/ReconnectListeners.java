@@ -1,26 +1,43 @@
 package io.mortise.redis;
 
+import io.mortise.redis.transport.TransportListener;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.function.Consumer;
 
 /**
- * Tells whoever wants to know that a connection was made anew: the server may have been restarted
- * meanwhile, or be another one. Thread-safe.
+ * Tells all sessions of a store what becomes of its connections: that one broke, and that one was
+ * made anew, so that the server may have been restarted meanwhile, or be another one. Thread-safe.
  */
-final class ReconnectListeners implements Runnable {
-  private final Set<Runnable> listeners = new CopyOnWriteArraySet<>();
+final class ReconnectListeners implements TransportListener {
+  private final Set<Runnable> reconnected = new CopyOnWriteArraySet<>();
+  private final Set<Consumer<String>> lost = new CopyOnWriteArraySet<>();
 
   /** The listener must be fast. */
   void add(Runnable listener) {
-    listeners.add(listener);
+    reconnected.add(listener);
   }
 
   void remove(Runnable listener) {
-    listeners.remove(listener);
+    reconnected.remove(listener);
+  }
+
+  /** The listener must be fast; it is told why. */
+  void addLost(Consumer<String> listener) {
+    lost.add(listener);
+  }
+
+  void removeLost(Consumer<String> listener) {
+    lost.remove(listener);
   }
 
   @Override
-  public void run() {
-    listeners.forEach(Runnable::run);
+  public void reconnected() {
+    reconnected.forEach(Runnable::run);
+  }
+
+  @Override
+  public void connectionLost(String cause) {
+    lost.forEach(listener -> listener.accept(cause));
   }
 }

@@ -16,6 +16,7 @@ import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -53,7 +54,7 @@ final class RedisClusterStore implements PartitionedStore {
     this.closing = closing;
   }
 
-  static RedisClusterStore connect(StoreUrl url) {
+  static RedisClusterStore connect(StoreUrl url, Ticker ticker) {
     boolean tls = url.scheme().startsWith("rediss");
     RedisTarget.allowOnly(url, RedisTarget.PARAMETERS, "buckets");
     UrlAuthority urlAuthority = UrlAuthority.parse(url, RedisTarget.DEFAULT_PORT, EXAMPLE);
@@ -84,7 +85,8 @@ final class RedisClusterStore implements PartitionedStore {
                         trusted,
                         RedisTarget.CONNECT_TIMEOUT))
             .toList();
-    return new ClusterStoreBuilder(options, replication, url.scheme() + ":" + urlAuthority.shown())
+    return new ClusterStoreBuilder(
+            options, replication, url.scheme() + ":" + urlAuthority.shown(), ticker)
         .open(seeds, wanted);
   }
 
@@ -130,13 +132,15 @@ final class RedisClusterStore implements PartitionedStore {
 
   /** Makes a store, step by step. */
   private record ClusterStoreBuilder(
-      RedisStore.Options options, Replication replication, String display) {
+      RedisStore.Options options, Replication replication, String display, Ticker ticker) {
     RedisClusterStore open(List<Endpoint> seeds, @Nullable Integer wanted) {
       ScheduledThreadPoolExecutor timer = RedisConnections.timer();
       ReconnectListeners reconnectListeners = new ReconnectListeners();
       ClusterNodes nodes;
       try {
-        nodes = new ClusterNodes(seeds, timer, options.timeout(), reconnectListeners);
+        nodes =
+            new ClusterNodes(
+                seeds, timer, ticker, options.timeout(), reconnectListeners::reconnected);
       } catch (IOException | ErrorReplyException e) {
         timer.shutdownNow();
         throw isNoCluster(e)
@@ -186,7 +190,8 @@ final class RedisClusterStore implements PartitionedStore {
       if (known == null) {
         awaitOpen(renewals);
         awaitOpen(operations);
-        ServerPreflight check = new ServerPreflight(renewals, options, prefix, "cluster", display);
+        ServerPreflight check =
+            new ServerPreflight(renewals, options, prefix, "cluster", display, ticker);
         known = new NodeInfo(check.run(), check.majorVersion());
         nodeInfo.put(String.valueOf(owner), known);
       }
@@ -202,13 +207,14 @@ final class RedisClusterStore implements PartitionedStore {
           replication,
           new KeySpace(prefix, List.of(prefix + "-")),
           known.clock(),
+          ticker,
           shardChannels);
     }
 
     private void awaitOpen(RedisTransport transport) {
-      long end = System.nanoTime() + RedisTarget.CONNECT_TIMEOUT.toNanos();
+      long end = ticker.nanos() + RedisTarget.CONNECT_TIMEOUT.toNanos();
       while (!transport.isOpen()) {
-        if (System.nanoTime() - end > 0) {
+        if (ticker.nanos() - end > 0) {
           throw new StoreUnavailableException(
               "A part of the cluster has no node that can be reached (store=%s). Check that all slots are served."
                   .formatted(display));
@@ -229,7 +235,8 @@ final class RedisClusterStore implements PartitionedStore {
       SlotTransport transport = nodes.transport(HashSlots.of(key), ConnectionRole.RENEWALS);
       awaitOpen(transport);
       int proposed = wanted == null ? DEFAULT_BUCKETS : wanted;
-      ServerPreflight asking = new ServerPreflight(transport, options, key, "cluster", display);
+      ServerPreflight asking =
+          new ServerPreflight(transport, options, key, "cluster", display, ticker);
       asking.answer("SET of the number of buckets", "SET", key, Integer.toString(proposed), "NX");
       String stored = String.valueOf(asking.answer("GET", "GET", key));
       transport.close();

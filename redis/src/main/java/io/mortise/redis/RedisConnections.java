@@ -1,18 +1,19 @@
 package io.mortise.redis;
 
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.DefaultClientResources;
-import io.lettuce.core.resource.Delay;
+import io.mortise.redis.transport.BlockingConnection;
 import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.EndpointResolver;
-import io.mortise.redis.transport.LettuceTransport;
+import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.SentinelResolver;
+import io.mortise.redis.transport.TlsMismatchException;
+import io.mortise.redis.transport.TransportFactory;
+import io.mortise.redis.transport.TransportListener;
+import io.mortise.redis.transport.TransportProvider;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,18 +36,44 @@ record RedisConnections(
    *
    * @throws io.mortise.LockException if that fails
    */
-  static RedisConnections connect(RedisTarget target) {
-    return switch (target.transport()) {
-      case DIRECT -> directly(target);
-      case LETTUCE -> byLettuce(target);
+  static RedisConnections connect(RedisTarget target, Ticker ticker) {
+    TransportProvider library = target.library();
+    return library == null
+        ? directly(target, ticker)
+        : over(probing(library.to(target.endpoint()), target, ticker), target.display());
+  }
+
+  /** A client library says of a server that speaks TLS, or does not, that it was too slow. */
+  private static TransportFactory probing(
+      TransportFactory transports, RedisTarget target, Ticker ticker) {
+    return new TransportFactory() {
+      @Override
+      public RedisTransport connect(TransportListener listener) throws IOException {
+        try {
+          return transports.connect(listener);
+        } catch (IOException | RuntimeException e) {
+          try {
+            BlockingConnection.to(target.endpoint(), ticker).close();
+          } catch (TlsMismatchException mismatch) {
+            throw mismatch;
+          } catch (IOException | ErrorReplyException other) {
+            e.addSuppressed(other);
+          }
+          throw e;
+        }
+      }
+
+      @Override
+      public void close() {
+        transports.close();
+      }
     };
   }
 
-  /** As {@link #connect}, with a client that belongs to somebody else. */
-  static RedisConnections over(RedisClient client, String display) {
+  /** As {@link #connect}, by a client library. */
+  static RedisConnections over(TransportFactory transports, String display) {
     ReconnectListeners reconnects = new ReconnectListeners();
-    return connect(
-        name -> LettuceTransport.over(client, reconnects), reconnects, display, () -> {});
+    return connect(name -> transports.connect(reconnects), reconnects, display, transports::close);
   }
 
   /** The same, where what was granted or renewed is only believed when replicas have it. */
@@ -68,7 +95,7 @@ record RedisConnections(
         });
   }
 
-  private static RedisConnections directly(RedisTarget target) {
+  private static RedisConnections directly(RedisTarget target, Ticker ticker) {
     ScheduledThreadPoolExecutor timer = timer();
     ReconnectListeners reconnects = new ReconnectListeners();
     Duration stuck = target.options().timeout();
@@ -76,19 +103,20 @@ record RedisConnections(
     if (sentinel == null) {
       EndpointResolver there = EndpointResolver.fixed(target.endpoint());
       return connect(
-          name -> DirectTransport.connect(there, PREFIX + name, timer, stuck, reconnects),
+          name -> DirectTransport.connect(there, PREFIX + name, timer, ticker, stuck, reconnects),
           reconnects,
           target.display(),
           timer::shutdownNow);
     }
     SentinelResolver master =
-        new SentinelResolver(sentinel.servers(), sentinel.name(), target.endpoint());
-    MasterTracker follower = new MasterTracker(master);
+        new SentinelResolver(sentinel.servers(), sentinel.name(), target.endpoint(), ticker);
+    MasterTracker follower = new MasterTracker(master, ticker);
     RedisConnections redisConnections =
         connect(
             name ->
                 follower.following(
-                    DirectTransport.connect(master, PREFIX + name, timer, stuck, reconnects)),
+                    DirectTransport.connect(
+                        master, PREFIX + name, timer, ticker, stuck, reconnects)),
             reconnects,
             target.display(),
             () -> {
@@ -97,25 +125,6 @@ record RedisConnections(
             });
     follower.watch(sentinel, timer, stuck);
     return redisConnections;
-  }
-
-  private static RedisConnections byLettuce(RedisTarget target) {
-    ClientResources resources =
-        DefaultClientResources.builder()
-            .ioThreadPoolSize(2)
-            .computationThreadPoolSize(2)
-            .reconnectDelay(
-                Delay.fullJitter(
-                    Duration.ofMillis(5), Duration.ofSeconds(1), 20, TimeUnit.MILLISECONDS))
-            .build();
-    ReconnectListeners reconnects = new ReconnectListeners();
-    return connect(
-        name -> LettuceTransport.connect(resources, target.endpoint(), reconnects),
-        reconnects,
-        target.display(),
-        () -> {
-          var unused = resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(4_000);
-        });
   }
 
   private interface Connector {

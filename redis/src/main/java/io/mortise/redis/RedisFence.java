@@ -1,8 +1,5 @@
 package io.mortise.redis;
 
-import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.sync.RedisScriptingCommands;
 import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.StaleTokenException;
@@ -19,10 +16,11 @@ import org.jspecify.annotations.Nullable;
  * script checks it and writes in one step.
  *
  * <pre>{@code
- * RedisFence fence = RedisFence.over(connection.sync());
+ * RedisFence fence =
+ *     RedisFence.over((script, keys, args) -> (List<?>) jedis.eval(script, keys, args));
  * try (Lease lease = locks.lock("invoice/42").acquire()) {
  *   fence.enter("invoice:42", lease);                        // first: before anything is read
- *   String total = connection.sync().get("invoice:42");
+ *   String total = jedis.get("invoice:42");
  *   fence.write("invoice:42", lease, "SET", "invoice:42", add(total));
  * }
  * }</pre>
@@ -58,28 +56,11 @@ public final class RedisFence {
   }
 
   /**
-   * By any client, for example Jedis:
-   *
-   * <pre>{@code
-   * RedisFence.over((script, keys, args) -> (List<?>) jedis.eval(script, keys, args));
-   * }</pre>
+   * By any client: that of the example is Jedis. For Lettuce there is {@code LettuceFence} in the
+   * artifact {@code mortise-redis-lettuce}.
    */
   public static RedisFence over(ScriptExecutor redis) {
     return new RedisFence(redis);
-  }
-
-  /** By Lettuce: {@code connection.sync()}, of one server or of a cluster. */
-  public static RedisFence over(RedisScriptingCommands<String, String> redis) {
-    return over(
-        (script, keys, args) -> {
-          String[] names = keys.toArray(String[]::new);
-          String[] values = args.toArray(String[]::new);
-          try {
-            return redis.<List<?>>evalsha(SCRIPT.sha(), ScriptOutputType.MULTI, names, values);
-          } catch (RedisNoScriptException e) {
-            return redis.<List<?>>eval(script, ScriptOutputType.MULTI, names, values);
-          }
-        });
   }
 
   /**

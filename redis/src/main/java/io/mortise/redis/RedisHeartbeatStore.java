@@ -31,7 +31,7 @@ final class RedisHeartbeatStore implements HeartbeatStore {
    *
    * @throws StoreUnfitException if others use the namespace in the other way
    */
-  static LockStore wrapIfStrict(RedisLockStore store) {
+  static LockStore wrapIfStrict(RedisLockStore store, Ticker ticker) {
     try {
       boolean strict =
           store
@@ -57,7 +57,7 @@ final class RedisHeartbeatStore implements HeartbeatStore {
     if (!store.isStrict()) {
       return store;
     }
-    return new ObservedExpiryStore(store, new RedisHeartbeatStore(store), Ticker.SYSTEM);
+    return new ObservedExpiryStore(store, new RedisHeartbeatStore(store), ticker);
   }
 
   private static boolean isOne(Object answer) {

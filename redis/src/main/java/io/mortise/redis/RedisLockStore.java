@@ -1,6 +1,5 @@
 package io.mortise.redis;
 
-import io.lettuce.core.RedisClient;
 import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
@@ -9,6 +8,7 @@ import io.mortise.admin.Eviction;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.redis.transport.TransportFactory;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
@@ -23,6 +23,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -55,6 +56,7 @@ final class RedisLockStore implements LockStore {
   private final boolean replicated;
   private final ScriptPipeline pipeline;
   private final StoreClock clock;
+  private final Ticker ticker;
   private final StoreProfile profile;
   private final RedisStore.Options options;
   private final KeySpace keys;
@@ -74,14 +76,17 @@ final class RedisLockStore implements LockStore {
       Replication replication,
       KeySpace keys,
       StoreClock clock,
+      Ticker ticker,
       boolean countsListeners) {
     this.wires = replication.isRequired() ? wires.waitingFor(replication) : wires;
     this.replicated = replication.isRequired();
     this.options = options;
     this.keys = keys;
     this.clock = clock;
+    this.ticker = ticker;
     this.pipeline =
-        new ScriptPipeline(this.wires.ops(), clock, keys, options.retention(), options.timeout());
+        new ScriptPipeline(
+            this.wires.ops(), clock, keys, options.retention(), options.timeout(), ticker);
     this.scan = new LockScan(this, keys);
     EnumSet<Capability> capabilities = EnumSet.allOf(Capability.class);
     if (!countsListeners) {
@@ -90,24 +95,33 @@ final class RedisLockStore implements LockStore {
     this.profile = new StoreProfile(display, capabilities, options.timeout(), MIN_TTL, EXPIRY_LAG);
   }
 
-  static RedisLockStore connect(RedisTarget target) {
+  static RedisLockStore connect(RedisTarget target, Ticker ticker) {
     return open(
-        RedisConnections.connect(target), target.options(), target.display(), target.replication());
+        RedisConnections.connect(target, ticker),
+        target.options(),
+        target.display(),
+        target.replication(),
+        ticker);
   }
 
-  static RedisLockStore over(RedisClient client, RedisStore.Options options) {
-    String display = "redis:(client handed in)";
-    return open(RedisConnections.over(client, display), options, display, Replication.NONE);
+  static RedisLockStore over(
+      TransportFactory transports, String display, RedisStore.Options options, Ticker ticker) {
+    return open(
+        RedisConnections.over(transports, display), options, display, Replication.NONE, ticker);
   }
 
   private static RedisLockStore open(
-      RedisConnections wires, RedisStore.Options options, String display, Replication replication) {
+      RedisConnections wires,
+      RedisStore.Options options,
+      String display,
+      Replication replication,
+      Ticker ticker) {
     try {
-      ServerPreflight check = new ServerPreflight(wires.control(), options, display);
+      ServerPreflight check = new ServerPreflight(wires.control(), options, display, ticker);
       StoreClock clock = check.run();
       KeySpace keys = new KeySpace(options.prefix());
       RedisLockStore store =
-          new RedisLockStore(wires, options, display, replication, keys, clock, true);
+          new RedisLockStore(wires, options, display, replication, keys, clock, ticker, true);
       store.incarnation = check.incarnation();
       return store;
     } catch (RuntimeException e) {
@@ -147,7 +161,7 @@ final class RedisLockStore implements LockStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    return new RedisSession(this, spec, hints);
+    return new RedisSession(this, ticker, spec, hints);
   }
 
   ReconnectListeners reconnects() {
@@ -197,7 +211,7 @@ final class RedisLockStore implements LockStore {
         }
         long late = LockCodec.lateAt(text);
         if (late > 0) {
-          clock.learn(System.nanoTime(), System.nanoTime(), late);
+          clock.learn(ticker.nanos(), ticker.nanos(), late);
         }
         Reply reply;
         try {
@@ -335,7 +349,7 @@ final class RedisLockStore implements LockStore {
     words.addAll(args);
     String[] command = words.toArray(String[]::new);
     // Before it would count as unanswered: an answer that it is to be sent again is an answer.
-    long until = System.nanoTime() + options.timeout().toNanos() * 2 / 3;
+    long until = ticker.nanos() + options.timeout().toNanos() * 2 / 3;
     return bounded(() -> call(script, command, until));
   }
 
@@ -350,7 +364,7 @@ final class RedisLockStore implements LockStore {
                 if (error.is("NOSCRIPT")) {
                   var unused = control.call("SCRIPT", "LOAD", script.text);
                   return control.call(command);
-                } else if (later != null && System.nanoTime() + later.toNanos() - until < 0) {
+                } else if (later != null && ticker.nanos() + later.toNanos() - until < 0) {
                   CompletableFuture<@Nullable Object> again = new CompletableFuture<>();
                   control.schedule(
                       () ->

@@ -1,6 +1,7 @@
 package io.mortise.redis;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -9,6 +10,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,24 +24,33 @@ import org.slf4j.LoggerFactory;
 
 /** A session: one key with an expiry, a sorted set of news, an inbox channel. */
 final class RedisSession implements StoreSession {
+  private static final Renewal.Lost FORGOTTEN =
+      new Renewal.Lost(
+          "the server was restarted, or another one took over, and has forgotten the session (look"
+              + " at its setting appendonly)");
+
   private static final Logger log = LoggerFactory.getLogger(RedisSession.class);
 
   /** How many pieces of news one renewal tells. */
   private static final int NEWS = 64;
 
   private final RedisLockStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
   private final AtomicBoolean listening = new AtomicBoolean();
   private volatile @Nullable Runnable doubt;
+  private volatile @Nullable Consumer<String> lost;
   private volatile ConfirmedHeartbeat confirmed = new ConfirmedHeartbeat(0, 0, "");
   private volatile boolean closed;
 
   /** The last beat that the server confirmed, that before it, and what it remembered with. */
   private record ConfirmedHeartbeat(long beat, long before, String incarnation) {}
 
-  RedisSession(RedisLockStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
+  RedisSession(
+      RedisLockStore store, Ticker ticker, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.hints = hints;
   }
@@ -89,10 +100,7 @@ final class RedisSession implements StoreSession {
   }
 
   private Reply gone(Request request) {
-    return new Reply.Refused(
-        request.attempt(),
-        Reply.RefusalReason.SESSION_GONE,
-        "Session '" + spec.id() + "' was closed.");
+    return Refusals.sessionClosed(request.attempt());
   }
 
   private void pushed(String text) {
@@ -120,6 +128,12 @@ final class RedisSession implements StoreSession {
   }
 
   @Override
+  public void onConnectionLost(Consumer<String> lost) {
+    this.lost = lost;
+    store.reconnects().addLost(lost);
+  }
+
+  @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
     return renew(previous, next, seen, spec.ttl());
   }
@@ -134,7 +148,7 @@ final class RedisSession implements StoreSession {
     args.add(LockCodec.digits(next, 16));
     args.add(LockCodec.digits(ttl.toMillis(), 16));
     args.add(spec.client().encoded());
-    long sent = System.nanoTime();
+    long sent = ticker.nanos();
     args.add(LockCodec.digits(store.clock().deadline(sent), 16));
     ConfirmedHeartbeat last = confirmed;
     args.add(LockCodec.digits(last.beat() == previous ? last.before() : 0, 16));
@@ -159,13 +173,13 @@ final class RedisSession implements StoreSession {
   private Renewal outcome(List<?> answer, long sent, long beat) {
     String first = String.valueOf(answer.get(0));
     if (first.equals("E")) {
-      return new Renewal.Lost("the session expired in the store");
+      return hasForgotten(answer) ? FORGOTTEN : Refusals.SESSION_EXPIRED;
     } else if (first.equals("O")) {
-      return new Renewal.Lost("another process renews the same session");
+      return Refusals.RENEWED_BY_ANOTHER;
     }
     boolean late = first.equals("L");
     long storeMicros = Long.parseLong(late ? String.valueOf(answer.get(1)) : first);
-    store.clock().learn(sent, System.nanoTime(), storeMicros);
+    store.clock().learn(sent, ticker.nanos(), storeMicros);
     if (late) {
       return new Renewal.Unknown(
           new StoreUnavailableException(
@@ -182,6 +196,13 @@ final class RedisSession implements StoreSession {
         more ? numberedNotifications.subList(0, NEWS) : numberedNotifications,
         more,
         incarnation);
+  }
+
+  /** Whether the server that has no such session is another than the one that confirmed it. */
+  private boolean hasForgotten(List<?> answer) {
+    String now = answer.size() > 1 ? String.valueOf(answer.get(1)) : "";
+    String before = confirmed.incarnation();
+    return !now.isEmpty() && !before.isEmpty() && !now.equals(before);
   }
 
   private void confirm(long beat, String incarnation) {
@@ -213,6 +234,10 @@ final class RedisSession implements StoreSession {
     Runnable told = doubt;
     if (told != null) {
       store.reconnects().remove(told);
+    }
+    Consumer<String> listener = lost;
+    if (listener != null) {
+      store.reconnects().removeLost(listener);
     }
     if (listening.compareAndSet(true, false)) {
       store.unsubscribe(spec.id());

@@ -1,8 +1,11 @@
 package io.mortise.redis;
 
-import io.lettuce.core.RedisClient;
+import io.mortise.Beta;
+import io.mortise.redis.transport.TransportFactory;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
@@ -24,8 +27,8 @@ public final class RedisStore {
    * Connects to {@code redis://[user:password@]host[:port][/database]}, or {@code rediss://…} for
    * TLS with a verified certificate. Parameters: {@code namespace}, {@code timeout}, {@code
    * retention}, {@code accept-eviction}, as in {@link Options}; {@code wire}, which is {@code
-   * direct} (the default) or {@code lettuce}; and for TLS {@code ca}, a file of trusted
-   * certificates in PEM form.
+   * direct} (the default) or {@code lettuce}, which takes the artifact {@code
+   * mortise-redis-lettuce}; and for TLS {@code ca}, a file of trusted certificates in PEM form.
    *
    * <p>Or to the master that Sentinels name: {@code
    * redis-sentinel://[user:password@]host[:port],…/name}, with the parameters {@code database},
@@ -55,16 +58,18 @@ public final class RedisStore {
   }
 
   /**
-   * Uses a ready client, which must be connected to a server by its own URI, and stays open when
-   * the store is closed. Slower than {@link #open} under load, for a client that belongs to
-   * somebody else is not tuned. Blocks.
+   * Keeps locks over the connections of a client library. For the artifact of that library only,
+   * such as {@code mortise-redis-lettuce}: nobody else sees what it takes. Blocks.
    *
-   * @throws IllegalArgumentException if the client is restricted to RESP2
+   * @param display names the store in messages
    * @throws io.mortise.StoreUnavailableException if the server cannot be reached
    * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
    */
-  public static LockStore over(RedisClient client, Options options) {
-    return RedisHeartbeatStore.wrapIfStrict(RedisLockStore.over(client, options));
+  @Beta
+  @SuppressWarnings("exports") // the module of that library sees it
+  public static LockStore over(TransportFactory transports, String display, Options options) {
+    return RedisHeartbeatStore.wrapIfStrict(
+        RedisLockStore.over(transports, display, options, Ticker.SYSTEM), Ticker.SYSTEM);
   }
 
   /**
@@ -108,12 +113,14 @@ public final class RedisStore {
       if (timeout.compareTo(Duration.ofMillis(100)) < 0
           || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
         throw new IllegalArgumentException(
-            "The timeout " + timeout + " is not within 100 ms and 1 min.");
+            "The timeout " + DurationText.format(timeout) + " is not within 100 ms and 1 min.");
       }
       if (retention.compareTo(SHORTEST_RETENTION) < 0
           || retention.compareTo(Duration.ofDays(3650)) > 0) {
         throw new IllegalArgumentException(
-            "The retention " + retention + " is not within 1 min and 10 years.");
+            "The retention "
+                + DurationText.format(retention)
+                + " is not within 1 min and 10 years.");
       }
     }
 

@@ -3,6 +3,7 @@ package io.mortise.redis;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -30,12 +31,13 @@ public final class RedisStoreProvider implements LockStoreProvider {
   @Override
   public LockStore open(StoreUrl url) {
     if (PlainStoreOpener.SCHEMES.contains(url.scheme())) {
-      return PlainStoreOpener.open(url);
+      return PlainStoreOpener.open(url, Ticker.SYSTEM);
     } else if (ShardedStoreOpener.SCHEMES.contains(url.scheme())) {
-      return ShardedStoreOpener.open(url);
+      return ShardedStoreOpener.open(url, Ticker.SYSTEM);
     }
     return url.scheme().endsWith("-cluster")
-        ? RedisClusterStore.connect(url)
-        : RedisHeartbeatStore.wrapIfStrict(RedisLockStore.connect(RedisTarget.parse(url)));
+        ? RedisClusterStore.connect(url, Ticker.SYSTEM)
+        : RedisHeartbeatStore.wrapIfStrict(
+            RedisLockStore.connect(RedisTarget.parse(url), Ticker.SYSTEM), Ticker.SYSTEM);
   }
 }

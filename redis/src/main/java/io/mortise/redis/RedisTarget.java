@@ -1,6 +1,7 @@
 package io.mortise.redis;
 
 import io.mortise.redis.transport.Endpoint;
+import io.mortise.redis.transport.TransportProvider;
 import io.mortise.spi.StoreUrl;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -16,13 +17,14 @@ import org.jspecify.annotations.Nullable;
  * Where the Redis is, and how to use it. Never shows the password.
  *
  * @param endpoint how to get in; where, only if there is no Sentinel
+ * @param library by what commands travel; null for sockets of our own
  * @param sentinel who knows where; null if that is fixed
  */
 record RedisTarget(
     Endpoint endpoint,
     String display,
     RedisStore.Options options,
-    TransportKind transport,
+    @Nullable TransportProvider library,
     Replication replication,
     @Nullable Sentinel sentinel) {
   static final Set<String> PARAMETERS =
@@ -39,12 +41,6 @@ record RedisTarget(
   static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
   static final int DEFAULT_PORT = 6379;
-
-  /** By what commands travel. */
-  enum TransportKind {
-    DIRECT,
-    LETTUCE
-  }
 
   /** Who knows where the master is. */
   record Sentinel(List<Endpoint> servers, String name) {}
@@ -96,7 +92,7 @@ record RedisTarget(
             CONNECT_TIMEOUT);
     String display = url.scheme() + ":" + host + ":" + port + (database == 0 ? "" : "/" + database);
     return new RedisTarget(
-        endpoint, display, options, transport(url), Replication.of(url, options.timeout()), null);
+        endpoint, display, options, library(url), Replication.of(url, options.timeout()), null);
   }
 
   /** Refuses what is neither among these parameters nor among those; TLS has one more. */
@@ -129,11 +125,18 @@ record RedisTarget(
     return trusted;
   }
 
-  static TransportKind transport(StoreUrl url) {
+  /** By what commands travel; null for sockets of our own. */
+  static @Nullable TransportProvider library(StoreUrl url) {
     String name = url.parameter("wire", "direct");
     return switch (name) {
-      case "direct" -> TransportKind.DIRECT;
-      case "lettuce" -> TransportKind.LETTUCE;
+      case "direct" -> null;
+      case "lettuce" ->
+          TransportProvider.find(name)
+              .orElseThrow(
+                  () ->
+                      new IllegalArgumentException(
+                          "Store URL '%s' asks for Lettuce by the parameter 'wire'. Add the artifact mortise-redis-lettuce to the class path, or leave the parameter out."
+                              .formatted(url)));
       default ->
           throw new IllegalArgumentException(
               "Parameter 'wire' of store URL '%s' is '%s'. Expected direct or lettuce."

@@ -3,6 +3,8 @@ package io.mortise.redis;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.spi.DurationText;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -49,6 +51,7 @@ final class ScriptPipeline {
   private final KeySpace keys;
   private final String retentionMillis;
   private final long timeoutNanos;
+  private final Ticker ticker;
 
   private final Queue<PendingOperation> queue = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean scheduled = new AtomicBoolean();
@@ -80,12 +83,14 @@ final class ScriptPipeline {
       StoreClock clock,
       KeySpace keys,
       Duration retention,
-      Duration timeout) {
+      Duration timeout,
+      Ticker ticker) {
     this.transport = transport;
     this.clock = clock;
     this.keys = keys;
     this.retentionMillis = Long.toString(retention.toMillis());
     this.timeoutNanos = timeout.toNanos();
+    this.ticker = ticker;
   }
 
   /** Takes the answer to an operation: one of the two methods is called, once. */
@@ -101,18 +106,23 @@ final class ScriptPipeline {
     final String key;
     final String arg;
     final OperationCallback operationCallback;
-    final long submitted = System.nanoTime();
+    final long submitted;
 
-    PendingOperation(String key, String arg, OperationCallback operationCallback) {
+    PendingOperation(String key, String arg, long submitted, OperationCallback operationCallback) {
       this.key = key;
       this.arg = arg;
+      this.submitted = submitted;
       this.operationCallback = operationCallback;
     }
   }
 
   private static final class ScriptBatch {
     final List<PendingOperation> ops = new ArrayList<>();
-    final long sent = System.nanoTime();
+    final long sent;
+
+    ScriptBatch(long sent) {
+      this.sent = sent;
+    }
   }
 
   /** Tells of failures that are found under the lock, after it was given back. */
@@ -128,7 +138,7 @@ final class ScriptPipeline {
   }
 
   void submit(String key, String arg, OperationCallback operationCallback) {
-    queue.add(new PendingOperation(key, arg, operationCallback));
+    queue.add(new PendingOperation(key, arg, ticker.nanos(), operationCallback));
     wake();
   }
 
@@ -137,7 +147,7 @@ final class ScriptPipeline {
    * gives one lock back and takes the next sends one request, not two.
    */
   void submitLater(String key, String arg, OperationCallback operationCallback) {
-    queue.add(new PendingOperation(key, arg, operationCallback));
+    queue.add(new PendingOperation(key, arg, ticker.nanos(), operationCallback));
     // An answer that comes after this look finds the operation in the queue.
     if (inFlight == 0 && flushing.compareAndSet(false, true)) {
       transport.schedule(this::flush, LATER);
@@ -206,7 +216,7 @@ final class ScriptPipeline {
   }
 
   private ScriptBatch gather(List<PipelineFailure> pipelineFailures) {
-    ScriptBatch scriptBatch = new ScriptBatch();
+    ScriptBatch scriptBatch = new ScriptBatch(ticker.nanos());
     boolean open = transport.isOpen();
     while (scriptBatch.ops.size() < BATCH) {
       PendingOperation op = again.poll();
@@ -271,7 +281,7 @@ final class ScriptPipeline {
     } finally {
       guard.unlock();
     }
-    trip = System.nanoTime() - scriptBatch.sent;
+    trip = ticker.nanos() - scriptBatch.sent;
     if (known && !repeated) {
       tell(scriptBatch, answers, cause);
     }
@@ -350,7 +360,7 @@ final class ScriptPipeline {
     ScriptBatch oldest = flying.peek();
     if (!watched && oldest != null) {
       watched = true;
-      long left = oldest.sent + timeoutNanos - System.nanoTime();
+      long left = oldest.sent + timeoutNanos - ticker.nanos();
       transport.schedule(this::dropOverdue, Duration.ofNanos(Math.max(1_000_000, left)));
     }
   }
@@ -361,7 +371,7 @@ final class ScriptPipeline {
     try {
       watched = false;
       ScriptBatch oldest = flying.peek();
-      if (oldest != null && System.nanoTime() - oldest.sent >= timeoutNanos) {
+      if (oldest != null && ticker.nanos() - oldest.sent >= timeoutNanos) {
         overdue.addAll(flying);
         flying.clear();
         inFlight = 0;
@@ -376,7 +386,7 @@ final class ScriptPipeline {
       fail(
           overdue,
           new TimeoutException(
-              "No answer within " + Duration.ofNanos(timeoutNanos).toMillis() + " ms."));
+              "No answer within " + DurationText.format(Duration.ofNanos(timeoutNanos)) + "."));
       pump();
     }
   }

@@ -49,7 +49,7 @@ final class SentinelUrlParser {
         server,
         url.scheme() + ":" + urlAuthority,
         options,
-        RedisTarget.TransportKind.DIRECT,
+        null,
         Replication.of(url, options.timeout()),
         new RedisTarget.Sentinel(sentinels, urlAuthority.path()));
   }

@@ -5,7 +5,9 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.redis.transport.TlsMismatchException;
 import io.mortise.spi.ServerIncarnation;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -26,21 +28,28 @@ final class ServerPreflight {
   private final String prefix;
   private final String mode;
   private final String store;
+  private final Ticker ticker;
   private String version = "0";
   private @Nullable ServerIncarnation incarnation;
 
-  ServerPreflight(RedisTransport redis, RedisStore.Options options, String store) {
-    this(redis, options, options.prefix(), "standalone", store);
+  ServerPreflight(RedisTransport redis, RedisStore.Options options, String store, Ticker ticker) {
+    this(redis, options, options.prefix(), "standalone", store, ticker);
   }
 
   /** A server that runs as {@code mode}, and may write keys with that prefix. */
   ServerPreflight(
-      RedisTransport redis, RedisStore.Options options, String prefix, String mode, String store) {
+      RedisTransport redis,
+      RedisStore.Options options,
+      String prefix,
+      String mode,
+      String store,
+      Ticker ticker) {
     this.redis = redis;
     this.options = options;
     this.prefix = prefix;
     this.mode = mode;
     this.store = store;
+    this.ticker = ticker;
   }
 
   /** The major version, once it has run. */
@@ -63,7 +72,7 @@ final class ServerPreflight {
     }
     return new StoreClock(
         options.timeout(),
-        System.nanoTime(),
+        ticker.nanos(),
         Long.parseLong(String.valueOf(time.get(0))) * 1_000_000
             + Long.parseLong(String.valueOf(time.get(1))));
   }
@@ -194,6 +203,10 @@ final class ServerPreflight {
               .formatted(store));
     }
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof TlsMismatchException) {
+        return new StoreUnfitException(
+            "Cannot connect to Redis (store=%s): %s.".formatted(store, cause.getMessage()), cause);
+      }
       if (cause instanceof javax.net.ssl.SSLException) {
         return new StoreUnfitException(
             "The TLS handshake with Redis failed (store=%s): %s. Check the certificate and the parameter 'ca'."
@@ -209,7 +222,7 @@ final class ServerPreflight {
     String reason = root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
     return new StoreUnavailableException(
         "Cannot reach Redis (store=%s): %s. Check host and port, and that the server runs."
-            .formatted(store, reason),
+            .formatted(store, reason.replaceFirst("\\.+$", "")),
         root);
   }
 

@@ -8,6 +8,7 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,7 +28,7 @@ final class ShardedStoreOpener {
 
   private ShardedStoreOpener() {}
 
-  static LockStore open(StoreUrl url) {
+  static LockStore open(StoreUrl url, Ticker ticker) {
     RedisTarget.allowOnly(url, RedisTarget.PARAMETERS, "ids", "move");
     UrlAuthority urlAuthority = UrlAuthority.parse(url, RedisTarget.DEFAULT_PORT, EXAMPLE);
     List<String> hosts = urlAuthority.hosts().stream().map(Object::toString).toList();
@@ -40,7 +41,7 @@ final class ShardedStoreOpener {
     RedisStore.Options options = RedisTarget.options(url);
     List<Shard> shards = new ArrayList<>();
     for (int i = 0; i < hosts.size(); i++) {
-      shards.add(shard(url, options, urlAuthority, i, ids.get(i)));
+      shards.add(shard(url, options, urlAuthority, i, ids.get(i), ticker));
     }
     ShardList list = new ShardList(ids, options.prefix(), move(url), options.timeout());
     return new ShardedStore(
@@ -51,11 +52,17 @@ final class ShardedStoreOpener {
             EnumSet.allOf(Capability.class),
             options.timeout(),
             RedisLockStore.MIN_TTL,
-            RedisLockStore.EXPIRY_LAG));
+            RedisLockStore.EXPIRY_LAG),
+        ticker);
   }
 
   private static Shard shard(
-      StoreUrl url, RedisStore.Options options, UrlAuthority urlAuthority, int number, String id) {
+      StoreUrl url,
+      RedisStore.Options options,
+      UrlAuthority urlAuthority,
+      int number,
+      String id,
+      Ticker ticker) {
     UrlAuthority.Host host = urlAuthority.hosts().get(number);
     String display = url.scheme() + ":" + host;
     Endpoint endpoint =
@@ -73,14 +80,14 @@ final class ShardedStoreOpener {
             endpoint,
             display,
             options,
-            RedisTarget.transport(url),
+            RedisTarget.library(url),
             Replication.of(url, options.timeout()),
             null);
     return new Shard(
         id,
         display,
         () -> {
-          RedisLockStore store = RedisLockStore.connect(target);
+          RedisLockStore store = RedisLockStore.connect(target, ticker);
           return new Shard.ConnectedShard(store, store.control());
         });
   }

@@ -17,8 +17,8 @@
 -- Returns a list. If renewed: the server's time (µs, text), the id of what it remembers with (its replication id, which
 -- changes when it restarts or takes over from another; '' if it does not tell), then up to 65 texts <id, 17 with its sign><news> (see
 -- lock.lua), in the order of ids, which puts what has gone first; the 65th only says that more is left. Else one text:
--- 'E' if the session expired, 'O' if another process renews it; or 'L' and the server's time if it came too late to be
--- created, since what has ended would come to life again.
+-- 'E' if there is no such session, and then the id of what the server remembers with; 'O' if another process renews it; or
+-- 'L' and the server's time if it came too late to be created, since what has ended would come to life again.
 --
 -- Atomic because Redis runs one script at a time. PEXPIRE comes first since a full server allows it, and allows every
 -- write after it: full memory must not end sessions. Nor must a key of news that is none: it is passed over.
@@ -40,7 +40,7 @@ if session then
 elseif ARGV[1] ~= '0000000000000000' then
   -- Refused by a replica, which may know the session a little later.
   redis.call('DEL', KEYS[1])
-  return { 'E' }
+  return { 'E', memory }
 elseif time[1] * 1000000 + time[2] > tonumber(ARGV[5]) then
   return { 'L', string.format('%.0f', time[1] * 1000000 + time[2]) }
 end

@@ -66,6 +66,21 @@ class DataLossAfterRestartTest {
   }
 
   @Test
+  void givenServerThatRestartsEmpty_thenTheLossSaysSo() throws Exception {
+    try (RedisServer server = RedisServers.any();
+        LockClient client =
+            LockClient.builder().url(server.url()).ttl(Duration.ofSeconds(30)).build()) {
+      Lease lease = client.lock("x").acquire();
+      CompletableFuture<LeaseLostException> lost = new CompletableFuture<>();
+      lease.onLost(lost::complete);
+      server.restartEmpty();
+      assertThat(lost.get(30, TimeUnit.SECONDS))
+          .hasMessageContaining("the server was restarted, or another one took over")
+          .hasMessageContaining("has forgotten the session (look at its setting appendonly)");
+    }
+  }
+
+  @Test
   void givenWaiterWhosePlaceWasForgotten_thenItAsksAgain() throws Exception {
     try (RedisServer server = start();
         LockClient a = client(server);

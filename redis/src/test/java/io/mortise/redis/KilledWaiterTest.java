@@ -13,8 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Processes of their own that wait for a lock, and die or stand still. */
 @Timeout(300)
@@ -39,6 +37,11 @@ class KilledWaiterTest {
         .until(() -> server.ask("ZRANGE", "m::q:" + LOCK, "0", "-1").size() == count);
   }
 
+  /** By what commands travel in the first test. */
+  String transport() {
+    return "direct";
+  }
+
   /** The inbox of the first in the queue, which has said by a renewal that it listens. */
   private static String inboxOfHead(RedisServer server) {
     String attempt = server.ask("ZRANGE", "m::q:" + LOCK, "0", "0").get(0);
@@ -59,12 +62,11 @@ class KilledWaiterTest {
             () -> Long.parseLong(server.ask("PTTL", "m::s:" + session).get(0)) <= WAITING_MILLIS);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"direct", "lettuce"})
-  void givenHeadOfTheQueueThatWasKilled_whenTheLockIsReleased_thenTheNextLiveWaiterHoldsAtOnce(
-      String transport) throws Exception {
+  @Test
+  void givenHeadOfTheQueueThatWasKilled_whenTheLockIsReleased_thenTheNextLiveWaiterHoldsAtOnce()
+      throws Exception {
     try (RedisServer server = RedisServers.any()) {
-      String url = server.url() + "?wire=" + transport;
+      String url = server.url() + "?wire=" + transport();
       try (LockClient holding = client(url);
           LockClient waiting = client(url);
           WaiterProcess head = new WaiterProcess(url, LOCK, TTL)) {

@@ -4,12 +4,12 @@ import io.mortise.testkit.ContractFor;
 import io.mortise.testkit.LockClientContract;
 
 /**
- * What users may take for granted on the oldest server that is supported, over Lettuce, and where
- * no server's clock ends a session.
+ * What users may take for granted on the oldest server that is supported, and where no server's
+ * clock ends a session.
  */
 @ContractFor({"redis", "rediss"})
 class Redis6StrictClientTest extends LockClientContract {
   Redis6StrictClientTest() {
-    super(new RedisUnderTest(RedisServers.REDIS_6, "wire=lettuce&strict-expiry=true"));
+    super(new RedisUnderTest(RedisServers.REDIS_6, "strict-expiry=true"));
   }
 }

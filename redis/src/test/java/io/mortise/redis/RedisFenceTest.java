@@ -49,6 +49,16 @@ class RedisFenceTest {
     server.close();
   }
 
+  private RedisFence fence() {
+    return RedisFence.over(
+        (script, keys, args) ->
+            redis.<List<?>>eval(
+                script,
+                ScriptOutputType.MULTI,
+                keys.toArray(String[]::new),
+                args.toArray(String[]::new)));
+  }
+
   private static FencingToken token(long value, String holder) {
     return new FencingToken("invoice/42", value, holder);
   }
@@ -61,7 +71,7 @@ class RedisFenceTest {
           RedisServers version) throws Exception {
     stop();
     start(version.start());
-    RedisFence fence = RedisFence.over(redis);
+    RedisFence fence = fence();
     try (var store = RedisStore.open(server.url());
         LockClient other = LockClient.builder().store(store).build()) {
       StoreLink link = new StoreLink(store);
@@ -99,7 +109,7 @@ class RedisFenceTest {
 
   @Test
   void givenTokensThatADoubleCannotTellApart_thenTheyAreTold() {
-    RedisFence fence = RedisFence.over(redis);
+    RedisFence fence = fence();
     long[] rising = {
       1,
       9,
@@ -125,7 +135,7 @@ class RedisFenceTest {
 
   @Test
   void givenTokenThatWasEntered_thenEarlierHoldersAreRefused_andTheSameMayComeAgain() {
-    RedisFence fence = RedisFence.over(redis);
+    RedisFence fence = fence();
     fence.write(KEY, token(5, "a"), "SET", KEY, "1");
     fence.enter(KEY, token(6, "b"));
     assertThatThrownBy(() -> fence.write(KEY, token(5, "a"), "INCR", KEY))
@@ -142,7 +152,7 @@ class RedisFenceTest {
 
   @Test
   void givenCommandThatFails_thenItsErrorIsThrown_andTheTokenIsInstalled() {
-    RedisFence fence = RedisFence.over(redis);
+    RedisFence fence = fence();
     fence.write(KEY, token(5, "a"), "SET", KEY, "text");
     assertThatThrownBy(() -> fence.write(KEY, token(6, "b"), "INCR", KEY))
         .isInstanceOf(RedisCommandExecutionException.class);
@@ -153,14 +163,7 @@ class RedisFenceTest {
 
   @Test
   void givenAnyClient_thenAScriptIsAllThatItHasToRun() {
-    RedisFence fence =
-        RedisFence.over(
-            (script, keys, args) ->
-                redis.<List<?>>eval(
-                    script,
-                    ScriptOutputType.MULTI,
-                    keys.toArray(String[]::new),
-                    args.toArray(String[]::new)));
+    RedisFence fence = fence();
     fence.write(KEY, token(5, "a"), "HSET", KEY, "total", "90");
     assertThat(redis.hget(KEY, "total")).isEqualTo("90");
     assertThatThrownBy(() -> fence.enter(KEY, token(4, "z")))

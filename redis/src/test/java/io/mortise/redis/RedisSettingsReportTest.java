@@ -16,9 +16,9 @@ import io.mortise.spi.StoreReport.Grade;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a server's own settings say about its locks. */
 class RedisSettingsReportTest {
@@ -64,9 +64,12 @@ class RedisSettingsReportTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"direct", "lettuce"})
-  void givenUserWhoMayNotReadTheConfiguration_whenExamined_thenItSaysSo(String transport) {
+  @Test
+  void givenUserWhoMayNotReadTheConfiguration_whenExamined_thenItSaysSo() {
+    assertUserWhoMayNotReadTheConfigurationIsTold("direct");
+  }
+
+  static void assertUserWhoMayNotReadTheConfigurationIsTold(String transport) {
     try (RedisServer server = RedisServers.any("--appendonly", "yes", "--appendfsync", "always");
         Admin admin = new Admin(server)) {
       admin.acl(

@@ -15,17 +15,13 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Request;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreUrl;
 import io.mortise.testkit.server.RedisServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.ServiceLoader;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -290,38 +286,6 @@ class ServerPreflightTest {
               .findFirst()
               .orElseThrow();
       provider.open(StoreUrl.parse(server.url())).close();
-    }
-  }
-
-  @Test
-  void givenClientHandedIn_thenRequestsKeepTheirOrder_andItOutlivesTheStore() {
-    try (RedisServer server = RedisServers.any()) {
-      RedisClient client = RedisClient.create(server.url());
-      try {
-        try (LockStore store = RedisStore.over(client, RedisStore.Options.DEFAULT)) {
-          SimulatedProcess party = new SimulatedProcess(store);
-          var attempt = party.attempt();
-          assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
-          SimulatedProcess waiter = new SimulatedProcess(store);
-          assertThat(waiter.acquire(LOCK, waiter.attempt(), true)).isInstanceOf(Reply.Queued.class);
-          party.abandon(LOCK, attempt);
-          await().atMost(Duration.ofSeconds(30)).until(() -> waiter.hints.size() == 1);
-          LockName other = LockName.of("other");
-          List<CompletableFuture<Reply>> grants = new ArrayList<>();
-          for (int i = 0; i < 1000; i++) {
-            var next = party.attempt();
-            grants.add(party.send(SimulatedProcess.acquiring(other, next, false)));
-            var unused = party.send(new Request.Abandon(other, next));
-          }
-          grants.forEach(
-              grant -> assertThat(SimulatedProcess.join(grant)).isInstanceOf(Reply.Granted.class));
-        }
-        try (var connection = client.connect()) {
-          assertThat(connection.sync().ping()).isEqualTo("PONG");
-        }
-      } finally {
-        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
-      }
     }
   }
 }

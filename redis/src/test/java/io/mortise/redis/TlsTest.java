@@ -55,6 +55,29 @@ class TlsTest {
     }
   }
 
+  @Test
+  void givenServerWithoutTls_whenOpenedWithIt_thenItIsUnfit_andTheMessageSaysSo() {
+    try (RedisServer server = RedisServers.any()) {
+      assertThatThrownBy(
+              () -> connect(server.url().replace("redis:", "rediss:") + "?timeout=300ms"))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("127.0.0.1:" + server.port())
+          .hasMessageContaining("does not speak TLS there")
+          .hasMessageContaining("rediss");
+    }
+  }
+
+  @Test
+  void givenServerThatWantsTls_whenOpenedWithout_thenItIsUnfit_andTheMessageSaysSo() {
+    try (RedisServer server = start()) {
+      assertThatThrownBy(
+              () -> connect(url(server, "127.0.0.1").replace("rediss:", "redis:") + "?timeout=2s"))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("127.0.0.1:" + port)
+          .hasMessageContaining("speaks TLS there");
+    }
+  }
+
   private int port;
   private String certificate = "";
 

@@ -13,6 +13,8 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import io.mortise.testkit.StoreLink;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -31,7 +33,7 @@ class DeferrableReleaseTest {
   /** The holder has heard that somebody wants what it has. */
   private volatile boolean wanted;
 
-  private final MemStore store = new MemStore();
+  private final MemStore store = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
 
   @Test
   void givenAsynchronousRelease_thenTheStoreMayKeepIt() throws Exception {

@@ -11,6 +11,8 @@ import io.mortise.internal.table.MemStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import io.mortise.testkit.RerunIfPaused;
 import java.time.Duration;
 import java.util.List;
@@ -27,7 +29,7 @@ class HoldEndedNotificationTest {
   /** More than one renewal tells. */
   private static final int LOCKS = 100;
 
-  private MemStore table = new MemStore();
+  private MemStore table = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
 
   @Test
   @RerunIfPaused
@@ -50,7 +52,7 @@ class HoldEndedNotificationTest {
   }
 
   private boolean isBelievedWhenAnotherHolds(EngineRules rules) throws Exception {
-    table = new MemStore();
+    table = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
     MutedStore mutedStore = new MutedStore();
     try (EngineClient holder = InterceptingStore.client(mutedStore, "holder", TTL, rules);
         EngineClient other = InterceptingStore.client(table, "other", TTL, EngineRules.ALL)) {

@@ -9,6 +9,8 @@ import io.mortise.internal.engine.EngineRules;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import io.mortise.testkit.RerunIfPaused;
 import java.time.Duration;
 import java.util.List;
@@ -45,7 +47,8 @@ class StaleRenewalReplyTest {
   }
 
   private static boolean survives(EngineRules rules) throws Exception {
-    OvertakingStore overtakingStore = new OvertakingStore(new MemStore());
+    OvertakingStore overtakingStore =
+        new OvertakingStore(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));
     try (EngineClient client = InterceptingStore.client(overtakingStore, "a", TTL, rules)) {
       Lease lease = client.lock("n").acquire();
       await().atMost(TTL.multipliedBy(3)).until(() -> overtakingStore.confirmedSince.get() >= 2);

@@ -13,6 +13,8 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -25,7 +27,7 @@ class StragglerTest {
   private static final Duration TTL = Duration.ofMinutes(5);
   private static final Duration LONG = Duration.ofSeconds(30);
 
-  private final MemStore table = new MemStore();
+  private final MemStore table = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
 
   @Test
   void givenStragglerAfterRelease_whenItIsMetBeforeTheReleaseIsAnswered_thenItDies()

@@ -11,6 +11,8 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,7 +29,7 @@ import org.junit.jupiter.api.Test;
 class TokenExhaustionTest {
   private static final int WAITERS = 40;
 
-  private final MemStore store = new MemStore();
+  private final MemStore store = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
   private final ConcurrentLinkedQueue<Request.Acquire> asked = new ConcurrentLinkedQueue<>();
 
   @Test

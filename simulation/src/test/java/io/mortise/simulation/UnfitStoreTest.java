@@ -9,6 +9,8 @@ import io.mortise.internal.engine.EngineRules;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -25,7 +27,7 @@ class UnfitStoreTest {
   @Test
   void givenStoreThatIsUnfit_whenALockIsWanted_thenEveryFormSaysSoAtOnce() {
     InterceptingStore unfit =
-        new InterceptingStore(new MemStore()) {
+        new InterceptingStore(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM)) {
           @Override
           CompletionStage<Renewal> renew(
               StoreSession session, long previous, long next, List<Long> seen) {

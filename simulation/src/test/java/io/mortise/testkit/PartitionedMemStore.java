@@ -6,6 +6,8 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -16,7 +18,10 @@ final class PartitionedMemStore implements PartitionedStore {
   final List<StoreLink> parts;
 
   PartitionedMemStore(int count) {
-    parts = Stream.generate(() -> new StoreLink(new MemStore())).limit(count).toList();
+    parts =
+        Stream.generate(() -> new StoreLink(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM)))
+            .limit(count)
+            .toList();
   }
 
   static StoreUnderTest underTest() {

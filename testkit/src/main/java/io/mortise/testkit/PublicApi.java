@@ -34,8 +34,8 @@ import java.util.stream.Stream;
  * never by accident.
  *
  * <p>Counted in: public and protected types and members in packages that the module exports to
- * everybody; in all packages but those named {@code internal}, if it has no descriptor. Left out:
- * whatever is marked with an annotation named {@code Beta}.
+ * everybody, or in all packages if it has no descriptor. Left out: packages named {@code internal}
+ * and those below them, and whatever is marked with an annotation named {@code Beta}.
  *
  * <p>The methods read files and block for that long; they keep no state and may be called from any
  * thread.
@@ -117,9 +117,8 @@ public final class PublicApi {
         String name = file.replaceAll("\\.class$", "").replace('/', '.');
         String packageName = name.substring(0, Math.max(0, name.lastIndexOf('.')));
         boolean exported =
-            module
-                .map(named -> exports(named).contains(packageName))
-                .orElse(!packageName.endsWith(".internal"));
+            module.map(named -> exports(named).contains(packageName)).orElse(true)
+                && !(packageName + ".").contains(".internal.");
         if (exported && file.endsWith(".class") && !name.endsWith(".package-info")) {
           types.add(Class.forName(name, false, anchor.getClassLoader()));
         }

@@ -1,7 +1,8 @@
 package io.mortise.zookeeper;
 
 import io.mortise.StoreUnfitException;
-import io.mortise.spi.Mode;
+import io.mortise.internal.storekit.Refusals;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
@@ -53,13 +54,13 @@ final class AcquireHandler {
     if (!core.handle().isUp()) {
       turns.fail(pendingRequest, known != null, "the connection is down.");
     } else if (known != null && known.leaving) {
-      turns.refuse(pendingRequest, RefusalReason.ENDED, "The attempt is being ended.");
+      turns.answer(pendingRequest, Refusals.ended(pendingRequest.attempt()));
     } else if (known != null) {
       turn.current = pendingRequest;
       known.queues |= request.queue();
       polls.poll(turn, pendingRequest, known);
     } else if (turns.hasEnded(pendingRequest.attempt(), request.name())) {
-      turns.refuse(pendingRequest, RefusalReason.ENDED, "The attempt has ended.");
+      turns.answer(pendingRequest, Refusals.ended(pendingRequest.attempt()));
     } else {
       ZooKeeperAttempt zooKeeperAttempt =
           new ZooKeeperAttempt(
@@ -217,7 +218,7 @@ final class AcquireHandler {
     Stat own = nodeContents.get(1).stat();
     if (own == null || !core.isOurs(nodeContents.get(1), zooKeeperAttempt)) {
       turns.forget(turn, zooKeeperAttempt);
-      turns.refuse(pendingRequest, RefusalReason.ENDED, "Somebody removed the attempt's node.");
+      turns.refuseAsRemoved(pendingRequest);
       turns.finish(turn);
     } else {
       int capacity = NodeData.capacity(nodeContents.get(0).data());
@@ -275,41 +276,33 @@ final class AcquireHandler {
   }
 
   private void differs(LockRequests turn, PendingRequest pendingRequest, int asked, int present) {
-    turns.refuse(
+    turns.answer(
         pendingRequest,
-        RefusalReason.CAPACITY_DIFFERS,
-        "Lock '%s' exists as %s, not as %s. Use it as that, or another name."
-            .formatted(turn.name, kind(present), kind(asked)));
+        Refusals.capacityDiffers(pendingRequest.attempt(), turn.name, present, asked));
     turns.finish(turn);
-  }
-
-  private static String kind(int capacity) {
-    return capacity == Mode.SHARERS ? "a lock" : "a semaphore of " + capacity + " permits";
   }
 
   void adjust(
       PendingRequest pendingRequest, Request.Adjust request, @Nullable ZooKeeperAttempt known) {
+    AttemptId attempt = request.attempt();
     if (known == null || known.state() != NodeState.HELD || known.leaving) {
-      turns.refuse(
-          pendingRequest,
-          RefusalReason.NOT_HELD,
-          "The attempt does not hold lock '" + request.name() + "'.");
+      turns.answer(pendingRequest, Refusals.notHeld(attempt, request.name()));
     } else if (known.capacity() != request.mode().capacity()) {
-      turns.refuse(
+      turns.answer(
           pendingRequest,
-          RefusalReason.CAPACITY_DIFFERS,
-          "Lock '%s' exists as %s, not as %s."
-              .formatted(request.name(), kind(known.capacity()), kind(request.mode().capacity())));
+          Refusals.capacityDiffers(
+              attempt, request.name(), known.capacity(), request.mode().capacity()));
     } else if (request.mode().weight() > known.weight()) {
-      turns.refuse(
-          pendingRequest,
-          RefusalReason.UNSUPPORTED,
-          "A hold on lock '" + request.name() + "' cannot be widened.");
+      turns.answer(pendingRequest, Refusals.cannotWiden(attempt, request.name()));
     } else if (request.tokens() > 0 && known.next() >= TOKENS) {
-      turns.refuse(
+      turns.answer(
           pendingRequest,
-          RefusalReason.NOT_HELD,
-          "The hold on lock '" + request.name() + "' has used up its tokens: acquire it anew.");
+          new Reply.Refused(
+              attempt,
+              RefusalReason.NOT_HELD,
+              "The hold on lock '"
+                  + request.name()
+                  + "' has used up its tokens: acquire it anew."));
     } else {
       if (request.tokens() > 0) {
         int next = known.next();

@@ -46,8 +46,8 @@ public final class FencedWrites {
    * which the hold was passed on. Sends nothing.
    *
    * @param token in whose name the writes are made
-   * @param node the lock's node of that hold, as {@link
-   *     io.mortise.zookeeper.curator.CuratorStore#lockNode} finds it
+   * @param node the lock's node of that hold, as {@code CuratorStore.lockNode} of {@code
+   *     mortise-curator} finds it
    */
   public static FencedWrites whileNodeStands(ZooKeeper client, FencingToken token, String node) {
     return new FencedWrites(

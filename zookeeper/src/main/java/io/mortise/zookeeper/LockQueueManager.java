@@ -2,6 +2,7 @@ package io.mortise.zookeeper;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
@@ -9,6 +10,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.LockRequests.PendingRequest;
 import io.mortise.zookeeper.ZooKeeperAttempt.NodeState;
 import java.util.ArrayList;
@@ -30,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockQueueManager {
   private final SessionCore core;
+  private final Ticker ticker;
   private final NodeWriter nodeWriter;
   private final SoleUserCache soleUserCache;
   private final PredecessorWatcher predecessorWatcher;
@@ -41,8 +44,9 @@ final class LockQueueManager {
   private final EndedAttempts ends = new EndedAttempts();
   private final Map<String, LockRequests> turns = new HashMap<>();
 
-  LockQueueManager(SessionCore core, NodeWriter nodeWriter) {
+  LockQueueManager(SessionCore core, Ticker ticker, NodeWriter nodeWriter) {
     this.core = core;
+    this.ticker = ticker;
     this.nodeWriter = nodeWriter;
     this.soleUserCache = new SoleUserCache(core);
     this.predecessorWatcher = new PredecessorWatcher(core, this);
@@ -61,7 +65,7 @@ final class LockQueueManager {
   // ---- Requests ----
 
   void submit(Request request, boolean later, Consumer<Reply> sink) {
-    PendingRequest pendingRequest = new PendingRequest(request, later, sink);
+    PendingRequest pendingRequest = new PendingRequest(request, ticker.nanos(), later, sink);
     Reply refusal = core.store().profile().refusal(request).orElse(null);
     if (refusal != null) {
       answer(pendingRequest, refusal);
@@ -126,8 +130,12 @@ final class LockQueueManager {
     }
   }
 
-  void refuse(PendingRequest pendingRequest, RefusalReason refusalReason, String message) {
-    answer(pendingRequest, new Reply.Refused(pendingRequest.attempt(), refusalReason, message));
+  /** The node of the attempt was neither deleted by its session nor has the session ended. */
+  void refuseAsRemoved(PendingRequest pendingRequest) {
+    answer(
+        pendingRequest,
+        new Reply.Refused(
+            pendingRequest.attempt(), RefusalReason.ENDED, "Somebody removed the attempt's node."));
   }
 
   void fail(PendingRequest pendingRequest, boolean mayHaveRun, String refusalReason) {
@@ -146,10 +154,7 @@ final class LockQueueManager {
         releaseHandler.foreign(pendingRequest, () -> {});
       }
     } else {
-      refuse(
-          pendingRequest,
-          RefusalReason.SESSION_GONE,
-          "The session of this attempt is not alive in the store.");
+      answer(pendingRequest, Refusals.sessionGone(pendingRequest.attempt()));
     }
   }
 

@@ -1,10 +1,10 @@
 package io.mortise.zookeeper;
 
 import io.mortise.LockName;
+import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.zookeeper.internal.OutboxLock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -188,12 +188,13 @@ final class LockRequests {
   /** A request, until it is answered. */
   static final class PendingRequest {
     final Request request;
-    final long since = System.nanoTime();
+    final long since;
     final boolean later;
     private @Nullable Consumer<Reply> sink;
 
-    PendingRequest(Request request, boolean later, Consumer<Reply> sink) {
+    PendingRequest(Request request, long since, boolean later, Consumer<Reply> sink) {
       this.request = request;
+      this.since = since;
       this.later = later;
       this.sink = sink;
     }
@@ -212,7 +213,7 @@ final class LockRequests {
       Consumer<Reply> to = sink;
       if (to != null) {
         sink = null;
-        outboxLock.later(() -> to.accept(reply));
+        outboxLock.afterUnlock(() -> to.accept(reply));
       }
     }
   }

@@ -394,7 +394,7 @@ final class NodeWriter {
         waiting.addAll(nodeTransaction.deliver());
         // Whoever is answered now wants something again at once: those go together, where the
         // first of them would go alone, and all others wait for it.
-        core.guard().later(() -> core.guard().run(this::next));
+        core.guard().afterUnlock(() -> core.guard().run(this::next));
       }
       case UNKNOWN -> {
         nodeTransaction.fail();

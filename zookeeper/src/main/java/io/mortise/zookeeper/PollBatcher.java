@@ -52,12 +52,7 @@ final class PollBatcher {
     Stat stat = nodeContents.get(0).stat();
     if (!core.isOurs(nodeContents.get(1), zooKeeperAttempt)) {
       turns.forget(turn, zooKeeperAttempt);
-      turns.answer(
-          pendingRequest,
-          new Reply.Refused(
-              pendingRequest.attempt(),
-              Reply.RefusalReason.ENDED,
-              "Somebody removed the attempt's node."));
+      turns.refuseAsRemoved(pendingRequest);
       turns.finish(turn);
     } else if (zooKeeperAttempt.state() == NodeState.HELD) {
       turns.answer(pendingRequest, turns.granted(zooKeeperAttempt));

@@ -529,12 +529,7 @@ final class PredecessorWatcher {
     ZooKeeperAttempt zooKeeperAttempt = asking(turn, queueSnapshot);
     if (requester != null && zooKeeperAttempt == null) {
       // Granted, and answered; or it has vanished.
-      turns.answer(
-          requester,
-          new Reply.Refused(
-              requester.attempt(),
-              Reply.RefusalReason.ENDED,
-              "Somebody removed the attempt's node."));
+      turns.refuseAsRemoved(requester);
       turns.finish(turn);
     } else if (requester != null && zooKeeperAttempt != null && zooKeeperAttempt.queues) {
       queued(

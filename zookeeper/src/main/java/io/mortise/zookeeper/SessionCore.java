@@ -1,5 +1,7 @@
 package io.mortise.zookeeper;
 
+import io.mortise.internal.storekit.NotificationBuffer;
+import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -7,11 +9,10 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.EphemeralNodeCleaner;
-import io.mortise.zookeeper.internal.NotificationBuffer;
-import io.mortise.zookeeper.internal.OutboxLock;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,6 +53,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   private final SessionSpec spec;
   private final OutboxLock guard = new OutboxLock();
   private final List<Consumer<SessionNotification>> listeners = new CopyOnWriteArrayList<>();
+  private final List<Consumer<String>> lost = new CopyOnWriteArrayList<>();
   private final List<Runnable> settling = new ArrayList<>();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final NotificationBuffer notificationBuffer = new NotificationBuffer();
@@ -60,13 +62,13 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   private final LockQueueManager turns;
   private @Nullable ZooKeeperConnection zooKeeperConnection;
 
-  SessionCore(ZooKeeperLockStore store, SessionSpec spec) {
+  SessionCore(ZooKeeperLockStore store, Ticker ticker, SessionSpec spec) {
     this.store = store;
     this.spec = spec;
     this.sessionRenewal =
-        new SessionRenewal(this, spec, store.layout().session(spec.id()), store.relay());
+        new SessionRenewal(this, ticker, spec, store.layout().session(spec.id()), store.relay());
     this.nodeWriter = new NodeWriter(this);
-    this.turns = new LockQueueManager(this, nodeWriter);
+    this.turns = new LockQueueManager(this, ticker, nodeWriter);
   }
 
   // ---- What the parts share ----
@@ -177,7 +179,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   /** Under the guard: tells the engine at once, and again with the renewals until it has heard. */
   void tell(SessionNotification sessionNotification) {
     notificationBuffer.add(sessionNotification);
-    guard.later(
+    guard.afterUnlock(
         () ->
             listeners.forEach(
                 connectionListener -> connectionListener.accept(sessionNotification)));
@@ -235,7 +237,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
                       zooKeeperConnection = made;
                       if (sessionRenewal.isOver()) {
                         // Here, for the store, which was closed meanwhile, executes no more.
-                        guard.later(made::close);
+                        guard.afterUnlock(made::close);
                       } else if (made.isUp()) {
                         connected();
                       }
@@ -261,7 +263,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
           if (sessionRenewal.isNew()) {
             // The store knows nothing of it.
             store.forget(this);
-            guard.later(() -> closed.complete(null));
+            guard.afterUnlock(() -> closed.complete(null));
           } else {
             over("it was closed");
           }
@@ -292,6 +294,13 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   public void disconnected() {
     // What was on its way is answered with a connection loss.
     guard.run(turns::disconnected);
+    if (!sessionRenewal.isOver()) {
+      lost.forEach(listener -> listener.accept(ZooKeeperConnection.LOST));
+    }
+  }
+
+  void onConnectionLost(Consumer<String> listener) {
+    lost.add(listener);
   }
 
   @Override
@@ -311,7 +320,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
           nodeWriter.over();
           settling.clear();
           store.forget(this);
-          guard.later(
+          guard.afterUnlock(
               () ->
                   store
                       .executor()

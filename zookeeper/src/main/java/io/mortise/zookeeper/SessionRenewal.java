@@ -2,9 +2,10 @@ package io.mortise.zookeeper;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
-import io.mortise.zookeeper.internal.NotificationBuffer;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.internal.RenewalProof;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -30,6 +31,7 @@ final class SessionRenewal {
   private static final long MOST_ELECTIONS = 32_000;
 
   private final SessionCore core;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final String path;
   private final RenewalProof renewalProof;
@@ -68,11 +70,13 @@ final class SessionRenewal {
     }
   }
 
-  SessionRenewal(SessionCore core, SessionSpec spec, String path, Duration relay) {
+  SessionRenewal(SessionCore core, Ticker ticker, SessionSpec spec, String path, Duration relay) {
     this.core = core;
+    this.ticker = ticker;
     this.spec = spec;
     this.path = path;
-    this.renewalProof = new RenewalProof(core.guard(), core.store().timer(), relay, spec.ttl());
+    this.renewalProof =
+        new RenewalProof(core.guard(), core.store().timer(), ticker, relay, spec.ttl());
     this.ttl = spec.ttl().toNanos();
   }
 
@@ -94,7 +98,7 @@ final class SessionRenewal {
   }
 
   CompletableFuture<Renewal> renew(long previous, long next, List<Long> seen) {
-    PendingRenewal asked = new PendingRenewal(next, List.copyOf(seen), System.nanoTime());
+    PendingRenewal asked = new PendingRenewal(next, List.copyOf(seen), ticker.nanos());
     core.guard().run(() -> begin(asked, previous));
     if (!asked.answer.isDone()) {
       long requestTimeout = Math.max(ttl / 3, 2 * renewalProof.relay() + 500_000_000);
@@ -110,16 +114,16 @@ final class SessionRenewal {
     if (phase == SessionPhase.OVER) {
       answer(asked, new Renewal.Lost(lostBecause));
     } else if (phase == SessionPhase.NEW && previous != 0) {
-      answer(asked, new Renewal.Lost("the session expired in the store"));
+      answer(asked, Refusals.SESSION_EXPIRED);
     } else if (known && beat != previous && beat != asked.next) {
-      answer(asked, new Renewal.Lost("another process renews the same session"));
+      answer(asked, Refusals.RENEWED_BY_ANOTHER);
     } else {
       lastCall = asked.sentAt;
       if (phase == SessionPhase.NEW) {
         phase = SessionPhase.OPENING;
         beat = asked.next;
         opening = asked;
-        core.guard().later(() -> core.connect(renewalProof.wantedMillis()));
+        core.guard().afterUnlock(() -> core.connect(renewalProof.wantedMillis()));
         watchDeadline();
       } else {
         waiting.add(asked);
@@ -300,7 +304,7 @@ final class SessionRenewal {
       renewalProof.sessionStarted(first.sentAt);
       finish(first, mtime);
     } else {
-      first.sentAt = System.nanoTime();
+      first.sentAt = ticker.nanos();
       prove(first, mtime);
     }
     advance();
@@ -334,7 +338,7 @@ final class SessionRenewal {
   }
 
   private void send(PendingRenewal sent) {
-    sent.sentAt = System.nanoTime();
+    sent.sentAt = ticker.nanos();
     sent.connection = core.handle().connection();
     core.handle()
         .client()
@@ -383,7 +387,7 @@ final class SessionRenewal {
                           if (rc == 0 && process != null && process.beat() == sent.next) {
                             accepted(sent, stat);
                           } else if (rc == 0) {
-                            done(sent, new Renewal.Lost("another process renews the same session"));
+                            done(sent, Refusals.RENEWED_BY_ANOTHER);
                           } else {
                             done(sent, unknown("A renewal was not answered."));
                           }
@@ -398,7 +402,7 @@ final class SessionRenewal {
       version = stat.getVersion();
       mtime = stat.getMtime();
     }
-    core.inbox().seen(sent.seen);
+    core.inbox().acknowledge(sent.seen);
     prove(sent, mtime);
     current = null;
     advance();
@@ -419,14 +423,7 @@ final class SessionRenewal {
   }
 
   private void finish(PendingRenewal sent, long mtime) {
-    core.whenSettled(
-        () -> {
-          NotificationBuffer.NotificationBatch notificationBatch = core.inbox().tell();
-          answer(
-              sent,
-              new Renewal.Renewed(
-                  mtime * 1000, notificationBatch.items(), notificationBatch.more()));
-        });
+    core.whenSettled(() -> answer(sent, core.inbox().renewed(mtime * 1000)));
   }
 
   private Renewal.Unknown unknown(String why) {
@@ -434,13 +431,13 @@ final class SessionRenewal {
   }
 
   private void answer(PendingRenewal sent, Renewal renewal) {
-    core.guard().later(() -> sent.answer.complete(renewal));
+    core.guard().afterUnlock(() -> sent.answer.complete(renewal));
   }
 
   // ---- Ending ----
 
   private void watchDeadline() {
-    long left = lastCall + ttl - System.nanoTime();
+    long left = lastCall + ttl - ticker.nanos();
     core.store()
         .timer()
         .in(
@@ -452,7 +449,7 @@ final class SessionRenewal {
                           if (phase == SessionPhase.OVER || phase == SessionPhase.NEW) {
                             return;
                           }
-                          if (System.nanoTime() - lastCall >= ttl) {
+                          if (ticker.nanos() - lastCall >= ttl) {
                             core.over("it was not renewed within its TTL");
                           } else {
                             watchDeadline();

@@ -14,6 +14,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.zookeeper.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.AdminConnection;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,11 +36,17 @@ final class ZooKeeperInspector {
   private final ZooKeeperLockStore store;
   private final AdminConnection adminConnection;
   private final String display;
+  private final InstantSource wall;
 
-  ZooKeeperInspector(ZooKeeperLockStore store, AdminConnection adminConnection, String display) {
+  ZooKeeperInspector(
+      ZooKeeperLockStore store,
+      AdminConnection adminConnection,
+      String display,
+      InstantSource wall) {
     this.store = store;
     this.adminConnection = adminConnection;
     this.display = display;
+    this.wall = wall;
   }
 
   void close() {
@@ -338,7 +345,7 @@ final class ZooKeeperInspector {
         NodeData.AttemptData attemptData, int weight, long token, Stat stat) {
       AttemptId attempt = attemptData.attempt();
       NodeData.SessionData process = processes.get(attempt.session());
-      long since = Math.max(0, System.currentTimeMillis() - stat.getMtime());
+      long since = Math.max(0, wall.millis() - stat.getMtime());
       return new LockView.Participant(
           attempt,
           process == null ? null : process.client(),

@@ -19,6 +19,7 @@ import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import io.mortise.zookeeper.internal.AdminConnection;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.SessionLimits;
@@ -26,6 +27,7 @@ import io.mortise.zookeeper.internal.WorkerPools;
 import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import io.mortise.zookeeper.internal.ZooKeeperTarget;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -62,6 +64,7 @@ final class ZooKeeperLockStore implements LockStore {
   private static final long EXPIRY_NANOS = 250_000_000;
 
   private final ZooKeeperConnector zooKeeperConnector;
+  private final Ticker ticker;
   private final ZooKeeperStore.Options options;
   private final NodeLayout nodeLayout;
   private final SessionLimits limits;
@@ -74,14 +77,19 @@ final class ZooKeeperLockStore implements LockStore {
   private volatile boolean closed;
 
   private ZooKeeperLockStore(
-      ZooKeeperConnector zooKeeperConnector, ZooKeeperStore.Options options, String display) {
+      ZooKeeperConnector zooKeeperConnector,
+      ZooKeeperStore.Options options,
+      String display,
+      Ticker ticker,
+      InstantSource wall) {
     this.zooKeeperConnector = zooKeeperConnector;
+    this.ticker = ticker;
     this.options = options;
     this.nodeLayout = new NodeLayout(options.root());
     this.executor = WorkerPools.named("mortise-zookeeper-connect");
     AdminConnection adminConnection =
-        new AdminConnection(zooKeeperConnector, display, options.timeout(), executor);
-    this.zooKeeperInspector = new ZooKeeperInspector(this, adminConnection, display);
+        new AdminConnection(zooKeeperConnector, display, options.timeout(), executor, ticker);
+    this.zooKeeperInspector = new ZooKeeperInspector(this, adminConnection, display, wall);
     try {
       this.limits = adminConnection.limits(options.tick());
       this.profile =
@@ -105,7 +113,7 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   /** Of a URL. Blocks. */
-  static LockStore connect(StoreUrl url) {
+  static LockStore connect(StoreUrl url, Ticker ticker, InstantSource wall) {
     ZooKeeperTarget zooKeeperTarget = ZooKeeperTarget.parse(url, Set.of("namespace"));
     String namespace = url.parameter("namespace");
     String root = zooKeeperTarget.path().isEmpty() ? DEFAULT.root() : zooKeeperTarget.path();
@@ -121,12 +129,22 @@ final class ZooKeeperLockStore implements LockStore {
     return new ZooKeeperLockStore(
         ZooKeeperConnector.to(zooKeeperTarget.at("")),
         options,
-        "zk:" + zooKeeperTarget.hosts() + root);
+        "zk:" + zooKeeperTarget.hosts() + root,
+        ticker,
+        wall);
   }
 
-  static LockStore over(Callable<ZooKeeper> clients, ZooKeeperStore.Options options) {
+  static LockStore over(
+      Callable<ZooKeeper> clients,
+      ZooKeeperStore.Options options,
+      Ticker ticker,
+      InstantSource wall) {
     return new ZooKeeperLockStore(
-        ZooKeeperConnector.over(clients), options, "zk:(client handed in)" + options.root());
+        ZooKeeperConnector.over(clients),
+        options,
+        "zk:(client handed in)" + options.root(),
+        ticker,
+        wall);
   }
 
   // ---- What the parts share ----
@@ -169,7 +187,7 @@ final class ZooKeeperLockStore implements LockStore {
 
   private void expire() {
     if (!closed) {
-      long now = System.nanoTime();
+      long now = ticker.nanos();
       long requestTimeout = options.timeout().toNanos();
       sessions.values().forEach(session -> session.expire(now, requestTimeout));
       delayedTaskScheduler.in(EXPIRY_NANOS, this::expire);
@@ -191,7 +209,8 @@ final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    SessionCore core = sessions.computeIfAbsent(spec.id(), unknown -> new SessionCore(this, spec));
+    SessionCore core =
+        sessions.computeIfAbsent(spec.id(), unknown -> new SessionCore(this, ticker, spec));
     core.listen(hints);
     return new ZooKeeperSession(core);
   }

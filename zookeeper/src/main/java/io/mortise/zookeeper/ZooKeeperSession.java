@@ -38,6 +38,11 @@ final class ZooKeeperSession implements StoreSession {
   }
 
   @Override
+  public void onConnectionLost(Consumer<String> lost) {
+    core.onConnectionLost(lost);
+  }
+
+  @Override
   public CompletionStage<Void> close() {
     return core.close();
   }

@@ -2,6 +2,8 @@ package io.mortise.zookeeper;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import io.mortise.zookeeper.internal.ZooKeeperTarget;
 import java.time.Duration;
 import java.util.List;
@@ -37,7 +39,7 @@ public final class ZooKeeperStore {
    * @throws io.mortise.StoreUnfitException if one can, but must not be used as it is
    */
   public static LockStore open(String url) {
-    return ZooKeeperLockStore.connect(StoreUrl.parse(url));
+    return ZooKeeperLockStore.connect(StoreUrl.parse(url), Ticker.SYSTEM, WallClock.SYSTEM);
   }
 
   /**
@@ -64,7 +66,7 @@ public final class ZooKeeperStore {
    * @throws io.mortise.StoreUnfitException if the servers must not be used as they are
    */
   public static LockStore over(Callable<ZooKeeper> clients, Options options) {
-    return ZooKeeperLockStore.over(clients, options);
+    return ZooKeeperLockStore.over(clients, options, Ticker.SYSTEM, WallClock.SYSTEM);
   }
 
   /**

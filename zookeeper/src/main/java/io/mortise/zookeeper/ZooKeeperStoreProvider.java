@@ -3,6 +3,8 @@ package io.mortise.zookeeper;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.util.Set;
 
 /** Opens {@code zk:} URLs, see {@link ZooKeeperStore#open}. */
@@ -17,6 +19,6 @@ public final class ZooKeeperStoreProvider implements LockStoreProvider {
 
   @Override
   public LockStore open(StoreUrl url) {
-    return ZooKeeperLockStore.connect(url);
+    return ZooKeeperLockStore.connect(url, Ticker.SYSTEM, WallClock.SYSTEM);
   }
 }

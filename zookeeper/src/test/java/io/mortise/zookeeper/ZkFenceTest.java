@@ -8,7 +8,6 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.testkit.server.ZooKeeperServer;
-import io.mortise.zookeeper.curator.CuratorStore;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -115,25 +114,5 @@ class ZkFenceTest {
     assertThatThrownBy(() -> writes.delete(path, -1)).isInstanceOf(StaleTokenException.class);
     assertThatThrownBy(() -> writes.multi(both)).isInstanceOf(StaleTokenException.class);
     assertThat(client.exists(path, false)).isNotNull();
-  }
-
-  @Test
-  void givenLockNode_whenItsHoldIsOver_thenWritesInItsNameAreRefused() throws Exception {
-    String path = node("/by-lock-node");
-    String url = "zk+curator://" + server.address() + "?tick=100ms&base=/locks";
-    try (LockClient locks = LockClient.builder().url(url).ttl(Duration.ofSeconds(10)).build()) {
-      Lease lease = locks.lock("a").acquire();
-      FencingToken token = lease.fencingToken();
-      String lockNode = CuratorStore.lockNode(client, "/locks", token);
-      FencedWrites writes = FencedWrites.whileNodeStands(client, token, lockNode);
-      writes.setData(path, bytes("held"), -1);
-      lease.close();
-      assertThatThrownBy(() -> writes.setData(path, bytes("too late"), -1))
-          .isInstanceOf(StaleTokenException.class)
-          .hasMessageContaining("hold behind it is over");
-      assertThatThrownBy(() -> CuratorStore.lockNode(client, "/locks", token))
-          .isInstanceOf(StaleTokenException.class);
-      assertThat(read(path)).isEqualTo("held");
-    }
   }
 }

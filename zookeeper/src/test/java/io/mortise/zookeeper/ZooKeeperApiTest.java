@@ -7,6 +7,6 @@ import org.junit.jupiter.api.Test;
 class ZooKeeperApiTest {
   @Test
   void givenModule_whenApiListed_thenEqualsGoldenFile() {
-    PublicApi.verify(NodeNames.class, Path.of("src/api/zookeeper.txt"));
+    PublicApi.verify(ZooKeeperStore.class, Path.of("src/api/zookeeper.txt"));
   }
 }

@@ -2,6 +2,7 @@ package io.mortise.internal.engine;
 
 import io.mortise.Lease;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
@@ -45,6 +46,7 @@ abstract class AbstractThreadOwnedLock implements Lock {
 
   @Override
   public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+    Objects.requireNonNull(unit, "unit");
     refuseInterrupted();
     return reenter()
         || enterIfPresent(lock.tryAcquire(Duration.ofNanos(unit.toNanos(Math.max(0, time)))));

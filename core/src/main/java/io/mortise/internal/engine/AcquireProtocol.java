@@ -54,7 +54,7 @@ final class AcquireProtocol {
 
   AcquireProtocol(Engine engine) {
     this.engine = engine;
-    this.outages = new OutageLog(engine.storeName(), engine.env.ticker(), log::warn);
+    this.outages = new OutageLog(engine.storeName(), engine.env.ticker(), log::warn, log::info);
     this.canQueue = engine.store.profile().can(Capability.QUEUE);
     this.takesFloor = engine.store.profile().can(Capability.TOKEN_FLOOR);
     this.isCalled = canQueue && engine.store.profile().can(Capability.PUSH);

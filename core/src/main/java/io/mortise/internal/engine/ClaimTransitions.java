@@ -334,11 +334,13 @@ final class ClaimTransitions {
                       watch(stripe, claim, validity);
                       return;
                     }
-                    String why =
-                        capped
-                            ? "its at-most time is over"
-                            : "too few members vouch for it in time";
-                    engine.lose(stripe, claim, why);
+                    if (engine.isAtMostOver(validity)) {
+                      engine.loseAtMost(stripe, claim);
+                    } else if (capped) {
+                      engine.lose(stripe, claim, "it was not renewed in time");
+                    } else {
+                      engine.lose(stripe, claim, "too few members vouch for it in time");
+                    }
                     release(stripe, claim);
                   } finally {
                     stripe.unlock();

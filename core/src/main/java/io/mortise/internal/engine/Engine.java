@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
@@ -23,6 +24,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * What one process does about the locks of one store, or of one part of it.
@@ -52,6 +54,8 @@ public final class Engine {
   private static final int STRIPES = 256;
 
   private static final int FEWEST_STRIPES = 16;
+
+  private static final String AT_MOST_OVER = "its at-most time is over";
 
   /** For who waits until the store has answered, or is known not to. */
   static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
@@ -263,7 +267,11 @@ public final class Engine {
       long until = (doubt == null ? lease.validity() : doubt.before()).validUntil();
       if (until == Long.MIN_VALUE || until - env.now() <= 0) {
         // Its timer has not come yet; it is over all the same, and must not be passed on.
-        lose(stripe, claim, "it was not renewed in time");
+        if (isAtMostOver(doubt == null ? lease.validity() : doubt.before())) {
+          loseAtMost(stripe, claim);
+        } else {
+          lose(stripe, claim, lateReason(session));
+        }
         if (isLive(session)) {
           transitions.release(stripe, claim);
         }
@@ -308,6 +316,37 @@ public final class Engine {
 
   /** Under the stripe's lock: the claim's lease, if there is one, is lost. */
   void lose(Stripe stripe, Claim claim, String why) {
+    lose(stripe, claim, why, overlap(), Level.ERROR);
+  }
+
+  /** As {@link #lose(Stripe, Claim, String)}, when its at-most time is over, as was asked for. */
+  void loseAtMost(Stripe stripe, Claim claim) {
+    lose(stripe, claim, AT_MOST_OVER, overlap(), Level.WARN);
+  }
+
+  /** As {@link #lose(Stripe, Claim, String)}, when an operator has evicted it. */
+  void loseEvicted(Stripe stripe, Claim claim) {
+    lose(
+        stripe,
+        claim,
+        "an operator evicted it",
+        "With CLOSE the lock stays shut until this lease is closed, and nobody overlaps; with BREAK"
+            + " the next holder may have it already.",
+        Level.WARN);
+  }
+
+  private String overlap() {
+    return "Work done under it may overlap with the next holder's; check what was written"
+        + (hasTokens ? " with this token." : ".");
+  }
+
+  /**
+   * Under the stripe's lock: the claim's lease, if there is one, is lost.
+   *
+   * @param so what that means for work done under it
+   * @param level of the line in the log; null for none
+   */
+  private void lose(Stripe stripe, Claim claim, String why, String so, @Nullable Level level) {
     LeaseImpl lease = claim.holder;
     claim.holder = null;
     if (lease == null || !lease.isOpen()) {
@@ -316,25 +355,35 @@ public final class Engine {
     LeaseLostException loss =
         new LeaseLostException(
             String.format(
-                "Lease on lock '%s' was lost: %s (store=%s, token=%s). Work done under it may"
-                    + " overlap with the next holder's; check what was written%s.",
-                claim.name,
-                why,
-                storeName(),
-                lease.tokenText(),
-                hasTokens ? " with this token" : ""));
+                "Lease on lock '%s' was lost: %s (store=%s, token=%s). %s",
+                claim.name, why, storeName(), lease.tokenText(), so));
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
     stripe.afterUnlock(
         () -> {
-          log.error(
-              "Lost lease on lock '{}' (holder={}, token={}, store={}): {}.",
-              claim.name,
-              env.client().encoded(),
-              lease.tokenText(),
-              storeName(),
-              why);
+          if (level != null) {
+            log.atLevel(level)
+                .log(
+                    "Lost lease on lock '{}' (holder={}, token={}, store={}): {}. {}",
+                    claim.name,
+                    env.client(),
+                    lease.tokenText(),
+                    storeName(),
+                    why,
+                    so);
+          }
           listeners.forEach(listener -> call(listener, loss));
         });
+  }
+
+  /** Whether it is the lease's own time that is over, not that of what keeps it. */
+  boolean isAtMostOver(Validity validity) {
+    return validity instanceof Validity.Capped capped && capped.atMostUntil() - env.now() <= 0;
+  }
+
+  /** Why a lease is over whose time has run out before its timer came. */
+  private static String lateReason(@Nullable LiveSession session) {
+    String pause = session == null ? "" : session.pauseText();
+    return "it was not renewed in time" + (pause.isEmpty() ? "" : "; " + pause);
   }
 
   private void call(Consumer<? super LeaseLostException> listener, LeaseLostException loss) {
@@ -395,13 +444,18 @@ public final class Engine {
       if (loss != null) {
         return loss;
       }
+      boolean inDoubt = lease.validity() instanceof Validity.Unconfirmed;
       return new LeaseLostException(
           String.format(
-              lease.validity() instanceof Validity.Unconfirmed
-                  ? "Lease on lock '%s' is in doubt: the store was restarted or another server took"
-                      + " over, and it has not confirmed it yet (store=%s, token=%s)."
-                  : "Lease on lock '%s' was lost: it was not renewed in time (store=%s, token=%s).",
+              "Lease on lock '%s' %s (store=%s, token=%s).",
               lease.claim.name,
+              inDoubt
+                  ? "is in doubt: the store was restarted or another server took over, and it has"
+                      + " not confirmed it yet"
+                  : "was lost: "
+                      + (isAtMostOver(lease.validity())
+                          ? AT_MOST_OVER
+                          : lateReason(lease.claim.session)),
               storeName(),
               lease.tokenText()));
     } finally {
@@ -426,7 +480,9 @@ public final class Engine {
   }
 
   void sessionGone(LiveSession session) {
-    keeper.lose(session, "the store no longer knows it");
+    String pause = session.pauseText();
+    keeper.lose(
+        session, "the store no longer knows its session" + (pause.isEmpty() ? "" : "; " + pause));
   }
 
   /** Under the stripe's lock: an attempt of ours that nobody here stands for. */
@@ -456,14 +512,20 @@ public final class Engine {
   /**
    * Begins to close: nothing is held or waited for any more on this side, and the store is told.
    * Its answers are waited for while {@link #isEnding()}.
+   *
+   * @return the names of the locks whose leases were open
    */
-  public void abandonAll() {
+  public List<String> abandonAll() {
     closed = true;
+    List<String> open = new ArrayList<>();
     for (Stripe stripe : stripes) {
       stripe.lock();
       try {
         for (Claim claim : claimsOf(stripe, null)) {
-          lose(stripe, claim, "its client was closed");
+          if (claim.holder != null && claim.holder.isOpen()) {
+            open.add(claim.name.value());
+            lose(stripe, claim, "its client was closed", overlap(), null);
+          }
           LiveSession session = claim.session;
           if (session != null
               && (claim.phase() == ClaimPhase.HELD || claim.phase() == ClaimPhase.ASKED)
@@ -480,6 +542,7 @@ public final class Engine {
         stripe.unlock();
       }
     }
+    return open;
   }
 
   /** Whether the store still has to confirm an end. */
@@ -530,8 +593,24 @@ public final class Engine {
 
   /** What a failure says of itself, also if it has no message. */
   static String said(Throwable failure) {
-    String message = failure.getMessage();
-    return message == null ? failure.toString() : message;
+    Throwable origin =
+        failure instanceof CompletionException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    String message = origin.getMessage();
+    return message == null ? origin.toString() : message;
+  }
+
+  /** What was said of a store, as a sentence that names the store once. */
+  static String about(String store, String said) {
+    String sentence = withoutFullStop(said) + ".";
+    return sentence.contains("'" + store + "'") || sentence.contains("store=" + store)
+        ? sentence
+        : "Store '" + store + "' failed: " + sentence;
+  }
+
+  static String withoutFullStop(String said) {
+    return said.replaceFirst("\\.+$", "");
   }
 
   /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
@@ -540,10 +619,15 @@ public final class Engine {
     if (unfit != null) {
       return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
     }
-    String said = said(cause);
+    String said = about(storeName(), said(cause));
     String message =
-        "Store '%s' did not serve lock '%s': %s The attempt is being ended; check the store and the way to it."
-            .formatted(storeName(), name, said.endsWith(".") ? said : said + ".");
+        "Lock '%s' was not served: %s The attempt is being ended%s"
+            .formatted(
+                name,
+                said,
+                said.contains("Check ") || said.contains("check ")
+                    ? "."
+                    : "; check the store and the way to it.");
     // What the store reports is in the message; what made it do so is not yet.
     Throwable origin =
         cause instanceof StoreUnavailableException && cause.getSuppressed().length == 0

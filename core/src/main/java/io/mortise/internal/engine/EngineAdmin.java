@@ -18,6 +18,7 @@ import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
@@ -88,7 +89,8 @@ final class EngineAdmin implements LockAdmin {
   @Override
   public EvictionResult evict(String name, String attempt, Eviction how) {
     LockName checked = evictable(name);
-    AttemptId id = AttemptId.parse(attempt);
+    Objects.requireNonNull(how, "how");
+    AttemptId id = AttemptId.parse(Objects.requireNonNull(attempt, "attempt"));
     return switch (ask(() -> store.evict(checked, id, how)).was()) {
       case HELD -> EvictionResult.HOLD_ENDED;
       case WAITING -> EvictionResult.WAIT_ENDED;
@@ -135,15 +137,21 @@ final class EngineAdmin implements LockAdmin {
       throw new LockException("Interrupted while asking store '" + display + "'.", e);
     } catch (TimeoutException e) {
       throw new StoreUnavailableException(
-          "Store '" + display + "' did not answer within " + patience.toSeconds() + " s.", e);
+          "Store '" + display + "' did not answer within " + DurationText.format(patience) + ".",
+          e);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof LockException trouble) {
         trouble.addSuppressed(new LockException("asked here"));
         throw trouble;
       }
       throw new StoreUnavailableException(
-          "Store '" + display + "' could not be asked: " + e.getCause(), e);
+          Engine.about(display, Engine.said(e.getCause() == null ? e : e.getCause())), e);
     }
+  }
+
+  @Override
+  public String toString() {
+    return "LockAdmin[" + store.profile().display() + "]";
   }
 
   private static LockInfo info(LockView lock) {

@@ -8,12 +8,15 @@ import io.mortise.LockGroup;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.admin.LockAdmin;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.PartitionedStore;
+import io.mortise.spi.StoreReport;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +35,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class EngineClient implements LockClient {
   private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
+
+  /** So many locks are named in a line of the log. */
+  private static final int NAMED = 5;
 
   private final LockStore store;
   private final EngineEnv env;
@@ -61,6 +67,38 @@ public final class EngineClient implements LockClient {
     this.sessionLog = new SessionLog(env.timers(), engines.length());
     this.sweepScheduler = new SweepScheduler(engines.length(), this::part, env);
     this.afterClose = afterClose;
+  }
+
+  /**
+   * Tells once, as soon as the store has told how it is set, what this client relies on. Asks
+   * nothing where nobody would read it.
+   */
+  void tellStart(String namespace) {
+    if (log.isInfoEnabled()) {
+      var unused =
+          AcquireProtocol.stage(store::examine)
+              .whenComplete((report, failure) -> log.info(startText(namespace, report)));
+    }
+  }
+
+  private String startText(String namespace, @Nullable StoreReport report) {
+    List<String> facts = new ArrayList<>();
+    if (!namespace.isEmpty()) {
+      facts.add("namespace=" + namespace);
+    }
+    if (report != null) {
+      report.findings().stream()
+          .filter(finding -> finding.id().endsWith("version"))
+          .findFirst()
+          .ifPresent(finding -> facts.add("server version=" + finding.value()));
+      if (!report.mode().isEmpty()) {
+        facts.add("guarantees=" + report.mode());
+      }
+    }
+    facts.add("ttl=" + DurationText.format(env.ttl()));
+    facts.add("client=" + env.client());
+    return "Locks are kept in %s (%s)."
+        .formatted(store.profile().display(), String.join(", ", facts));
   }
 
   /** For the simulation, which looks behind the API of a store without parts. */
@@ -182,6 +220,7 @@ public final class EngineClient implements LockClient {
 
   @Override
   public LockGroup allOf(String... names) {
+    Objects.requireNonNull(names, "names");
     List<LockName> sorted = Arrays.stream(names).map(LockName::of).distinct().sorted().toList();
     if (sorted.isEmpty() || sorted.size() < names.length) {
       throw new IllegalArgumentException(
@@ -217,17 +256,30 @@ public final class EngineClient implements LockClient {
     long patience =
         Math.min(
             TimeUnit.SECONDS.toNanos(5), store.profile().maxInFlight().plusSeconds(1).toNanos());
-    close(opened, System.nanoTime() + patience);
+    close(opened, now() + patience);
     afterClose.run();
+  }
+
+  private void tellLeftOpen(List<String> names) {
+    if (!names.isEmpty()) {
+      String more = names.size() > NAMED ? " and " + (names.size() - NAMED) + " more" : "";
+      log.warn(
+          "Closed {} with leases open: {} (on locks '{}'{}). They are lost, and their locks are"
+              + " free again. Close leases before their client.",
+          this,
+          names.size(),
+          String.join("', '", names.subList(0, Math.min(NAMED, names.size()))),
+          more);
+    }
   }
 
   /** Gives all up, then waits for the store's answers, then ends the sessions. */
   private void close(List<Engine> opened, long deadline) {
     sweepScheduler.stop();
-    opened.forEach(Engine::abandonAll);
+    tellLeftOpen(opened.stream().flatMap(engine -> engine.abandonAll().stream()).sorted().toList());
     // Who was interrupted closes all the same: the flag would end each of the waits at once.
     boolean interrupted = Thread.interrupted();
-    while (opened.stream().anyMatch(Engine::isEnding) && deadline - System.nanoTime() > 0) {
+    while (opened.stream().anyMatch(Engine::isEnding) && deadline - now() > 0) {
       LockSupport.parkNanos(200_000);
       interrupted |= Thread.interrupted();
     }
@@ -236,8 +288,7 @@ public final class EngineClient implements LockClient {
             .map(engine -> AcquireProtocol.stage(engine::endSession).toCompletableFuture())
             .toArray(CompletableFuture<?>[]::new);
     try {
-      CompletableFuture.allOf(ends)
-          .get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+      CompletableFuture.allOf(ends).get(Math.max(1, deadline - now()), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       interrupted = true;
     } catch (ExecutionException | TimeoutException e) {

@@ -4,6 +4,7 @@ import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
 import io.mortise.Store;
 import io.mortise.spi.ClientLabel;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import java.net.InetAddress;
@@ -27,7 +28,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
 
   @Override
   public LockClientBuilder url(String url) {
-    this.url = StoreUrl.parse(url);
+    this.url = StoreUrl.parse(Objects.requireNonNull(url, "url"));
     return this;
   }
 
@@ -38,7 +39,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
       throw new IllegalArgumentException(
           "A store of class "
               + store.getClass().getName()
-              + " cannot keep locks. Take one of a store module, RedisStore.over(…) for example.");
+              + " cannot keep locks. Take one of a store module, JdbcStore.over(…) for example.");
     }
     this.store = ready;
     return this;
@@ -49,7 +50,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
     Objects.requireNonNull(ttl, "ttl");
     if (ttl.compareTo(SHORTEST_TTL) < 0 || ttl.compareTo(LONGEST_TTL) > 0) {
       throw new IllegalArgumentException(
-          "A session TTL of " + ttl + " is not within 1 ms and 1 hour.");
+          "A session TTL of " + DurationText.format(ttl) + " is not within 1 ms and 1 hour.");
     }
     this.ttl = ttl;
     return this;
@@ -70,15 +71,19 @@ public final class EngineClientBuilder implements LockClientBuilder {
     boolean own = store == null;
     SystemEnv system = new SystemEnv();
     try {
-      return new EngineClient(
-          opened,
-          system.env(ttl, new ClientLabel(host(), ProcessHandle.current().pid(), name)),
-          () -> {
-            system.close();
-            if (own) {
-              opened.close();
-            }
-          });
+      EngineClient client =
+          new EngineClient(
+              opened,
+              system.env(ttl, new ClientLabel(host(), ProcessHandle.current().pid(), name)),
+              () -> {
+                system.close();
+                if (own) {
+                  opened.close();
+                }
+              });
+      String namespace = url == null ? null : url.parameter("namespace");
+      client.tellStart(namespace == null ? "" : namespace);
+      return client;
     } catch (RuntimeException e) {
       system.close();
       if (own) {
@@ -86,6 +91,11 @@ public final class EngineClientBuilder implements LockClientBuilder {
       }
       throw e;
     }
+  }
+
+  @Override
+  public String toString() {
+    return "LockClientBuilder[" + (store == null ? url : store) + "]";
   }
 
   private static String host() {

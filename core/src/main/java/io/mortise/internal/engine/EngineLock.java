@@ -46,7 +46,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public DistributedLock with(LockOptions other) {
-    return new EngineLock(client, name, mode, other);
+    return new EngineLock(client, name, mode, Objects.requireNonNull(other, "options"));
   }
 
   @Override
@@ -198,9 +198,11 @@ final class EngineLock implements DistributedLock {
 
   /** In nanoseconds, at most {@link Engine#HOWEVER_LONG}; refuses negative times. */
   static long checked(Duration wait) {
-    if (wait.isNegative()) {
+    if (Objects.requireNonNull(wait, "wait").isNegative()) {
       throw new IllegalArgumentException(
-          "Cannot wait for " + wait + ". Give a time to wait that is not negative.");
+          "Cannot wait for "
+              + DurationText.format(wait)
+              + ". Give a time to wait that is not negative.");
     }
     return (wait.compareTo(Engine.HOWEVER_LONG) > 0 ? Engine.HOWEVER_LONG : wait).toNanos();
   }
@@ -228,6 +230,7 @@ final class EngineLock implements DistributedLock {
   @Override
   public <T> CompletableFuture<T> withLockAsync(
       Function<Lease, ? extends CompletionStage<T>> task) {
+    Objects.requireNonNull(task, "task");
     return AsyncAcquire.thenRelease(acquireAsync(), task, Lease::releaseAsync);
   }
 

@@ -11,6 +11,7 @@ import io.mortise.spi.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -83,6 +84,7 @@ final class EngineLockGroup implements LockGroup {
   @Override
   public <T> CompletableFuture<T> withLocksAsync(
       Function<GroupLease, ? extends CompletionStage<T>> task) {
+    Objects.requireNonNull(task, "task");
     return AsyncAcquire.thenRelease(acquireAsync(), task, GroupLease::releaseAsync);
   }
 
@@ -197,10 +199,16 @@ final class EngineLockGroup implements LockGroup {
   private record EngineGroupLease(List<Lease> leases) implements GroupLease {
     @Override
     public Lease lease(String name) {
+      Objects.requireNonNull(name, "name");
       return leases.stream()
           .filter(lease -> lease.name().equals(name))
           .findFirst()
           .orElseThrow(() -> new IllegalArgumentException("The group has no lock '" + name + "'."));
+    }
+
+    @Override
+    public String toString() {
+      return "GroupLease" + leases;
     }
 
     @Override

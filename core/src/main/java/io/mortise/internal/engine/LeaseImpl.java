@@ -7,6 +7,7 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.function.CheckedSupplier;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -168,23 +169,23 @@ final class LeaseImpl implements Lease {
 
   @Override
   public void onLost(Consumer<? super LeaseLostException> listener) {
-    engine().onLost(this, listener);
+    engine().onLost(this, Objects.requireNonNull(listener, "listener"));
   }
 
   @Override
   public <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task)
       throws X {
-    return new InterruptibleScope(this).run(task);
+    return new InterruptibleScope(this).run(Objects.requireNonNull(task, "task"));
   }
 
   @Override
   public void extend(Duration atMost) {
-    engine().adjustProtocol.extend(this, atMost);
+    engine().adjustProtocol.extend(this, Objects.requireNonNull(atMost, "atMost"));
   }
 
   @Override
   public void keepShut(Duration atLeast) {
-    engine().adjustProtocol.keepShut(this, atLeast);
+    engine().adjustProtocol.keepShut(this, Objects.requireNonNull(atLeast, "atLeast"));
   }
 
   @Override
@@ -236,14 +237,19 @@ final class LeaseImpl implements Lease {
                   + " check what was written with this token.",
               name(), engine().storeName(), token));
     }
-    switch (Objects.requireNonNull(pendingRelease.how())) {
+    Reply.EndReason how = Objects.requireNonNull(pendingRelease.how());
+    switch (how) {
       case EXPIRED, EVICTED, TAKEN ->
           throw new LeaseLostException(
               String.format(
                   "Lease on lock '%s' was lost before its release reached the store: %s (store=%s, token=%s). Work done"
                       + " under it may overlap with the next holder's; check what was written%s.",
                   name(),
-                  pendingRelease.how(),
+                  switch (how) {
+                    case EVICTED -> "an operator evicted it";
+                    case EXPIRED -> "its at-most time was over";
+                    default -> "the store took its session for dead";
+                  },
                   engine().storeName(),
                   tokenText(),
                   engine().hasTokens ? " with this token" : ""));

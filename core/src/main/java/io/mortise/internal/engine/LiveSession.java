@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreSession;
 import java.time.Duration;
@@ -61,6 +62,20 @@ final class LiveSession implements Validity {
   int failures;
   boolean suspect;
 
+  /** Why the last renewal failed; null since one was answered. */
+  @Nullable Throwable renewalFailure;
+
+  /** When the timers are due that are set. */
+  private volatile long renewalDue;
+
+  private volatile long deadlineDue;
+
+  /** When the thread of the timers came back from sending a renewal, which may do local work. */
+  private volatile long renewalReturned;
+
+  /** The latest time that a timer ran late by a great part of the TTL. */
+  private volatile ProcessPause paused = new ProcessPause(0, 0);
+
   /** The host's count of suspended time when it was last looked at, unless little was added. */
   long suspendedSeen;
 
@@ -84,6 +99,9 @@ final class LiveSession implements Validity {
   /** Found at this time: what was sent before it counts for less by so much. */
   private record HostSuspension(long foundAt, long nanos) {}
 
+  /** Found at this time: a timer ran so much later than it was due. */
+  private record ProcessPause(long foundAt, long nanos) {}
+
   /** When the store told its time, between which two local times. */
   record ClockSample(long storeMicros, long sentAt, long receivedAt, long suspendedNanos) {}
 
@@ -91,6 +109,7 @@ final class LiveSession implements Validity {
     this.engine = engine;
     this.store = store;
     this.pendingTtl = ttl;
+    this.renewalReturned = engine.env.now();
   }
 
   void sent(long now) {
@@ -189,6 +208,68 @@ final class LiveSession implements Validity {
     if (until != Long.MIN_VALUE) {
       validUntil = until - nanos;
     }
+  }
+
+  void renewalDueIn(long delay) {
+    renewalDue = engine.env.now() + delay;
+  }
+
+  void deadlineDueIn(long delay) {
+    deadlineDue = engine.env.now() + delay;
+  }
+
+  /** The timer of a renewal, or of the deadline, runs now. */
+  void renewalRuns(long now) {
+    noteLateness(now, now - renewalDue);
+  }
+
+  void deadlineRuns(long now) {
+    noteLateness(now, now - deadlineDue);
+  }
+
+  void renewalReturned() {
+    renewalReturned = engine.env.now();
+  }
+
+  private void noteLateness(long now, long late) {
+    if (Math.min(late, now - renewalReturned) >= leastPause()) {
+      paused = new ProcessPause(now, Math.min(late, now - renewalReturned));
+    }
+  }
+
+  /** A timer that is late by less has not lost a session: a renewal is due after a third of it. */
+  private long leastPause() {
+    return engine.env.ttlNanos() / 3;
+  }
+
+  /**
+   * What kept this process from renewing in time: the host was suspended, or the process did not
+   * run. Empty if there is no sign of either.
+   */
+  String pauseText() {
+    long now = engine.env.now();
+    long ttl = engine.env.ttlNanos();
+    String ofTtl = " (TTL " + DurationText.format(engine.env.ttl()) + ")";
+    HostSuspension slept = lately;
+    if (slept.nanos() >= leastPause() && now - slept.foundAt() < ttl) {
+      return "this host was suspended for " + text(slept.nanos()) + ofTtl;
+    }
+    ProcessPause found = paused;
+    long stood = found.nanos() > 0 && now - found.foundAt() < ttl ? found.nanos() : 0;
+    if (phase == LiveSessionPhase.OPEN) {
+      // A thread that was stopped as well may look before the timers run.
+      stood = Math.max(stood, Math.min(now - renewalDue, now - renewalReturned));
+    }
+    return stood < leastPause()
+        ? ""
+        : "this process stood still for at least "
+            + text(stood)
+            + ofTtl
+            + ": garbage collection, or a stopped host";
+  }
+
+  private static String text(long nanos) {
+    return DurationText.format(Duration.ofNanos(nanos));
   }
 
   /** The store may have forgotten all that it answered before now. */

@@ -1,7 +1,9 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.Ticker;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -23,6 +25,7 @@ final class OutageLog {
   private final String store;
   private final Ticker ticker;
   private final Consumer<String> warn;
+  private final Consumer<String> info;
 
   /** Read without the lock, as every answer looks here; null while requests are served. */
   private volatile @Nullable Episode episode;
@@ -38,10 +41,11 @@ final class OutageLog {
     }
   }
 
-  OutageLog(String store, Ticker ticker, Consumer<String> warn) {
+  OutageLog(String store, Ticker ticker, Consumer<String> warn, Consumer<String> info) {
     this.store = store;
     this.ticker = ticker;
     this.warn = warn;
+    this.info = info;
   }
 
   /** A request about a lock was not served. */
@@ -59,12 +63,8 @@ final class OutageLog {
       if (!present.told && now - present.since >= PATIENCE_NANOS) {
         present.told = true;
         line =
-            "Waits make no progress for %d ms (lock=%s, store=%s): %s"
-                .formatted(
-                    TimeUnit.NANOSECONDS.toMillis(now - present.since),
-                    lock,
-                    store,
-                    Engine.said(cause));
+            "Waits make no progress for %s (lock=%s, store=%s): %s"
+                .formatted(text(now - present.since), lock, store, Engine.said(cause));
       }
     } finally {
       guard.unlock();
@@ -91,8 +91,12 @@ final class OutageLog {
       guard.unlock();
     }
     if (ended != null && ended.told) {
-      long lasted = TimeUnit.NANOSECONDS.toMillis(ticker.nanos() - ended.since);
-      warn.accept("Waits go on after %d ms (store=%s).".formatted(lasted, store));
+      info.accept(
+          "Waits go on after %s (store=%s).".formatted(text(ticker.nanos() - ended.since), store));
     }
+  }
+
+  private static String text(long nanos) {
+    return DurationText.format(Duration.ofNanos(nanos));
   }
 }

@@ -148,25 +148,23 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
   }
 
   private void gone(Stripe stripe, Claim claim, SessionNotification.HoldEnded holdEnded) {
-    String why =
-        switch (holdEnded.how()) {
-          case EVICTED -> "an operator ended it";
-          case EXPIRED -> "its at-most time is over";
-          case TAKEN -> "the store took the session for dead";
-          default -> "the store ended it";
-        };
     if (claim.phase() == ClaimPhase.HELD
         && holdEnded.how() == Reply.EndReason.EVICTED
         && claim.holder != null) {
       // The store keeps the lock shut until the holder has stopped and says so by closing its
       // lease.
       LeaseImpl lease = claim.holder;
-      engine.lose(stripe, claim, why);
+      engine.loseEvicted(stripe, claim);
       claim.holder = lease;
       claim.shared = false;
       engine.adjustProtocol.moveWaiters(stripe, claim);
     } else if (claim.phase() == ClaimPhase.HELD) {
-      engine.lose(stripe, claim, why);
+      switch (holdEnded.how()) {
+        case EVICTED -> engine.loseEvicted(stripe, claim);
+        case EXPIRED -> engine.loseAtMost(stripe, claim);
+        case TAKEN -> engine.lose(stripe, claim, "the store took the session for dead");
+        default -> engine.lose(stripe, claim, "the store ended it");
+      }
       engine.transitions.release(stripe, claim);
     } else if (claim.phase() == ClaimPhase.ASKED && holdEnded.how() == Reply.EndReason.EVICTED) {
       engine.transitions.evicted(stripe, claim);

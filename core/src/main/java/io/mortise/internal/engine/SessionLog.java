@@ -1,12 +1,15 @@
 package io.mortise.internal.engine;
 
+import io.mortise.spi.DurationText;
 import io.mortise.spi.SessionId;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Says what becomes of the sessions of a client. On a store in parts it has one for each part, and
@@ -40,29 +43,53 @@ final class SessionLog {
   }
 
   /** What happened, as it is told of several, and in which store. */
-  private record SessionIncident(String more, String store) {}
+  private record SessionIncident(String more, String store, Level level) {}
 
-  void overdue(SessionId session, String store, long leftNanos) {
-    if (isFirst("Renewal of {} more sessions in store {} is overdue.", store)) {
+  /**
+   * Renewals of a session fail, or are late.
+   *
+   * @param sentence why
+   * @param held how many leases hang on it, which are lost when this time is over
+   */
+  void unanswered(String sentence, SessionId session, String store, int held, long leftNanos) {
+    if (isFirst("The same is true of {} more sessions in store {}.", store, Level.WARN)) {
       log.warn(
-          "Renewal of session {} in store {} is overdue; its leases are lost in {} ms unless it"
-              + " succeeds.",
+          "{} Leases of session {}: {}{}.",
+          sentence,
           session,
-          store,
-          TimeUnit.NANOSECONDS.toMillis(leftNanos));
+          held,
+          held == 0
+              ? ""
+              : "; the first is lost in " + text(leftNanos) + " unless the store answers");
     }
   }
 
-  void recovered(SessionId session, String store) {
-    if (isFirst("Renewal of {} more sessions in store {} recovered.", store)) {
-      log.warn("Renewal of session {} in store {} recovered.", session, store);
+  /**
+   * The end of that.
+   *
+   * @param kept how many leases outlived it
+   */
+  void answeredAgain(String store, long lastedNanos, int kept) {
+    if (isFirst("The same is true of {} more sessions in store {}.", store, Level.INFO)) {
+      log.info(
+          "Store {} answers renewals again after {}; leases kept: {}.",
+          store,
+          text(lastedNanos),
+          kept);
     }
+  }
+
+  private static String text(long nanos) {
+    return DurationText.format(Duration.ofNanos(Math.max(0, nanos)));
   }
 
   /** A session that holds nothing loses nothing. */
   void inDoubt(SessionId session, String store, int held) {
     if (held > 0
-        && isFirst("The leases of {} more sessions in store {} are in doubt as well.", store)) {
+        && isFirst(
+            "The leases of {} more sessions in store {} are in doubt as well.",
+            store,
+            Level.WARN)) {
       log.warn(
           "Store {} was restarted, or another server answers in its place, as after a failover or a"
               + " move of locks between servers, and it may have forgotten locks: {} leases of"
@@ -73,11 +100,11 @@ final class SessionLog {
     }
   }
 
-  private boolean isFirst(String more, String store) {
+  private boolean isFirst(String more, String store, Level level) {
     if (!gathers) {
       return true;
     }
-    SessionIncident sessionIncident = new SessionIncident(more, store);
+    SessionIncident sessionIncident = new SessionIncident(more, store, level);
     guard.lock();
     try {
       if (following.computeIfPresent(sessionIncident, (key, count) -> count + 1) != null) {
@@ -101,7 +128,8 @@ final class SessionLog {
       guard.unlock();
     }
     if (count > 0) {
-      log.warn(sessionIncident.more(), count, sessionIncident.store());
+      log.atLevel(sessionIncident.level())
+          .log(sessionIncident.more(), count, sessionIncident.store());
     }
   }
 }

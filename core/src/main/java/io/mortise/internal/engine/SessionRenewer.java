@@ -2,6 +2,7 @@ package io.mortise.internal.engine;
 
 import io.mortise.internal.engine.LiveSession.ClockSample;
 import io.mortise.internal.engine.LiveSession.LiveSessionPhase;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
@@ -11,7 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,6 +60,9 @@ final class SessionRenewer {
   private final SessionTtl sessionTtl;
   private @Nullable LiveSession current;
   private boolean closed;
+
+  /** Since when renewals are known to fail, which the log has; 0 while they are answered. */
+  private long outageSince;
 
   /** What the engine wants to know; called with no lock held. */
   interface SessionLifecycleListener {
@@ -114,6 +117,7 @@ final class SessionRenewer {
       sessionTtl.begin(opening);
       opening.suspendedSeen = env.suspended().nanos();
       current = opening;
+      opening.renewalDueIn(0);
       // Not from here: the caller may hold a lock of the engine.
       opening.renewal = env.renewals().schedule(0, () -> renew(opening));
     } finally {
@@ -124,6 +128,7 @@ final class SessionRenewer {
           renewNow(opening);
           listener.onReconnected(opening);
         });
+    opening.store.onConnectionLost(cause -> connectionLost(opening, cause));
     return null;
   }
 
@@ -211,6 +216,21 @@ final class SessionRenewer {
     }
   }
 
+  private void connectionLost(LiveSession session, String cause) {
+    guard.lock();
+    try {
+      if (session.phase == LiveSessionPhase.OPEN && outageSince == 0) {
+        beginOutage(
+            session,
+            "The connection to store %s broke: %s."
+                .formatted(name(), Engine.withoutFullStop(cause)));
+        reschedule(session, 0);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
   private void hint(SessionId id, SessionNotification sessionNotification) {
     LiveSession session;
     guard.lock();
@@ -236,6 +256,7 @@ final class SessionRenewer {
       if (session.phase == LiveSessionPhase.ENDED || closed) {
         return;
       }
+      session.renewalRuns(env.now());
       suspendedAt = noteSleep(session);
       if (session.pendingBeat == session.confirmedBeat) {
         // A counter, so that it rises, and 20 random bits, so that a cloned process cannot draw the
@@ -268,6 +289,7 @@ final class SessionRenewer {
     } catch (RuntimeException e) {
       stage = CompletableFuture.completedFuture(new Renewal.Unknown(e));
     }
+    session.renewalReturned();
     stage.whenComplete(
         (renewal, error) ->
             renewed(
@@ -284,12 +306,14 @@ final class SessionRenewer {
     if (session.renewal != null) {
       session.renewal.cancel();
     }
+    session.renewalDueIn(delay);
     session.renewal = env.renewals().schedule(delay, () -> renew(session));
   }
 
   private void renewed(LiveSession session, InFlightRenewal sent, Renewal renewal) {
     if (!(renewal instanceof Renewal.Unknown)) {
       session.heard();
+      endOutage(session, renewal instanceof Renewal.Renewed);
     }
     if (renewal instanceof Renewal.Renewed answer) {
       extend(session, sent, answer);
@@ -297,7 +321,7 @@ final class SessionRenewer {
       if (isOutdated(session, sent) && env.rules().ignoresOutdatedLoss()) {
         renewNow(session);
       } else {
-        lose(session, lost.reason());
+        lose(session, withPause(lost.reason(), session));
       }
     } else if (renewal instanceof Renewal.Unknown unknown) {
       retry(session, unknown.cause());
@@ -316,7 +340,6 @@ final class SessionRenewer {
 
   private void extend(LiveSession session, InFlightRenewal sent, Renewal.Renewed answer) {
     boolean opened = false;
-    boolean recovered;
     List<Runnable> whole = List.of();
     switch (incarnation(session, sent, answer.incarnation())) {
       case OLDER -> {
@@ -359,9 +382,9 @@ final class SessionRenewer {
       session.confirmedBeat = Math.max(session.confirmedBeat, sent.beat());
       session.seen.removeAll(sent.seen());
       answer.notifications().forEach(item -> session.seen.add(item.id()));
-      recovered = session.suspect || session.failures > 1;
       session.suspect = false;
       session.failures = 0;
+      session.renewalFailure = null;
       boolean soon =
           answer.more()
               || session.phase == LiveSessionPhase.OPENING
@@ -373,9 +396,6 @@ final class SessionRenewer {
       watchDeadline(session, now);
     } finally {
       guard.unlock();
-    }
-    if (recovered) {
-      sessionLog.recovered(session.id(), name());
     }
     if (opened) {
       listener.opened(session);
@@ -442,9 +462,8 @@ final class SessionRenewer {
       session.addSuspension(suspendedNanos);
       watchDeadline(session, env.now());
       log.warn(
-          "This host was suspended for {} ms; leases of session {} in store {} end earlier by"
-              + " that.",
-          TimeUnit.NANOSECONDS.toMillis(suspendedNanos),
+          "This host was suspended for {}; leases of session {} in store {} end earlier by that.",
+          text(suspendedNanos),
           session.id(),
           name());
     }
@@ -464,11 +483,11 @@ final class SessionRenewer {
     long most = (sample.receivedAt() - last.sentAt()) / 1000 + CLOCK_STEP_MICROS;
     if (passed < least || passed > most + suspendedNanos / 1000) {
       log.warn(
-          "The clock of store {} moved by {} ms in {} ms: it was stepped, or this process was"
-              + " frozen. Times that the store keeps may have ended early or last longer.",
+          "The clock of store {} moved by {} ms in {}: it was stepped, or this process was frozen."
+              + " Times that the store keeps may have ended early or last longer.",
           name(),
           passed / 1000,
-          (sample.receivedAt() - last.sentAt()) / 1_000_000);
+          text(sample.receivedAt() - last.sentAt()));
     }
   }
 
@@ -479,31 +498,81 @@ final class SessionRenewer {
     if (session.phase == LiveSessionPhase.OPEN && env.rules().losesAtDeadline()) {
       long left = session.validUntil() - now;
       boolean warns = !session.suspect && !session.hasShortTtl;
-      session.deadline =
-          env.renewals().schedule(warns ? left - ttl / 3 : left, () -> overdue(session));
+      long delay = warns ? left - ttl / 3 : left;
+      session.deadlineDueIn(Math.max(0, delay));
+      session.deadline = env.renewals().schedule(delay, () -> overdue(session));
     }
   }
 
   private void overdue(LiveSession session) {
+    Throwable cause;
     guard.lock();
     try {
       if (session.phase != LiveSessionPhase.OPEN) {
         return;
       }
       long now = env.now();
+      session.deadlineRuns(now);
       if (session.validUntil() - now > 0) {
         if (!session.suspect && !session.hasShortTtl && session.validUntil() - now <= ttl / 3) {
           session.suspect = true;
-          sessionLog.overdue(session.id(), name(), session.validUntil() - now);
+          String pause = session.pauseText();
+          beginOutage(
+              session,
+              pause.isEmpty()
+                  ? "Store %s has not answered a renewal for %s."
+                      .formatted(name(), text(session.silentNanos(now)))
+                  : "Renewal in store %s is late: %s.".formatted(name(), pause));
         }
         watchDeadline(session, now);
         return;
       }
+      cause = session.renewalFailure;
     } finally {
       guard.unlock();
     }
-    long most = sessionTtl.of(session).toMillis();
-    lose(session, "it was not renewed within its TTL of " + most + " ms");
+    String reason =
+        "it was not renewed within its TTL of " + DurationText.format(sessionTtl.of(session));
+    String pause = session.pauseText();
+    if (pause.isEmpty() && cause != null) {
+      reason += "; the last try failed: " + Engine.withoutFullStop(Engine.said(cause));
+    }
+    lose(session, withPause(reason, session));
+  }
+
+  /** A reason, and what kept this process from renewing in time, if something did. */
+  private static String withPause(String reason, LiveSession session) {
+    String pause = session.pauseText();
+    return pause.isEmpty() ? reason : reason + "; " + pause;
+  }
+
+  /** Told once until renewals are answered again. To be called under the lock. */
+  private void beginOutage(LiveSession session, String sentence) {
+    long now = env.now();
+    if (outageSince == 0) {
+      // A nanosecond off at most: 0 means that there is none.
+      outageSince = now | 1;
+      sessionLog.unanswered(
+          sentence, session.id(), name(), session.holds(), session.validUntil() - now);
+    }
+  }
+
+  private void endOutage(LiveSession session, boolean renewed) {
+    long since;
+    guard.lock();
+    try {
+      since = outageSince;
+      outageSince = 0;
+    } finally {
+      guard.unlock();
+    }
+    if (since != 0) {
+      sessionLog.answeredAgain(name(), env.now() - since, renewed ? session.holds() : 0);
+    }
+  }
+
+  private static String text(long nanos) {
+    return DurationText.format(Duration.ofNanos(nanos));
   }
 
   private void retry(LiveSession session, Throwable cause) {
@@ -515,6 +584,10 @@ final class SessionRenewer {
       }
       opening = session.phase == LiveSessionPhase.OPENING;
       session.failures++;
+      session.renewalFailure = cause;
+      if (!opening) {
+        beginOutage(session, Engine.about(name(), Engine.said(cause)));
+      }
       if (env.rules().retriesRenewal()) {
         long most = session.pendingTtl.toNanos() / 12;
         long backoff = Math.min(most, 10_000_000L << Math.min(session.failures, 10));

@@ -45,7 +45,7 @@ public final class SystemEnv implements AutoCloseable {
             callbacks.execute(task);
           }
         },
-        SuspendedTime.from(UPTIME, System::nanoTime),
+        SuspendedTime.from(UPTIME, Ticker.SYSTEM),
         new SecureRandom(),
         EngineRules.ALL,
         ttl,

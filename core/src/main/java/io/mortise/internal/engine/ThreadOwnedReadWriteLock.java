@@ -49,6 +49,11 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
     return write;
   }
 
+  @Override
+  public String toString() {
+    return "JavaReadWriteLock[" + read.lock.name() + "]";
+  }
+
   private final class LockSide extends AbstractThreadOwnedLock {
     private final boolean writes;
 
@@ -123,6 +128,11 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
         log.debug(
             "Lock '{}' stays exclusive until its read lock is released, too.", lock.name(), e);
       }
+    }
+
+    @Override
+    public String toString() {
+      return (writes ? "WriteLock[" : "ReadLock[") + lock.name() + "]";
     }
 
     @Override

@@ -51,8 +51,13 @@ interface Validity {
     @Override
     public long validUntil() {
       long until = whole.validUntil();
-      long end = deadline - (session.suspendedNanos() - suspendedNanos);
+      long end = atMostUntil();
       return until == Long.MIN_VALUE || until - end < 0 ? until : end;
+    }
+
+    /** When the at-most time itself is over. */
+    long atMostUntil() {
+      return deadline - (session.suspendedNanos() - suspendedNanos);
     }
 
     @Override

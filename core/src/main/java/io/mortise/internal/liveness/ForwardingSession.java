@@ -50,6 +50,11 @@ public abstract class ForwardingSession implements StoreSession {
   }
 
   @Override
+  public void onConnectionLost(Consumer<String> lost) {
+    session.onConnectionLost(lost);
+  }
+
+  @Override
   public CompletionStage<Void> close() {
     return session.close();
   }

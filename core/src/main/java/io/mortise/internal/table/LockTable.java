@@ -3,6 +3,7 @@ package io.mortise.internal.table;
 import io.mortise.LockName;
 import io.mortise.Terms;
 import io.mortise.admin.Eviction;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.internal.table.LockRecord.EndedAttempt;
 import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.internal.table.LockRecord.WaiterEntry;
@@ -11,12 +12,10 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
 import io.mortise.spi.LockViewPage;
-import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
-import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -155,10 +154,7 @@ public final class LockTable {
   private Reply acquire(Request.Acquire request, long now) {
     AttemptId attempt = request.attempt();
     if (rules.acquireNeedsLiveSession() && !sessions.isLive(attempt.session(), now)) {
-      return new Reply.Refused(
-          attempt,
-          RefusalReason.SESSION_GONE,
-          "The session of this attempt is not alive in the store.");
+      return Refusals.sessionGone(attempt);
     }
     LockRecord lock = find(request.name(), now);
     if (lock == null) {
@@ -166,18 +162,14 @@ public final class LockTable {
       locks.put(request.name().value(), lock);
     }
     if (lock.capacity != request.mode().capacity()) {
-      return new Reply.Refused(
-          attempt, RefusalReason.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
+      return Refusals.capacityDiffers(
+          attempt, request.name(), lock.capacity, request.mode().capacity());
     }
     endHoldsThatAreOver(lock, request.name(), request.provenDead(), now);
     HoldEntry hold = lock.holders.get(attempt);
     EndedAttempt ended = remembered(lock, attempt);
     if (hold == null && ended != null) {
-      EndReason endReason = ended.how();
-      return new Reply.Refused(
-          attempt,
-          endReason == EndReason.EVICTED ? RefusalReason.EVICTED : RefusalReason.ENDED,
-          "The attempt has ended: " + endReason + ".");
+      return Refusals.ended(attempt, ended.how());
     }
     if (hold == null) {
       boolean first = !rules.servesHead();
@@ -324,28 +316,19 @@ public final class LockTable {
   private Reply adjust(Request.Adjust request, long now) {
     AttemptId attempt = request.attempt();
     if (rules.acquireNeedsLiveSession() && !sessions.isLive(attempt.session(), now)) {
-      return new Reply.Refused(
-          attempt,
-          RefusalReason.SESSION_GONE,
-          "The session of this attempt is not alive in the store.");
+      return Refusals.sessionGone(attempt);
     }
     LockRecord lock = find(request.name(), now);
     HoldEntry hold = lock == null ? null : lock.holders.get(attempt);
     if (lock == null || hold == null || hold.isOver(now) || hold.evicted) {
-      return new Reply.Refused(
-          attempt,
-          RefusalReason.NOT_HELD,
-          "The attempt does not hold lock '" + request.name() + "'.");
+      return Refusals.notHeld(attempt, request.name());
     }
     if (lock.capacity != request.mode().capacity()) {
-      return new Reply.Refused(
-          attempt, RefusalReason.CAPACITY_DIFFERS, differs(request.name(), lock, request.mode()));
+      return Refusals.capacityDiffers(
+          attempt, request.name(), lock.capacity, request.mode().capacity());
     }
     if (request.mode().weight() > hold.weight) {
-      return new Reply.Refused(
-          attempt,
-          RefusalReason.UNSUPPORTED,
-          "A hold on lock '" + request.name() + "' cannot be widened.");
+      return Refusals.cannotWiden(attempt, request.name());
     }
     lock.used -= hold.weight - request.mode().weight();
     hold.weight = request.mode().weight();
@@ -566,16 +549,6 @@ public final class LockTable {
 
   private boolean isForgotten(LockRecord lock, long now) {
     return lock.isIdle(now) && lock.touched + LockRecord.micros(rules.retention()) <= now;
-  }
-
-  private static String differs(LockName name, LockRecord lock, Mode mode) {
-    return String.format(
-        "Lock '%s' exists as %s, not as %s. Use it as that, or another name.",
-        name, kind(lock.capacity), kind(mode.capacity()));
-  }
-
-  private static String kind(int capacity) {
-    return capacity == Mode.SHARERS ? "a lock" : "a semaphore of " + capacity + " permits";
   }
 
   /** See {@link io.mortise.spi.LockStore#inspect}. */

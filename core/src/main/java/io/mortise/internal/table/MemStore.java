@@ -20,6 +20,7 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.Ticker;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -48,18 +49,13 @@ public final class MemStore implements LockStore {
   private final long offsetMicros;
 
   /** An empty store that can do everything. */
-  public MemStore() {
-    this("mem");
+  public MemStore(Ticker ticker, InstantSource wall) {
+    this("mem", ticker, wall);
   }
 
   /** The same, with a name for messages. */
-  MemStore(String display) {
-    this(
-        display,
-        EnumSet.allOf(Capability.class),
-        Ticker.SYSTEM,
-        System.currentTimeMillis() * 1000,
-        TableRules.ALL);
+  MemStore(String display, Ticker ticker, InstantSource wall) {
+    this(display, EnumSet.allOf(Capability.class), ticker, wall.millis() * 1000, TableRules.ALL);
   }
 
   /**

@@ -4,6 +4,8 @@ import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -24,7 +26,7 @@ public final class MemStoreProvider implements LockStoreProvider {
     int users;
 
     SharedMemStore(String name) {
-      this.store = new MemStore(name);
+      this.store = new MemStore(name, Ticker.SYSTEM, WallClock.SYSTEM);
     }
   }
 

@@ -1,5 +1,7 @@
 package io.mortise.internal.table;
 
+import io.mortise.internal.storekit.NotificationBuffer;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Renewal;
@@ -10,11 +12,10 @@ import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions of a lock table, each with its news. Times are store microseconds. */
@@ -32,18 +33,9 @@ final class SessionTable {
 
   private static final class SessionRecord {
     final ClientLabel client;
-
-    /** What has ended is told before all else: the session must not be extended before that. */
-    final Map<Long, SessionNotification> gone = new LinkedHashMap<>();
-
-    final Map<Long, SessionNotification> notifications = new LinkedHashMap<>();
-
-    /** Ids of news about holds that stand. */
-    final Map<AttemptId, List<Long>> about = new HashMap<>();
-
+    final NotificationBuffer notifications = new NotificationBuffer();
     long beat;
     long expiresAt;
-    long nextNews = 1;
     boolean connected = true;
 
     SessionRecord(ClientLabel client) {
@@ -56,28 +48,30 @@ final class SessionTable {
     SessionRecord session = find(spec.id(), now);
     if (session == null) {
       if (previous != 0) {
-        return new Renewal.Lost("the session expired in the store");
+        return Refusals.SESSION_EXPIRED;
       }
       session = new SessionRecord(spec.client());
       sessions.put(spec.id(), session);
     } else if (!rules.acceptsBeat(session.beat, previous, next)) {
-      return new Renewal.Lost("another process renews the same session");
+      return Refusals.RENEWED_BY_ANOTHER;
     }
     session.beat = next;
     session.expiresAt = now + LockRecord.micros(ttl);
-    session.gone.keySet().removeAll(seen);
-    session.notifications.keySet().removeAll(seen);
-    Stream<Map.Entry<Long, SessionNotification>> told =
-        Stream.concat(session.gone.entrySet().stream(), session.notifications.entrySet().stream());
-    if (!rules.deliversEndedHoldsFirst()) {
-      told = told.sorted(Map.Entry.comparingByKey());
-    }
-    List<Renewal.NumberedNotification> notifications =
-        told.limit(rules.steps())
-            .map(item -> new Renewal.NumberedNotification(item.getKey(), item.getValue()))
+    session.notifications.acknowledge(seen);
+    return rules.deliversEndedHoldsFirst()
+        ? session.notifications.renewed(now, rules.steps())
+        : inOrder(session.notifications.renewed(now, Integer.MAX_VALUE));
+  }
+
+  /** As many as a renewal may tell, without regard to what they are about. */
+  private Renewal.Renewed inOrder(Renewal.Renewed all) {
+    List<Renewal.NumberedNotification> oldest =
+        all.notifications().stream()
+            .sorted(Comparator.comparing(Renewal.NumberedNotification::id))
+            .limit(rules.steps())
             .toList();
-    boolean more = session.gone.size() + session.notifications.size() > notifications.size();
-    return new Renewal.Renewed(now, notifications, more);
+    return new Renewal.Renewed(
+        all.storeMicros(), oldest, all.notifications().size() > oldest.size());
   }
 
   SessionVerdict judge(SessionId id, long now) {
@@ -125,16 +119,7 @@ final class SessionTable {
     SessionId id = notifications.attempt().session();
     SessionRecord session = find(id, now);
     if (session != null) {
-      long number = session.nextNews++;
-      if (notifications instanceof SessionNotification.HoldEnded) {
-        session.gone.put(number, notifications);
-      } else {
-        session.notifications.put(number, notifications);
-        session
-            .about
-            .computeIfAbsent(notifications.attempt(), unused -> new ArrayList<>(1))
-            .add(number);
-      }
+      session.notifications.add(notifications);
       pushedNotifications.add(new PushedNotification(id, notifications));
     }
   }
@@ -142,9 +127,8 @@ final class SessionTable {
   /** A hold has ended: that it was granted, or wanted, is no news any more. */
   void forget(AttemptId ended) {
     SessionRecord session = sessions.get(ended.session());
-    List<Long> told = session == null ? null : session.about.remove(ended);
-    if (session != null && told != null && rules.forgetsNewsOfEnded()) {
-      session.notifications.keySet().removeAll(told);
+    if (session != null && rules.forgetsNewsOfEnded()) {
+      session.notifications.forget(ended);
     }
   }
 

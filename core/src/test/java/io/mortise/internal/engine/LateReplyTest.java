@@ -14,6 +14,8 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +34,7 @@ class LateReplyTest {
   /** Three acquires get no answer, and the fourth gets it when its at-most time is over. */
   private final class FailingStore extends ForwardingStore {
     FailingStore() {
-      super(new MemStore());
+      super(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));
     }
 
     @Override
@@ -74,7 +76,7 @@ class LateReplyTest {
 
   @Test
   void givenTaskThatOutlivesItsLease_whenNobodyHasNoticedYet_thenTheLossIsTold() throws Exception {
-    try (EngineClient client = TestClient.on(new MemStore())) {
+    try (EngineClient client = TestClient.on(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM))) {
       Lease lease = client.lock("scope", LockOptions.DEFAULTS.withAtMost(AT_MOST)).acquire();
       // The task races with the timer that notices; what is told does not depend on who wins.
       assertThatThrownBy(

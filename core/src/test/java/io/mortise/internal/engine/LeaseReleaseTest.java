@@ -10,6 +10,8 @@ import io.mortise.internal.table.MemStore;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -22,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LeaseReleaseTest {
-  private final EngineClient client = TestClient.on(new MemStore());
+  private final EngineClient client = TestClient.on(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));
 
   @AfterEach
   void close() {
@@ -86,7 +88,7 @@ class LeaseReleaseTest {
     final CompletableFuture<Void> ended = new CompletableFuture<>();
 
     SlowClosingStore() {
-      super(new MemStore());
+      super(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));
     }
 
     @Override

@@ -14,7 +14,7 @@ class OutageLogTest {
 
   private final List<String> lines = new ArrayList<>();
   private long nanos = Long.MAX_VALUE - 5;
-  private final OutageLog log = new OutageLog("redis:a", () -> nanos, lines::add);
+  private final OutageLog log = new OutageLog("redis:a", () -> nanos, lines::add, lines::add);
 
   private void pass(long millis) {
     nanos += TimeUnit.MILLISECONDS.toNanos(millis);
@@ -33,11 +33,11 @@ class OutageLogTest {
     }
     assertThat(lines)
         .containsExactly(
-            "Waits make no progress for 1900 ms (lock=n, store=redis:a): maxmemory is reached.");
+            "Waits make no progress for 1.9s (lock=n, store=redis:a): maxmemory is reached.");
     log.served();
     log.served();
     assertThat(lines).hasSize(2);
-    assertThat(lines.get(1)).isEqualTo("Waits go on after 5900 ms (store=redis:a).");
+    assertThat(lines.get(1)).isEqualTo("Waits go on after 5.9s (store=redis:a).");
   }
 
   @Test

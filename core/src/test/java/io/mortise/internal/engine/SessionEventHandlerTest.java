@@ -11,6 +11,8 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +29,7 @@ class SessionEventHandlerTest {
   /** A store in which the first sessions are gone as soon as something is asked of them. */
   private final class ForgetfulStore extends ForwardingStore {
     ForgetfulStore() {
-      super(new MemStore());
+      super(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));
     }
 
     @Override

@@ -8,7 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 import org.slf4j.helpers.MessageFormatter;
+import org.slf4j.spi.DefaultLoggingEventBuilder;
 
 class SessionLogTest {
   private final List<String> lines = new ArrayList<>();
@@ -30,6 +32,9 @@ class SessionLogTest {
                       args.length == 2 && args[1] instanceof Object[] array
                           ? array
                           : List.of(args).subList(1, args.length).toArray();
+                  if (method.getName().equals("atLevel")) {
+                    return new DefaultLoggingEventBuilder((Logger) proxy, (Level) args[0]);
+                  }
                   lines.add(
                       method.getName()
                           + ": "
@@ -53,20 +58,20 @@ class SessionLogTest {
   void givenManySessionsMeetTheSame_thenTheFirstIsTold_andTheOthersByTheirNumber() {
     SessionLog log = log(64);
     for (int i = 0; i < 22; i++) {
-      log.overdue(session(i), "redis-cluster:a", 5_000_000_000L);
+      log.unanswered("Gone.", session(i), "redis-cluster:a", 3, 5_000_000_000L);
     }
-    log.overdue(session(23), "redis-cluster:b", 5_000_000_000L);
+    log.unanswered("Gone.", session(23), "redis-cluster:b", 3, 5_000_000_000L);
     assertThat(lines)
         .hasSize(2)
-        .allMatch(line -> line.startsWith("warn: Renewal of session AAAAAAAAAAA"))
-        .allMatch(line -> line.endsWith("lost in 5000 ms unless it succeeds."));
+        .allMatch(line -> line.startsWith("warn: Gone. Leases of session AAAAAAAAAAA"))
+        .allMatch(line -> line.endsWith(": 3; the first is lost in 5s unless the store answers."));
     lines.clear();
     aSecondPasses();
     assertThat(lines)
-        .containsExactly("warn: Renewal of 21 more sessions in store redis-cluster:a is overdue.");
+        .containsExactly("warn: The same is true of 21 more sessions in store redis-cluster:a.");
     lines.clear();
-    log.recovered(session(1), "redis-cluster:a");
-    log.overdue(session(1), "redis-cluster:a", 1);
+    log.answeredAgain("redis-cluster:a", 1, 3);
+    log.unanswered("Gone.", session(1), "redis-cluster:a", 3, 1);
     assertThat(lines).hasSize(2);
     aSecondPasses();
     assertThat(lines).as("nobody has followed").hasSize(2);
@@ -89,9 +94,9 @@ class SessionLogTest {
   @Test
   void givenStoreWithoutParts_thenEachIsTold_andNoTimerIsSet() {
     SessionLog log = log(1);
-    log.overdue(session(1), "redis:a", 1);
-    log.overdue(session(1), "redis:a", 1);
-    log.recovered(session(1), "redis:a");
+    log.unanswered("Gone.", session(1), "redis:a", 0, 1);
+    log.unanswered("Gone.", session(1), "redis:a", 0, 1);
+    log.answeredAgain("redis:a", 1, 0);
     assertThat(lines).hasSize(3);
     assertThat(later).isEmpty();
   }

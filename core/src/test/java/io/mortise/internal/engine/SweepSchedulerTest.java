@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.ClientLabel;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -52,7 +54,7 @@ class SweepSchedulerTest {
     private final String name;
 
     RecordingStore(String name) {
-      super(new MemStore());
+      super(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));
       this.name = name;
     }
 

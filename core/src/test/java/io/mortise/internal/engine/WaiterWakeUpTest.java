@@ -6,6 +6,8 @@ import io.mortise.Lease;
 import io.mortise.LockOptions;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.table.MemStore;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -26,7 +28,7 @@ class WaiterWakeUpTest {
     private final Thread holder = Thread.currentThread();
 
     CallerDrivenStore() {
-      super(new MemStore());
+      super(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));
     }
 
     @Override
@@ -62,7 +64,7 @@ class WaiterWakeUpTest {
   @Test
   void givenFairWaiterBehindOneThatIsNot_whenTheLockIsPassed_thenNobodyPassesThem()
       throws Exception {
-    try (EngineClient client = TestClient.on(new MemStore())) {
+    try (EngineClient client = TestClient.on(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM))) {
       for (int i = 0; i < 200; i++) {
         Lease first = client.lock("mixed").acquire();
         CompletableFuture<Lease> second = waiting(client, LockOptions.DEFAULTS);

@@ -5,6 +5,7 @@ import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.EndpointResolver;
 import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,6 +45,7 @@ public final class ClusterNodes implements AutoCloseable {
 
   private final List<Endpoint> seeds;
   private final ScheduledExecutorService timer;
+  private final Ticker ticker;
   private final Duration stuck;
   private final Runnable reconnected;
   private final Map<String, NodeConnections> nodeConnectionses = new ConcurrentHashMap<>();
@@ -82,10 +84,15 @@ public final class ClusterNodes implements AutoCloseable {
    * @throws IOException if none answers
    */
   public ClusterNodes(
-      List<Endpoint> seeds, ScheduledExecutorService timer, Duration stuck, Runnable reconnected)
+      List<Endpoint> seeds,
+      ScheduledExecutorService timer,
+      Ticker ticker,
+      Duration stuck,
+      Runnable reconnected)
       throws IOException {
     this.seeds = List.copyOf(seeds);
     this.timer = timer;
+    this.ticker = ticker;
     this.stuck = stuck;
     this.reconnected = reconnected;
     this.told = ask();
@@ -124,9 +131,19 @@ public final class ClusterNodes implements AutoCloseable {
     EndpointResolver there = EndpointResolver.fixed(node);
     return new NodeConnections(
         DirectTransport.connecting(
-            there, "mortise-redis-operations-" + node.port(), timer, stuck, this::reconnected),
+            there,
+            "mortise-redis-operations-" + node.port(),
+            timer,
+            ticker,
+            stuck,
+            this::reconnected),
         DirectTransport.connecting(
-            there, "mortise-redis-renewals-" + node.port(), timer, stuck, this::reconnected));
+            there,
+            "mortise-redis-renewals-" + node.port(),
+            timer,
+            ticker,
+            stuck,
+            this::reconnected));
   }
 
   private void reconnected() {
@@ -234,7 +251,8 @@ public final class ClusterNodes implements AutoCloseable {
     NodeTopology best = null;
     List<Throwable> failures = new ArrayList<>();
     for (Endpoint node : nodes.values()) {
-      try (BlockingConnection blockingConnection = BlockingConnection.to(node.within(PATIENCE))) {
+      try (BlockingConnection blockingConnection =
+          BlockingConnection.to(node.within(PATIENCE), ticker)) {
         String info = String.valueOf(blockingConnection.ask("CLUSTER", "INFO"));
         Object slots = blockingConnection.ask("CLUSTER", "SLOTS");
         NodeTopology nodeTopology =

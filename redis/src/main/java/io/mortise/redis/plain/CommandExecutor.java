@@ -5,6 +5,7 @@ import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.spi.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -87,7 +88,7 @@ final class CommandExecutor {
   private StoreUnavailableException unavailable(Throwable cause) {
     String reason = cause.getMessage();
     if (cause instanceof TimeoutException) {
-      reason = "no answer within " + timeout.toMillis() + " ms";
+      reason = "no answer within " + DurationText.format(timeout);
     } else if (reason == null) {
       reason = cause.getClass().getSimpleName();
     }

@@ -3,6 +3,7 @@ package io.mortise.redis.plain;
 import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,6 +21,7 @@ final class KeyWaiters {
   private static final int MOST = 1_000;
 
   private final KeyspaceListener watch;
+  private final Ticker ticker;
   private final Consumer<SessionNotification> hints;
   private final Map<AttemptId, KeyWaiter> keyWaiters = new ConcurrentHashMap<>();
   private volatile boolean closed;
@@ -27,13 +29,14 @@ final class KeyWaiters {
   private static final class KeyWaiter {
     final String key;
     final Runnable told;
-    volatile long asked = System.nanoTime();
+    volatile long asked;
     private final ReentrantLock guard = new ReentrantLock();
     private boolean watched;
     private boolean over;
 
-    KeyWaiter(String key, Runnable told) {
+    KeyWaiter(String key, long asked, Runnable told) {
       this.key = key;
+      this.asked = asked;
       this.told = told;
     }
 
@@ -63,8 +66,9 @@ final class KeyWaiters {
     }
   }
 
-  KeyWaiters(KeyspaceListener watch, Consumer<SessionNotification> hints) {
+  KeyWaiters(KeyspaceListener watch, Ticker ticker, Consumer<SessionNotification> hints) {
     this.watch = watch;
+    this.ticker = ticker;
     this.hints = hints;
   }
 
@@ -74,11 +78,12 @@ final class KeyWaiters {
     }
     KeyWaiter keyWaiter = keyWaiters.get(attempt);
     if (keyWaiter != null) {
-      keyWaiter.asked = System.nanoTime();
+      keyWaiter.asked = ticker.nanos();
       keyWaiter.watch(watch);
     } else if (keyWaiters.size() < MOST) {
       SessionNotification sessionNotification = new SessionNotification.MayBeFree(name, attempt);
-      keyWaiters.put(attempt, new KeyWaiter(key, () -> hints.accept(sessionNotification)));
+      keyWaiters.put(
+          attempt, new KeyWaiter(key, ticker.nanos(), () -> hints.accept(sessionNotification)));
     }
   }
 
@@ -93,7 +98,7 @@ final class KeyWaiters {
   }
 
   void sweep(Duration ttl) {
-    long oldest = System.nanoTime() - ttl.toNanos() - 1_000_000_000;
+    long oldest = ticker.nanos() - ttl.toNanos() - 1_000_000_000;
     keyWaiters.forEach(
         (attempt, keyWaiter) -> {
           if (keyWaiter.asked - oldest < 0) {

@@ -2,6 +2,7 @@ package io.mortise.redis.plain;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.redis.plain.CommandExecutor.CommandFailure;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
@@ -11,6 +12,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,6 +50,7 @@ final class PlainSession implements StoreSession {
   private static final int CHUNK = 100;
 
   private final PlainStore store;
+  private final Ticker ticker;
   private final SessionSpec spec;
   private final String ttlMillis;
   private final KeyWaiters waiting;
@@ -76,11 +79,13 @@ final class PlainSession implements StoreSession {
     }
   }
 
-  PlainSession(PlainStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
+  PlainSession(
+      PlainStore store, Ticker ticker, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;
+    this.ticker = ticker;
     this.spec = spec;
     this.ttlMillis = Long.toString(spec.ttl().toMillis());
-    this.waiting = new KeyWaiters(store.watch(), hints);
+    this.waiting = new KeyWaiters(store.watch(), ticker, hints);
   }
 
   @Override
@@ -108,16 +113,13 @@ final class PlainSession implements StoreSession {
   private Reply.@Nullable Refused gone(Request request) {
     beats.lock();
     try {
-      if (!closed && created && validUntil - System.nanoTime() > 0) {
+      if (!closed && created && validUntil - ticker.nanos() > 0) {
         return null;
       }
     } finally {
       beats.unlock();
     }
-    return new Reply.Refused(
-        request.attempt(),
-        Reply.RefusalReason.SESSION_GONE,
-        "Session '" + spec.id() + "' is not open (store=" + store + ").");
+    return Refusals.sessionGone(request.attempt());
   }
 
   private void acquire(Request.Acquire request, Consumer<Reply> sink) {
@@ -276,21 +278,17 @@ final class PlainSession implements StoreSession {
                   } else if (extended) {
                     sink.accept(new Reply.Granted(request.attempt(), 0, 1, true, null));
                   } else {
-                    sink.accept(
-                        new Reply.Refused(
-                            request.attempt(),
-                            Reply.RefusalReason.NOT_HELD,
-                            "Lock '" + request.name() + "' is not held by this attempt."));
+                    sink.accept(Refusals.notHeld(request.attempt(), request.name()));
                   }
                 });
   }
 
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-    long sent = System.nanoTime();
-    String lost = refusal(previous, next, sent);
+    long sent = ticker.nanos();
+    Renewal.Lost lost = refusal(previous, next, sent);
     if (lost != null) {
-      return CompletableFuture.completedFuture(new Renewal.Lost(lost));
+      return CompletableFuture.completedFuture(lost);
     }
     seen.forEach(holdEnded::remove);
     waiting.sweep(spec.ttl());
@@ -330,17 +328,17 @@ final class PlainSession implements StoreSession {
   }
 
   /** Why the session is lost; null if it may be renewed. A clone of the process is not noticed. */
-  private @Nullable String refusal(long previous, long next, long now) {
+  private Renewal.@Nullable Lost refusal(long previous, long next, long now) {
     beats.lock();
     try {
       if (closed) {
-        return "the session was closed";
+        return Refusals.SESSION_CLOSED;
       } else if (!created && previous != 0) {
-        return "the session was not opened here";
+        return new Renewal.Lost("the session was not opened here");
       } else if (created && previous != beat && next != beat) {
-        return "another renews the same session";
+        return Refusals.RENEWED_BY_ANOTHER;
       } else if (created && validUntil - now <= 0) {
-        return "its holds have expired in the store";
+        return new Renewal.Lost("its holds have expired in the store");
       }
       return null;
     } finally {

@@ -20,10 +20,12 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -45,6 +47,7 @@ public final class PlainStore implements LockStore {
   private final RedisTransport ops;
   private final RedisTransport control;
   private final Runnable closing;
+  private final Ticker ticker;
   private final PlainOptions options;
   private final StoreProfile profile;
   private final CommandExecutor requests;
@@ -67,10 +70,12 @@ public final class PlainStore implements LockStore {
       Runnable closing,
       PlainOptions options,
       int database,
-      String display) {
+      String display,
+      Ticker ticker) {
     this.ops = ops;
     this.control = control;
     this.closing = closing;
+    this.ticker = ticker;
     this.options = options;
     this.profile = new StoreProfile(display, Set.of(), options.timeout(), MIN_TTL, EXPIRY_LAG);
     this.requests = new CommandExecutor(ops, options.timeout(), display);
@@ -100,7 +105,7 @@ public final class PlainStore implements LockStore {
 
   /** Asks by doing: versions of servers that are like Redis say little. */
   private CompareAndDelete probe() {
-    String nobody = options.prefix() + "mortise:probe:" + System.nanoTime();
+    String nobody = options.prefix() + "mortise:probe:" + UUID.randomUUID();
     for (CompareAndDelete way : List.of(CompareAndDelete.DELEX, CompareAndDelete.DELIFEQ)) {
       if (answers(KeyLayout.STRING.release(nobody, "x", way))) {
         return way;
@@ -164,7 +169,7 @@ public final class PlainStore implements LockStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    return new PlainSession(this, spec, hints);
+    return new PlainSession(this, ticker, spec, hints);
   }
 
   /** Who has a lock; empty if nobody has it. Two commands that travel together. */

@@ -5,6 +5,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -47,12 +48,12 @@ public record ShardList(
     }
 
     /** How long the name is shut yet on the server of this id; zero if it is not. */
-    Duration left(LockName name, String id) {
+    Duration left(LockName name, String id, Ticker ticker) {
       RendezvousHash before = former;
       if (before == null) {
         return Duration.ZERO;
       }
-      long left = until - System.nanoTime();
+      long left = until - ticker.nanos();
       return left <= 0 || formerIds.get(before.of(name)).equals(id)
           ? Duration.ZERO
           : Duration.ofNanos(left);
@@ -65,7 +66,7 @@ public record ShardList(
    * @throws StoreUnavailableException if the server does not answer
    * @throws StoreUnfitException if it has another list, and that may not be replaced
    */
-  ShardMigration check(RedisTransport control, String display) {
+  ShardMigration check(RedisTransport control, String display, Ticker ticker) {
     Object answer;
     try {
       answer =
@@ -101,8 +102,7 @@ public record ShardList(
     return left <= 0
         ? ShardMigration.NOTHING
         : new ShardMigration(
-            Arrays.asList(former.split(",")),
-            System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(left));
+            Arrays.asList(former.split(",")), ticker.nanos() + TimeUnit.MILLISECONDS.toNanos(left));
   }
 
   private static StoreUnavailableException unavailable(String display, Throwable cause) {

@@ -19,6 +19,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -45,6 +46,7 @@ final class ShardStore implements LockStore {
   private final Shard shard;
   private final ShardList list;
   private final StoreProfile profile;
+  private final Ticker ticker;
   private final ScheduledExecutorService reconnecting;
 
   /** Store and moving names, or why there are none. */
@@ -56,7 +58,11 @@ final class ShardStore implements LockStore {
       @Nullable LockStore store, ShardMigration moving, @Nullable RuntimeException failure) {}
 
   ShardStore(
-      Shard shard, ShardList list, StoreProfile profile, ScheduledExecutorService reconnecting) {
+      Shard shard,
+      ShardList list,
+      StoreProfile profile,
+      Ticker ticker,
+      ScheduledExecutorService reconnecting) {
     this.shard = shard;
     this.list = list;
     this.profile =
@@ -66,6 +72,7 @@ final class ShardStore implements LockStore {
             profile.maxInFlight(),
             profile.minTtl(),
             profile.expiryLag());
+    this.ticker = ticker;
     this.reconnecting = reconnecting;
     this.shardState =
         new ShardState(
@@ -80,7 +87,7 @@ final class ShardStore implements LockStore {
     Shard.ConnectedShard connectedShard = null;
     try {
       connectedShard = shard.connector().connect();
-      ShardMigration moving = list.check(connectedShard.control(), shard.display());
+      ShardMigration moving = list.check(connectedShard.control(), shard.display(), ticker);
       shardState = new ShardState(connectedShard.store(), moving, null);
       if (closed) {
         connectedShard.store().close();
@@ -211,6 +218,7 @@ final class ShardStore implements LockStore {
     private final ReentrantLock guard = new ReentrantLock();
     private volatile @Nullable StoreSession opened;
     private @Nullable Runnable doubt;
+    private @Nullable Consumer<String> lost;
 
     ShardSession(SessionSpec spec, Consumer<SessionNotification> hints) {
       this.spec = spec;
@@ -230,6 +238,9 @@ final class ShardStore implements LockStore {
           session = store.open(spec, hints);
           if (doubt != null) {
             session.onSuspectedRestart(doubt);
+          }
+          if (lost != null) {
+            session.onConnectionLost(lost);
           }
           opened = session;
         }
@@ -273,7 +284,7 @@ final class ShardStore implements LockStore {
     private @Nullable Reply onTheMove(Request request) {
       Duration left =
           request instanceof Request.Acquire
-              ? shardState.moving().left(request.name(), shard.id())
+              ? shardState.moving().left(request.name(), shard.id(), ticker)
               : Duration.ZERO;
       return left.isZero()
           ? null
@@ -307,6 +318,20 @@ final class ShardStore implements LockStore {
         StoreSession session = opened;
         if (session != null) {
           session.onSuspectedRestart(renewNow);
+        }
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    @Override
+    public void onConnectionLost(Consumer<String> lost) {
+      guard.lock();
+      try {
+        this.lost = lost;
+        StoreSession session = opened;
+        if (session != null) {
+          session.onConnectionLost(lost);
         }
       } finally {
         guard.unlock();

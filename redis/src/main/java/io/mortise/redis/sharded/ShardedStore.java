@@ -7,6 +7,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
+import io.mortise.spi.Ticker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -39,7 +40,7 @@ public final class ShardedStore implements PartitionedStore {
    * @throws StoreUnavailableException if none can be reached
    * @throws StoreUnfitException if one must not be used, or has another list of servers
    */
-  public ShardedStore(List<Shard> shards, ShardList list, StoreProfile profile) {
+  public ShardedStore(List<Shard> shards, ShardList list, StoreProfile profile, Ticker ticker) {
     this.profile = profile;
     this.rendezvousHash = new RendezvousHash(shards.stream().map(Shard::id).toList());
     this.reconnecting =
@@ -50,7 +51,9 @@ public final class ShardedStore implements PartitionedStore {
               return thread;
             });
     this.shardStores =
-        shards.stream().map(shard -> new ShardStore(shard, list, profile, reconnecting)).toList();
+        shards.stream()
+            .map(shard -> new ShardStore(shard, list, profile, ticker, reconnecting))
+            .toList();
     try {
       connectAll();
     } catch (RuntimeException e) {

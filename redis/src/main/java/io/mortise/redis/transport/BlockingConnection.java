@@ -1,5 +1,6 @@
 package io.mortise.redis.transport;
 
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +18,8 @@ public final class BlockingConnection implements AutoCloseable {
    * @throws ErrorReplyException if the server refuses
    * @throws IOException if it cannot be reached
    */
-  public static BlockingConnection to(Endpoint endpoint) throws IOException {
-    RespConnection respConnection = new RespConnection(endpoint);
+  public static BlockingConnection to(Endpoint endpoint, Ticker ticker) throws IOException {
+    RespConnection respConnection = new RespConnection(endpoint, ticker);
     try {
       respConnection.open();
       return new BlockingConnection(respConnection);

@@ -4,6 +4,8 @@ import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.redis.transport.RespConnection.ReplicaWait;
 import io.mortise.redis.transport.RespReader.ProtocolException;
 import io.mortise.redis.transport.RespReader.PushMessage;
+import io.mortise.spi.DurationText;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
@@ -48,6 +50,7 @@ public final class DirectTransport implements RedisTransport {
 
   private final EndpointResolver endpointResolver;
   private final ScheduledExecutorService timer;
+  private final Ticker ticker;
   private final long stuckNanos;
   private final Thread reader;
   private final ReadOwnership readOwnership;
@@ -62,7 +65,7 @@ public final class DirectTransport implements RedisTransport {
   /** What subscriptions were refused with on this connection and the log has. */
   private final Set<String> refusals = ConcurrentHashMap.newKeySet();
 
-  private final Runnable reconnected;
+  private final TransportListener listener;
 
   /** Held while a command is written; the order of commands on the connection. */
   private final ReentrantLock writing = new ReentrantLock();
@@ -84,14 +87,10 @@ public final class DirectTransport implements RedisTransport {
    * @param warned whether the log has it
    */
   private record Outage(long since, String reason, boolean warned) {
-    long nanos() {
-      return System.nanoTime() - since;
-    }
-
-    @Override
-    public String toString() {
-      return "There has been no connection for %.1f s: %s."
-          .formatted(nanos() / 1e9, reason.replaceFirst("\\.+$", ""));
+    String at(long now) {
+      return "There has been no connection for %s: %s."
+          .formatted(
+              DurationText.format(Duration.ofNanos(now - since)), reason.replaceFirst("\\.+$", ""));
     }
   }
 
@@ -99,15 +98,17 @@ public final class DirectTransport implements RedisTransport {
       EndpointResolver endpointResolver,
       String name,
       ScheduledExecutorService timer,
+      Ticker ticker,
       Duration stuck,
       @Nullable RespConnection first,
-      Runnable reconnected) {
+      TransportListener listener) {
     this.endpointResolver = endpointResolver;
     this.timer = timer;
+    this.ticker = ticker;
     this.stuckNanos = stuck.toNanos();
     this.latest = first;
     this.current = first;
-    this.reconnected = reconnected;
+    this.listener = listener;
     this.reader = new Thread(this::run, name);
     reader.setDaemon(true);
     this.readOwnership = new ReadOwnership(reader);
@@ -123,26 +124,28 @@ public final class DirectTransport implements RedisTransport {
    * @throws IOException if the server cannot be reached
    */
   public static DirectTransport connect(
-      Endpoint endpoint, String name, ScheduledExecutorService timer, Duration stuck)
+      Endpoint endpoint, String name, ScheduledExecutorService timer, Ticker ticker, Duration stuck)
       throws IOException {
-    return connect(EndpointResolver.fixed(endpoint), name, timer, stuck, () -> {});
+    return connect(EndpointResolver.fixed(endpoint), name, timer, ticker, stuck, () -> {});
   }
 
   /**
-   * As {@link #connect(Endpoint, String, ScheduledExecutorService, Duration)}, to wherever that is.
+   * As {@link #connect(Endpoint, String, ScheduledExecutorService, Ticker, Duration)}, to wherever
+   * that is.
    *
-   * @param reconnected called when the connection was made anew, on the thread that reads; must be
-   *     fast
+   * @param listener learns what becomes of the connection
    */
   public static DirectTransport connect(
       EndpointResolver endpointResolver,
       String name,
       ScheduledExecutorService timer,
+      Ticker ticker,
       Duration stuck,
-      Runnable reconnected)
+      TransportListener listener)
       throws IOException {
-    RespConnection first = open(endpointResolver);
-    return new DirectTransport(endpointResolver, name, timer, stuck, first, reconnected).started();
+    RespConnection first = open(endpointResolver, ticker);
+    return new DirectTransport(endpointResolver, name, timer, ticker, stuck, first, listener)
+        .started();
   }
 
   /** A wire without a connection yet: it makes one by itself, as it does after one broke. */
@@ -150,9 +153,11 @@ public final class DirectTransport implements RedisTransport {
       EndpointResolver endpointResolver,
       String name,
       ScheduledExecutorService timer,
+      Ticker ticker,
       Duration stuck,
-      Runnable reconnected) {
-    return new DirectTransport(endpointResolver, name, timer, stuck, null, reconnected).started();
+      TransportListener listener) {
+    return new DirectTransport(endpointResolver, name, timer, ticker, stuck, null, listener)
+        .started();
   }
 
   private DirectTransport started() {
@@ -161,8 +166,9 @@ public final class DirectTransport implements RedisTransport {
     return this;
   }
 
-  private static RespConnection open(EndpointResolver endpointResolver) throws IOException {
-    return open(endpointResolver, new RespConnection(endpointResolver.resolve()));
+  private static RespConnection open(EndpointResolver endpointResolver, Ticker ticker)
+      throws IOException {
+    return open(endpointResolver, new RespConnection(endpointResolver.resolve(), ticker));
   }
 
   private static RespConnection open(
@@ -208,7 +214,7 @@ public final class DirectTransport implements RedisTransport {
   @Override
   public String outageReason() {
     Outage now = outage;
-    return now == null ? "There is no connection." : now.toString();
+    return now == null ? "There is no connection." : now.at(ticker.nanos());
   }
 
   @Override
@@ -487,9 +493,9 @@ public final class DirectTransport implements RedisTransport {
     int failures = 0;
     while (!closed) {
       if (respConnection != null) {
-        long since = System.nanoTime();
+        long since = ticker.nanos();
         drop(respConnection, readUntilBroken(respConnection));
-        failures = System.nanoTime() - since > STEADY_NANOS ? 0 : failures + 1;
+        failures = ticker.nanos() - since > STEADY_NANOS ? 0 : failures + 1;
       }
       if (pause(failures)) {
         return;
@@ -550,7 +556,7 @@ public final class DirectTransport implements RedisTransport {
       // The slot of the channel has moved. It may be back before anybody has looked where it is.
       subscriptions.ended(ended);
       resubscriber.after(Resubscriber.SOON);
-      reconnected.run();
+      listener.reconnected();
     } else if (Subscriptions.isAnswer(pushMessage)) {
       throw new ProtocolException("a subscription that nobody asked for");
     }
@@ -580,6 +586,11 @@ public final class DirectTransport implements RedisTransport {
   /** Takes a broken connection out of use, and fails what waits on it. */
   private void drop(RespConnection respConnection, Throwable why) {
     respConnection.kill();
+    boolean isFirst = outage == null;
+    if (isFirst) {
+      // Before the connection is gone: who finds none wants to know why.
+      outage = new Outage(ticker.nanos(), "the last one broke: " + reason(why), false);
+    }
     writing.lock();
     try {
       current = null;
@@ -591,8 +602,8 @@ public final class DirectTransport implements RedisTransport {
     if (!closed) {
       log.debug("Lost the connection to Redis at {}", respConnection.endpoint(), why);
     }
-    if (outage == null) {
-      outage = new Outage(System.nanoTime(), "the last one broke: " + reason(why), false);
+    if (isFirst && !closed) {
+      listener.connectionLost(reason(why));
     }
     IOException cause = new IOException("The connection broke: " + why, why);
     for (PendingCommand lost = respConnection.waiting.poll();
@@ -619,7 +630,7 @@ public final class DirectTransport implements RedisTransport {
   private @Nullable RespConnection connectAnew(int failures) {
     RespConnection respConnection = null;
     try {
-      respConnection = new RespConnection(endpointResolver.resolve());
+      respConnection = new RespConnection(endpointResolver.resolve(), ticker);
       latest = respConnection;
       if (closed) {
         return null;
@@ -639,12 +650,12 @@ public final class DirectTransport implements RedisTransport {
       outage = null;
       if (before != null && before.warned()) {
         log.info(
-            "Connected to Redis at {} again after {} ms.",
+            "Connected to Redis at {} again after {}.",
             respConnection.endpoint(),
-            TimeUnit.NANOSECONDS.toMillis(before.nanos()));
+            DurationText.format(Duration.ofNanos(ticker.nanos() - before.since())));
       }
       log.debug("Connected to Redis at {} again, try {}", respConnection.endpoint(), failures + 1);
-      reconnected.run();
+      listener.reconnected();
       return respConnection;
     } catch (IOException | RuntimeException | Error e) {
       // As while reading: whatever it is, this thread must go on.
@@ -663,19 +674,20 @@ public final class DirectTransport implements RedisTransport {
   private void failed(Throwable failure) {
     String reason = reason(failure);
     Outage before = outage;
-    long since = before == null ? System.nanoTime() : before.since();
+    long nanos = ticker.nanos();
+    long since = before == null ? nanos : before.since();
     boolean warned = before != null && before.warned() && before.reason().equals(reason);
     Outage now = new Outage(since, reason, warned);
     boolean refused =
         failure instanceof ErrorReplyException
             || failure instanceof SSLException
+            || failure instanceof TlsMismatchException
             || failure instanceof NotTheMasterException;
-    if (refused && !warned && now.nanos() > REFUSED_NANOS && !closed) {
+    if (refused && !warned && nanos - since > REFUSED_NANOS && !closed) {
       log.warn(
-          "Cannot reconnect to Redis at {} for {} ms: {}. Mend the cause; the client goes on"
-              + " trying.",
+          "Cannot reconnect to Redis at {} for {}: {}. Mend the cause; the client goes on trying.",
           endpointResolver,
-          TimeUnit.NANOSECONDS.toMillis(now.nanos()),
+          DurationText.format(Duration.ofNanos(nanos - since)),
           reason);
       now = new Outage(since, reason, true);
     }

@@ -25,7 +25,7 @@ public record Endpoint(
     @Nullable Path trusted,
     Duration timeout) {
   /** What the server shows of us in CLIENT LIST. */
-  static final String CLIENT_NAME = "mortise";
+  public static final String CLIENT_NAME = "mortise";
 
   /** The same way in, elsewhere. */
   public Endpoint at(String otherHost, int otherPort) {

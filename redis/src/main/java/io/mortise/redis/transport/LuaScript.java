@@ -20,12 +20,18 @@ public record LuaScript(String text, String sha) {
       if (resource == null) {
         throw new IllegalStateException("Resource '" + file + "' is missing in the redis module.");
       }
-      byte[] bytes = resource.readAllBytes();
-      return new LuaScript(
-          new String(bytes, StandardCharsets.UTF_8),
-          HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes)));
+      return of(new String(resource.readAllBytes(), StandardCharsets.UTF_8));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The script of that text. */
+  public static LuaScript of(String text) {
+    try {
+      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+      return new LuaScript(
+          text, HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes)));
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("This JVM has no SHA-1, by which Redis names scripts.", e);
     }

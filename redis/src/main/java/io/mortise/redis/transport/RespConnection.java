@@ -1,19 +1,27 @@
 package io.mortise.redis.transport;
 
+import io.mortise.spi.DurationText;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +31,15 @@ import org.jspecify.annotations.Nullable;
  * at a time writes, anybody may {@link #kill()}.
  */
 final class RespConnection {
+  /** What answers of a TLS server begin with. */
+  private static final int TLS_ALERT = 0x15;
+
+  private static final int TLS_HANDSHAKE = 0x16;
+
+  private static final int PROBE_MILLIS = 1_000;
+
   private final Endpoint endpoint;
+  private final Ticker ticker;
   private final RespWriter writer = new RespWriter();
 
   /** Commands that were written and not answered, in order. */
@@ -92,8 +108,9 @@ final class RespConnection {
     }
   }
 
-  RespConnection(Endpoint endpoint) {
+  RespConnection(Endpoint endpoint, Ticker ticker) {
     this.endpoint = endpoint;
+    this.ticker = ticker;
   }
 
   /**
@@ -139,10 +156,12 @@ final class RespConnection {
                 limit.toNanos(), TimeUnit.NANOSECONDS, Runnable::run));
     try {
       return socketAction.run();
+    } catch (TlsMismatchException e) {
+      throw e;
     } catch (IOException e) {
       if (over.get()) {
         SocketTimeoutException late =
-            new SocketTimeoutException("No whole answer within " + limit.toMillis() + " ms");
+            new SocketTimeoutException("No whole answer within " + DurationText.format(limit));
         late.addSuppressed(e);
         throw late;
       }
@@ -182,8 +201,29 @@ final class RespConnection {
     // Without this, any certificate of a trusted authority would do, whomever it is for.
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     tls.setSSLParameters(parameters);
-    tls.startHandshake();
+    try {
+      tls.startHandshake();
+    } catch (IOException e) {
+      if (speaksPlainly()) {
+        throw new TlsMismatchException(
+            "The server does not speak TLS there. Leave out the second s of rediss in the store URL,"
+                + " or give its TLS port",
+            e);
+      }
+      throw e;
+    }
     return tls;
+  }
+
+  /** Whether the server answers without TLS: then it took the handshake for a command. */
+  private boolean speaksPlainly() {
+    try {
+      int first = firstByteAfter("PING\r\n".getBytes(StandardCharsets.US_ASCII));
+      // PONG, or an error: a password is missing.
+      return first == '+' || first == '-';
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   private void greet(RespReader reader) throws IOException {
@@ -194,13 +234,53 @@ final class RespConnection {
       hello.addAll(List.of("AUTH", user == null ? "default" : user, password));
     }
     hello.addAll(List.of("SETNAME", Endpoint.CLIENT_NAME));
-    Object greeting = answer(reader, hello.toArray(String[]::new));
+    Object greeting = greeting(reader, hello.toArray(String[]::new));
     if (greeting instanceof List<?> fields) {
       int at = fields.indexOf("role");
       role = at < 0 ? "" : String.valueOf(fields.get(at + 1));
     }
     if (endpoint.database() != 0) {
       answer(reader, "SELECT", Integer.toString(endpoint.database()));
+    }
+  }
+
+  private @Nullable Object greeting(RespReader reader, String... hello) throws IOException {
+    try {
+      return answer(reader, hello);
+    } catch (SocketTimeoutException e) {
+      throw e;
+    } catch (IOException e) {
+      if (!endpoint.tls() && speaksTls()) {
+        throw new TlsMismatchException(
+            "The server speaks TLS there. Write rediss instead of redis in the store URL, or give its"
+                + " port without TLS",
+            e);
+      }
+      throw e;
+    }
+  }
+
+  /** Whether the server answers a TLS handshake: then it took the greeting for a broken one. */
+  private boolean speaksTls() {
+    try {
+      SSLEngine client = SSLContext.getDefault().createSSLEngine();
+      client.setUseClientMode(true);
+      ByteBuffer hello = ByteBuffer.allocate(client.getSession().getPacketBufferSize());
+      client.wrap(ByteBuffer.allocate(0), hello);
+      int first = firstByteAfter(Arrays.copyOf(hello.array(), hello.position()));
+      return first == TLS_HANDSHAKE || first == TLS_ALERT;
+    } catch (IOException | GeneralSecurityException e) {
+      return false;
+    }
+  }
+
+  /** On a connection of its own. */
+  private int firstByteAfter(byte[] sent) throws IOException {
+    try (Socket probe = new Socket()) {
+      probe.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), PROBE_MILLIS);
+      probe.setSoTimeout(PROBE_MILLIS);
+      probe.getOutputStream().write(sent);
+      return probe.getInputStream().read();
     }
   }
 
@@ -251,7 +331,7 @@ final class RespConnection {
       throw new IOException("There is no connection yet.");
     }
     writer.command(words);
-    writingSince = System.nanoTime() | 1;
+    writingSince = ticker.nanos() | 1;
     writer.sendTo(to);
     writingSince = 0;
   }
@@ -294,7 +374,7 @@ final class RespConnection {
   /** Whether a write has been going on for longer than that. */
   boolean isStuck(long nanos) {
     long since = writingSince;
-    return since != 0 && System.nanoTime() - since > nanos;
+    return since != 0 && ticker.nanos() - since > nanos;
   }
 
   /** Ends reads and writes at once, with an exception for who waits in them. */

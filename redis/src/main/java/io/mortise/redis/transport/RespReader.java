@@ -130,8 +130,7 @@ final class RespReader {
           count(1);
           list(2, depth);
         }
-        default ->
-            throw new ProtocolException("an answer of type 0x" + Integer.toHexString(type & 0xff));
+        default -> throw new ProtocolException("an answer that begins with byte " + (type & 0xff));
       }
     }
   }

@@ -8,26 +8,28 @@ import java.util.concurrent.ConcurrentHashMap;
  * Has a wire ask again, after a while, for the subscriptions that its server does not have. What is
  * refused together is asked for together: at most one round for each delay is due. Thread-safe.
  */
-final class Resubscriber {
+public final class Resubscriber {
   /** After a refusal that passes at once, or where the server has ended a subscription. */
   static final Duration SOON = Duration.ofMillis(100);
 
   /** Where the server is busy with itself, or does not say why. */
-  static final Duration LATER = Duration.ofSeconds(1);
+  public static final Duration LATER = Duration.ofSeconds(1);
 
   /** Where somebody has to change something first. */
-  static final Duration MUCH_LATER = Duration.ofMinutes(1);
+  public static final Duration MUCH_LATER = Duration.ofMinutes(1);
 
   private final RedisTransport transport;
   private final Runnable subscribeAgain;
   private final Set<Duration> due = ConcurrentHashMap.newKeySet();
 
-  Resubscriber(RedisTransport transport, Runnable subscribeAgain) {
+  /** Of one wire. */
+  public Resubscriber(RedisTransport transport, Runnable subscribeAgain) {
     this.transport = transport;
     this.subscribeAgain = subscribeAgain;
   }
 
-  void after(Duration delay) {
+  /** Has it ask again after that time, unless it will anyway. */
+  public void after(Duration delay) {
     if (due.add(delay)) {
       transport.schedule(
           () -> {

@@ -1,5 +1,6 @@
 package io.mortise.redis.transport;
 
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -32,6 +33,7 @@ public final class SentinelListener implements AutoCloseable {
       List<Endpoint> sentinels,
       String name,
       ScheduledExecutorService timer,
+      Ticker ticker,
       Duration stuck,
       Consumer<String> told) {
     AtomicInteger next = new AtomicInteger();
@@ -40,6 +42,7 @@ public final class SentinelListener implements AutoCloseable {
             () -> sentinels.get(Math.floorMod(next.getAndIncrement(), sentinels.size())),
             "mortise-redis-sentinel",
             timer,
+            ticker,
             stuck,
             () -> {});
     transport.subscribe(

@@ -1,5 +1,6 @@
 package io.mortise.redis.transport;
 
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.Comparator;
@@ -32,6 +33,7 @@ public final class SentinelResolver implements EndpointResolver {
   private final List<Endpoint> sentinels;
   private final String name;
   private final Endpoint server;
+  private final Ticker ticker;
 
   /** How many times they were asked. */
   private final AtomicLong rounds = new AtomicLong();
@@ -56,10 +58,11 @@ public final class SentinelResolver implements EndpointResolver {
    * @param name what they call the set
    * @param server how to get into the master; its host and port do not matter
    */
-  public SentinelResolver(List<Endpoint> sentinels, String name, Endpoint server) {
+  public SentinelResolver(List<Endpoint> sentinels, String name, Endpoint server, Ticker ticker) {
     this.sentinels = List.copyOf(sentinels);
     this.name = name;
     this.server = server;
+    this.ticker = ticker;
   }
 
   /** What a Sentinel knows: after so many failovers the master is there. */
@@ -167,9 +170,9 @@ public final class SentinelResolver implements EndpointResolver {
   }
 
   /** Says whose password is wrong, for it is not that of the servers. */
-  private static BlockingConnection question(Endpoint sentinel) throws IOException {
+  private BlockingConnection question(Endpoint sentinel) throws IOException {
     try {
-      return BlockingConnection.to(sentinel);
+      return BlockingConnection.to(sentinel, ticker);
     } catch (ErrorReplyException e) {
       throw new ErrorReplyException(
           String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")

@@ -1,8 +1,8 @@
 /**
  * How commands travel to a Redis server and back. {@link io.mortise.redis.transport.RedisTransport}
  * is what the store needs; {@link io.mortise.redis.transport.DirectTransport} is made of a socket
- * and a thread, {@link io.mortise.redis.transport.LettuceTransport} of somebody's client. Not
- * exported.
+ * and a thread. Client libraries come by a {@link io.mortise.redis.transport.TransportProvider},
+ * each in an artifact of its own, to which alone this package is exported.
  */
 @NullMarked
 package io.mortise.redis.transport;

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.FakeServer;
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -62,7 +63,8 @@ class ClusterNodesTest {
     ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
     try (FakeServer server = FakeServer.start(this::answer);
         ClusterNodes nodes =
-            new ClusterNodes(List.of(endpoint(server)), timer, Duration.ofSeconds(3), () -> {})) {
+            new ClusterNodes(
+                List.of(endpoint(server)), timer, Ticker.SYSTEM, Duration.ofSeconds(3), () -> {})) {
       unserved.set(nodes.transport(LAST, ClusterNodes.ConnectionRole.OPERATIONS));
       nodes.lookSoon();
       Duration nothingNew = timeOfLooks();

@@ -14,6 +14,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -104,7 +105,8 @@ class CompareAndDeleteTest {
             () -> {},
             new PlainOptions(KeyLayout.STRING, "", Duration.ofSeconds(5)),
             0,
-            "test")) {
+            "test",
+            Ticker.SYSTEM)) {
       SessionId id = new SessionId("AAAAAAAAAAAA");
       StoreSession session =
           store.open(

@@ -3,6 +3,7 @@ package io.mortise.redis.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.spi.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,7 +52,7 @@ class SentinelResolverTest {
     }
     List<Endpoint> endpoints =
         sentinels.stream().map(one -> one.server.endpoint().within(PATIENCE)).toList();
-    master = new SentinelResolver(endpoints, "mymaster", endpoints.get(0));
+    master = new SentinelResolver(endpoints, "mymaster", endpoints.get(0), Ticker.SYSTEM);
   }
 
   @AfterEach

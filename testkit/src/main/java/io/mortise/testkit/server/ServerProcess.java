@@ -15,7 +15,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -300,8 +303,14 @@ final class ServerProcess implements AutoCloseable {
       children.forEach(ProcessHandle::destroyForcibly);
       try {
         running.waitFor(10, TimeUnit.SECONDS);
+        // Some keep memory or files of the server in use until they have ended.
+        CompletableFuture.allOf(
+                children.stream().map(ProcessHandle::onExit).toArray(CompletableFuture<?>[]::new))
+            .get(10, TimeUnit.SECONDS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
+      } catch (ExecutionException | TimeoutException e) {
+        throw new IllegalStateException("Children of " + name + " do not end.", e);
       }
     }
   }

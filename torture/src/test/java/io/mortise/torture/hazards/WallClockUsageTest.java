@@ -3,9 +3,11 @@ package io.mortise.torture.hazards;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockClient;
+import io.mortise.curator.CuratorStore;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.quorum.QuorumStore;
 import io.mortise.redis.RedisStore;
+import io.mortise.sql.SqlHelpers;
 import io.mortise.zookeeper.ZooKeeperStore;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
@@ -30,7 +32,9 @@ class WallClockUsageTest {
   private static final Map<String, Set<String>> TELLERS =
       Map.of(
           "java/lang/System", Set.of("currentTimeMillis"),
-          "java/time/Clock", Set.of("system", "systemUTC", "systemDefaultZone"),
+          "java/time/Clock",
+              Set.of("instant", "millis", "system", "systemUTC", "systemDefaultZone"),
+          "java/time/InstantSource", Set.of("instant", "millis", "system"),
           "java/time/Instant", Set.of("now"),
           "java/time/LocalDateTime", Set.of("now"),
           "java/time/OffsetDateTime", Set.of("now"),
@@ -52,21 +56,25 @@ class WallClockUsageTest {
         new Class<?>[] {
           LockClient.class,
           JdbcStore.class,
+          SqlHelpers.class,
           RedisStore.class,
           QuorumStore.class,
-          ZooKeeperStore.class
+          ZooKeeperStore.class,
+          CuratorStore.class
         }) {
       readers.addAll(readersBeside(module));
     }
 
     assertThat(readers)
         .containsExactlyInAnyOrder(
+            // The host's own, which the others are given.
+            "io/mortise/spi/WallClock",
             // Where tokens begin; from then on they run with the monotonic clock.
             "io/mortise/internal/table/MemStore",
-            "io/mortise/jdbc/HostClock",
+            "io/mortise/jdbc/dialect/HostClock",
             // How long ago somebody came, for people who look.
             "io/mortise/zookeeper/ZooKeeperInspector",
-            "io/mortise/zookeeper/curator/CuratorInspector");
+            "io/mortise/curator/CuratorInspector");
   }
 
   @Test

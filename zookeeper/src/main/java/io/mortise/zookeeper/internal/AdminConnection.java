@@ -2,6 +2,8 @@ package io.mortise.zookeeper.internal;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.spi.DurationText;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -47,6 +49,7 @@ public final class AdminConnection {
   private final String display;
   private final Duration timeout;
   private final Executor executor;
+  private final Ticker ticker;
   private volatile CompletableFuture<Void> probesEnd = CompletableFuture.completedFuture(null);
   private @Nullable PendingConnection present;
   private boolean closed;
@@ -59,11 +62,16 @@ public final class AdminConnection {
    * @param executor closes connections that nobody waits for
    */
   public AdminConnection(
-      ZooKeeperConnector zooKeeperConnector, String display, Duration timeout, Executor executor) {
+      ZooKeeperConnector zooKeeperConnector,
+      String display,
+      Duration timeout,
+      Executor executor,
+      Ticker ticker) {
     this.zooKeeperConnector = zooKeeperConnector;
     this.display = display;
     this.timeout = timeout;
     this.executor = executor;
+    this.ticker = ticker;
   }
 
   /** A handle, and when it is up. */
@@ -126,8 +134,8 @@ public final class AdminConnection {
       throw new StoreUnavailableException("Interrupted while connecting to '" + display + "'.", e);
     } catch (TimeoutException e) {
       throw new StoreUnavailableException(
-          "Cannot reach store '%s' within %d ms. Check its address, and that a majority of its servers is up."
-              .formatted(display, timeout.toMillis()),
+          "Cannot reach store '%s' within %s. Check its address, and that a majority of its servers is up."
+              .formatted(display, DurationText.format(timeout)),
           e);
     } catch (ExecutionException e) {
       throw unfit(e.getCause() == null ? "" : e.getCause().getMessage() + ".");
@@ -249,13 +257,13 @@ public final class AdminConnection {
    * @param mode of the nodes above it
    */
   public void prepare(String path, List<Op> initialNodes, List<ACL> acl, CreateMode mode) {
-    long end = System.nanoTime() + timeout.toNanos();
+    long end = ticker.nanos() + timeout.toNanos();
     Code code = tryToPrepare(path, initialNodes, acl, mode);
     while (isOutage(code)) {
-      if (System.nanoTime() - end > 0) {
+      if (ticker.nanos() - end > 0) {
         throw new StoreUnavailableException(
-            "Store '%s' was connected, but has not answered within %d ms: %s."
-                .formatted(display, timeout.toMillis(), code));
+            "Store '%s' was connected, but has not answered within %s: %s."
+                .formatted(display, DurationText.format(timeout), code));
       }
       // What is not connected any more may say so at once.
       LockSupport.parkNanos(PAUSE_NANOS);

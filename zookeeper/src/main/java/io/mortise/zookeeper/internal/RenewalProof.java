@@ -1,5 +1,7 @@
 package io.mortise.zookeeper.internal;
 
+import io.mortise.internal.storekit.OutboxLock;
+import io.mortise.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +19,7 @@ public final class RenewalProof {
 
   private final OutboxLock guard;
   private final DelayedTaskScheduler delayedTaskScheduler;
+  private final Ticker ticker;
   private final LeaderContactTracker leaderContactTracker;
   private final Duration wanted;
   private final long ttl;
@@ -30,9 +33,14 @@ public final class RenewalProof {
    * @param relay in how long the leader surely pings its followers: a tick
    */
   public RenewalProof(
-      OutboxLock guard, DelayedTaskScheduler delayedTaskScheduler, Duration relay, Duration ttl) {
+      OutboxLock guard,
+      DelayedTaskScheduler delayedTaskScheduler,
+      Ticker ticker,
+      Duration relay,
+      Duration ttl) {
     this.guard = guard;
     this.delayedTaskScheduler = delayedTaskScheduler;
+    this.ticker = ticker;
     this.leaderContactTracker = new LeaderContactTracker(relay.toNanos());
     this.wanted = session(relay, ttl);
     this.ttl = ttl.toNanos();
@@ -93,7 +101,7 @@ public final class RenewalProof {
       long sentAt,
       long connection,
       Consumer<Boolean> then) {
-    long now = System.nanoTime();
+    long now = ticker.nanos();
     leaderContactTracker.answered(sentAt, now, connection);
     ProofRequest question =
         new ProofRequest(zooKeeperConnection, sentAt, sentAt + ttl, now, connection, then);
@@ -182,7 +190,7 @@ public final class RenewalProof {
    * the question has its answer by then, from a renewal before: the next one needs this one.
    */
   private void later(ProofRequest question) {
-    long left = leaderContactTracker.relay() - (System.nanoTime() - question.answeredAt);
+    long left = leaderContactTracker.relay() - (ticker.nanos() - question.answeredAt);
     delayedTaskScheduler.in(
         Math.max(0, left),
         () -> guard.run(() -> read(question, () -> read(question, () -> conclude(question)))));
@@ -198,7 +206,7 @@ public final class RenewalProof {
       then.run();
       return;
     }
-    long sentAt = System.nanoTime();
+    long sentAt = ticker.nanos();
     question
         .zooKeeperConnection
         .client()
@@ -208,8 +216,7 @@ public final class RenewalProof {
                 guard.run(
                     () -> {
                       if (rc == 0 && question.isSame()) {
-                        leaderContactTracker.answered(
-                            sentAt, System.nanoTime(), question.connection);
+                        leaderContactTracker.answered(sentAt, ticker.nanos(), question.connection);
                         settle();
                         then.run();
                       } else {

@@ -28,6 +28,9 @@ public final class ZooKeeperConnection implements Watcher {
 
   private volatile ConnectionStatus connectionStatus = ConnectionStatus.DOWN;
 
+  /** Why a connection is gone: the client does not tell more. */
+  public static final String LOST = "ZooKeeper's client has lost it, and looks for another server";
+
   /** Counts connections: what was sent on one is answered on that one, or never. */
   private volatile long connection;
 

@@ -1,6 +1,7 @@
 package io.mortise.zookeeper.internal;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.spi.DurationText;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
 import java.net.URLDecoder;
@@ -194,7 +195,7 @@ public record ZooKeeperTarget(
     if (timeout.compareTo(Duration.ofMillis(100)) < 0
         || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
       throw new IllegalArgumentException(
-          "The timeout " + timeout + " is not within 100 ms and 1 min.");
+          "The timeout " + DurationText.format(timeout) + " is not within 100 ms and 1 min.");
     }
     if (tick.isNegative() || tick.compareTo(Duration.ofMinutes(1)) > 0) {
       throw new IllegalArgumentException("The tick " + tick + " is not within 0 and 1 min.");

@@ -1,7 +1,7 @@
 /**
  * What both layouts have in common: where the servers are ({@code ZooKeeperTarget}), connections to
- * them ({@code ZooKeeperConnection}), and how a session calls back ({@code OutboxLock}, {@code
- * NotificationBuffer}). Not for users.
+ * them ({@code ZooKeeperConnection}), and what a renewal proves ({@code RenewalProof}). Not for
+ * users.
  */
 @NullMarked
 package io.mortise.zookeeper.internal;

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.ZooKeeperServer;
@@ -34,7 +35,8 @@ class AdminConnectionTest {
     ZooKeeperTarget zooKeeperTarget =
         ZooKeeperTarget.parse(StoreUrl.parse("zk://127.0.0.1:" + line.port()), Set.of());
     AdminConnection adminConnection =
-        new AdminConnection(ZooKeeperConnector.to(zooKeeperTarget), "test", timeout, Runnable::run);
+        new AdminConnection(
+            ZooKeeperConnector.to(zooKeeperTarget), "test", timeout, Runnable::run, Ticker.SYSTEM);
     adminConnection.awaitConnected();
     return adminConnection;
   }
@@ -65,7 +67,11 @@ class AdminConnectionTest {
           ZooKeeperTarget.parse(StoreUrl.parse("zk://" + server.address()), Set.of());
       AdminConnection adminConnection =
           new AdminConnection(
-              ZooKeeperConnector.to(zooKeeperTarget), "test", TestServer.LONG, Runnable::run);
+              ZooKeeperConnector.to(zooKeeperTarget),
+              "test",
+              TestServer.LONG,
+              Runnable::run,
+              Ticker.SYSTEM);
       assertThat(adminConnection.limits(Duration.ZERO))
           .isEqualTo(new SessionLimits(Duration.ofMillis(tick), Duration.ofMillis(longest), true));
       assertThat(adminConnection.limits(Duration.ofMillis(7)).tick())

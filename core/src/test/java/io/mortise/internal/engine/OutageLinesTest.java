@@ -1,0 +1,307 @@
+package io.mortise.internal.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockOptions;
+import io.mortise.StoreUnavailableException;
+import io.mortise.admin.Eviction;
+import io.mortise.internal.liveness.ForwardingSession;
+import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.table.MemStore;
+import io.mortise.internal.table.TableRules;
+import io.mortise.spi.Capability;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What an operator reads when a store or a process has trouble, in time that moves by hand. */
+@Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OutageLinesTest {
+  private static final AtomicInteger STORES = new AtomicInteger();
+  private static final Duration TTL = Duration.ofSeconds(3);
+
+  private final String display = "mem:outage-" + STORES.incrementAndGet() + ";";
+  private final List<Timer> timers = new ArrayList<>();
+  private long nanos = 1_000_000_000_000L;
+  private final EngineScheduler scheduler =
+      (delay, task) -> {
+        Timer timer = new Timer(nanos + Math.max(0, delay), task);
+        timers.add(timer);
+        return () -> timers.remove(timer);
+      };
+
+  /** What renewals answer instead of the store; null for the store's own answers. */
+  private @Nullable CompletionStage<Renewal> instead;
+
+  private @Nullable Consumer<String> connectionLost;
+  private final EngineClient client =
+      new EngineClient(
+          new TroubledStore(),
+          new EngineEnv(
+              () -> nanos,
+              scheduler,
+              scheduler,
+              Runnable::run,
+              () -> 0,
+              new Random(7),
+              EngineRules.ALL,
+              TTL,
+              new ClientLabel("host", 12, "")),
+          () -> {});
+
+  private record Timer(long at, Runnable task) {}
+
+  private final class TroubledStore extends ForwardingStore {
+    TroubledStore() {
+      super(new MemStore(EnumSet.allOf(Capability.class), () -> nanos, 0, TableRules.ALL));
+    }
+
+    @Override
+    public StoreProfile profile() {
+      StoreProfile own = super.profile();
+      return new StoreProfile(
+          display, own.capabilities(), own.maxInFlight(), own.minTtl(), own.expiryLag());
+    }
+
+    @Override
+    public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+      return new ForwardingSession(super.open(spec, hints)) {
+        @Override
+        public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+          CompletionStage<Renewal> answer = instead;
+          return answer == null ? super.renew(previous, next, seen) : answer;
+        }
+
+        @Override
+        public void onConnectionLost(Consumer<String> lost) {
+          connectionLost = lost;
+        }
+      };
+    }
+  }
+
+  /** Timers run when they are due. */
+  private void pass(Duration time) {
+    long end = nanos + time.toNanos();
+    while (true) {
+      Optional<Timer> next =
+          timers.stream()
+              .filter(timer -> timer.at() - end <= 0)
+              .min(Comparator.comparing(timer -> timer.at() - end));
+      if (next.isEmpty()) {
+        nanos = end;
+        return;
+      }
+      timers.remove(next.get());
+      nanos = next.get().at() - nanos > 0 ? next.get().at() : nanos;
+      next.get().task().run();
+    }
+  }
+
+  /** The process does not run: its timers are late. */
+  private void standStill(Duration time) {
+    nanos += time.toNanos();
+    pass(Duration.ZERO);
+  }
+
+  private Lease acquire(String name) {
+    return acquire(name, LockOptions.DEFAULTS);
+  }
+
+  private Lease acquire(String name, LockOptions options) {
+    CompletableFuture<Lease> lease = client.lock(name, options).acquireAsync();
+    pass(Duration.ZERO);
+    return lease.getNow(null);
+  }
+
+  private List<String> lines() {
+    return RecordedLog.linesWith(display);
+  }
+
+  private void storeFails(String message) {
+    instead =
+        CompletableFuture.completedFuture(
+            new Renewal.Unknown(new StoreUnavailableException(message)));
+  }
+
+  @Test
+  void givenStoreThatIsBackInTime_thenOneWarningWithCauseAndLeases_andOneInfo() {
+    Lease first = acquire("a");
+    acquire("b");
+    storeFails("Connection refused");
+    pass(TTL.dividedBy(2));
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .matches(
+            "WARN SessionLog: Store '\\Q"
+                + display
+                + "\\E' failed: Connection refused\\."
+                + " Leases of session \\S+: 2; the first is lost in (2|1)(\\.\\d)?s unless the store answers\\.");
+    instead = null;
+    pass(TTL);
+    assertThat(lines()).hasSize(2);
+    assertThat(lines().get(1))
+        .matches(
+            "INFO SessionLog: Store \\Q"
+                + display
+                + "\\E answers renewals again after \\d+ms; leases kept: 2\\.");
+    assertThat(first.isValid()).isTrue();
+  }
+
+  @Test
+  void givenConnectionThatBreaks_thenItIsToldAtOnce() {
+    acquire("a");
+    storeFails("The request was not sent (store=" + display + ").");
+    connectionLost.accept("Connection reset");
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .startsWith(
+            "WARN SessionLog: The connection to store "
+                + display
+                + " broke: Connection reset. Leases of")
+        .contains(": 1; the first is lost in ");
+    connectionLost.accept("Connection reset");
+    pass(TTL.dividedBy(2));
+    assertThat(lines()).as("once per outage").hasSize(1);
+  }
+
+  @Test
+  void givenStoreThatStaysAway_thenTheLossNamesTheLastFailure_andItsReturnIsTold() {
+    Lease lease = acquire("a");
+    storeFails("Connection refused.");
+    pass(TTL.multipliedBy(2));
+    assertThat(lines()).hasSize(2);
+    assertThat(lines().get(1))
+        .startsWith("ERROR Engine: Lost lease on lock 'a' (holder=host:12, token=")
+        .contains(
+            "it was not renewed within its TTL of 3s; the last try failed: Connection refused.")
+        .endsWith("check what was written with this token.");
+    assertThatThrownBy(lease::ensureValid)
+        .isInstanceOf(LeaseLostException.class)
+        .hasMessageContaining("the last try failed: Connection refused (store=");
+    instead = null;
+    acquire("b");
+    assertThat(lines()).hasSize(3);
+    assertThat(lines().get(2)).startsWith("INFO SessionLog: Store ").endsWith("leases kept: 0.");
+  }
+
+  @Test
+  void givenStoreThatNeverAnswers_thenTheWarningSaysForHowLong() {
+    acquire("a");
+    instead = new CompletableFuture<>();
+    pass(TTL.dividedBy(10).multipliedBy(9));
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .contains("WARN SessionLog: Store " + display + " has not answered a renewal for ");
+  }
+
+  @Test
+  void givenProcessThatStoodStill_thenTheLossSaysSo() {
+    Lease lease = acquire("a");
+    standStill(Duration.ofSeconds(5));
+    assertThatThrownBy(lease::ensureValid)
+        .isInstanceOf(LeaseLostException.class)
+        .hasMessageContaining("this process stood still for at least 4")
+        .hasMessageContaining("s (TTL 3s): garbage collection, or a stopped host (store=");
+    assertThat(RecordedLog.linesWith(display))
+        .anyMatch(line -> line.startsWith("ERROR Engine: Lost lease"));
+  }
+
+  @Test
+  void givenProcessThatStoodStill_whenItLooksBeforeItsTimersRun_thenThatSaysSoToo() {
+    Lease lease = acquire("a");
+    nanos += Duration.ofSeconds(5).toNanos();
+    assertThatThrownBy(lease::ensureValid).hasMessageContaining("this process stood still");
+    assertThatThrownBy(lease::close).hasMessageContaining("this process stood still");
+  }
+
+  @Test
+  void givenClientThatIsClosedWithOpenLeases_thenOneWarningNamesThem() {
+    for (int i = 0; i < 7; i++) {
+      acquire("x" + i);
+    }
+    client.close();
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .startsWith(
+            "WARN EngineClient: Closed LockClient[" + display + "] with leases open: 7 (on locks '")
+        .contains("' and 2 more)")
+        .endsWith("Close leases before their client.");
+  }
+
+  @Test
+  void givenAtMostTimeThatIsOver_thenItIsAWarning() {
+    Lease lease = acquire("a", LockOptions.DEFAULTS.withAtMost(Duration.ofMillis(800)));
+    pass(Duration.ofSeconds(1));
+    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .startsWith("WARN Engine: Lost lease on lock 'a'")
+        .contains("its at-most time is over. Work done under it may overlap");
+  }
+
+  @Test
+  void givenLeaseThatAnOperatorEvicts_thenItIsAWarningThatSaysWhetherOthersOverlap() {
+    acquire("a");
+    String attempt = client.admin().find("a").orElseThrow().holders().get(0).attempt();
+    client.admin().evict("a", attempt, Eviction.CLOSE);
+    pass(TTL);
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .startsWith("WARN Engine: Lost lease on lock 'a'")
+        .contains("an operator evicted it")
+        .contains("With CLOSE the lock stays shut until this lease is closed, and nobody overlaps");
+  }
+
+  @Test
+  void givenStoreThatFails_thenOneMessageIsNotPutIntoAnother() {
+    String said = "Store '" + display + "' did not answer: no route.";
+    assertThat(Engine.about(display, said)).isEqualTo(said);
+    assertThat(Engine.about(display, "no route"))
+        .isEqualTo("Store '" + display + "' failed: no route.");
+    assertThat(
+            client
+                .engine()
+                .unavailable(io.mortise.LockName.of("i"), new StoreUnavailableException(said)))
+        .hasMessage(
+            "Lock 'i' was not served: "
+                + said
+                + " The attempt is being ended; check the store and the way to it.");
+  }
+
+  @Test
+  void givenClientThatStarts_thenOneInfoSaysWhatItReliesOn() {
+    client.tellStart("billing");
+    assertThat(lines())
+        .containsExactly(
+            "INFO EngineClient: Locks are kept in "
+                + display
+                + " (namespace=billing, guarantees=mem, ttl=3s, client=host:12).");
+  }
+}

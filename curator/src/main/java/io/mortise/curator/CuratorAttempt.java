@@ -1,0 +1,261 @@
+package io.mortise.curator;
+
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.Refusals;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt of this process and the nodes that stand for it. Its requests, and what its watches
+ * bring about, are done one after the other, each a short chain of asynchronous steps; those of
+ * different attempts go their way side by side.
+ *
+ * <p>Guarded by its session: every method runs inside {@link CuratorSession#step}.
+ */
+abstract class CuratorAttempt {
+  final CuratorSession session;
+  final LockName name;
+  final AttemptId attempt;
+
+  private final ArrayDeque<Runnable> backlog = new ArrayDeque<>();
+
+  /**
+   * What others of this process ask about the same lock, and must not before the backlog is done.
+   */
+  private final List<Runnable> behind = new ArrayList<>();
+
+  /** What waits until all that has happened so far was looked at. */
+  private final List<Runnable> untilLooked = new ArrayList<>();
+
+  private boolean busy;
+  private boolean stirred;
+
+  CuratorAttempt(CuratorSession session, LockName name, AttemptId attempt) {
+    this.session = session;
+    this.name = name;
+    this.attempt = attempt;
+  }
+
+  final void submit(Request request, Consumer<Reply> sink) {
+    AttemptOperation turn = new AttemptOperation(sink, true);
+    Runnable start =
+        () -> {
+          if (request instanceof Request.Acquire acquire) {
+            acquire(acquire, turn);
+          } else if (request instanceof Request.Abandon) {
+            abandon(turn);
+          } else {
+            adjust((Request.Adjust) request, turn);
+          }
+        };
+    if (busy) {
+      backlog.add(start);
+      session.waitsInLine(this);
+    } else {
+      busy = true;
+      start.run();
+    }
+  }
+
+  /** To be done once what was asked before about the same lock is under way. */
+  final void later(Runnable request) {
+    behind.add(request);
+  }
+
+  /** Something that the attempt waits for, or should know of, may have happened. */
+  final void onWatchEvent() {
+    if (busy) {
+      stirred = true;
+    } else {
+      busy = true;
+      look(new AttemptOperation(reply -> {}, false));
+    }
+  }
+
+  /** Runs it when what has happened so far was looked at; here and now if nothing is under way. */
+  void afterPendingReads(Runnable then) {
+    if (busy) {
+      untilLooked.add(then);
+    } else {
+      then.run();
+    }
+  }
+
+  private void next() {
+    if (!stirred) {
+      List<Runnable> due = List.copyOf(untilLooked);
+      untilLooked.clear();
+      due.forEach(Runnable::run);
+    }
+    Runnable waiting = backlog.poll();
+    if (waiting != null) {
+      waiting.run();
+      if (backlog.isEmpty()) {
+        session.isUnderWay(this);
+        List<Runnable> due = List.copyOf(behind);
+        behind.clear();
+        due.forEach(Runnable::run);
+      }
+    } else if (stirred) {
+      stirred = false;
+      look(new AttemptOperation(reply -> {}, false));
+    } else {
+      busy = false;
+      if (isAlone() && isBlank()) {
+        session.drop(this);
+      }
+    }
+  }
+
+  /** Whether the attempt has no node, and nothing to remember. */
+  abstract boolean isBlank();
+
+  /** Whether the session knows it, and not another one that it is part of. */
+  boolean isAlone() {
+    return true;
+  }
+
+  /** What the attempt does now. */
+  abstract AttemptState present();
+
+  abstract void acquire(Request.Acquire request, AttemptOperation turn);
+
+  abstract void adjust(Request.Adjust request, AttemptOperation turn);
+
+  abstract void abandon(AttemptOperation turn);
+
+  /** Looks whether a wait is over, unasked. Must end the turn. */
+  abstract void look(AttemptOperation turn);
+
+  /**
+   * One request, or one look, on its way through its steps; ends exactly once. A request that takes
+   * too long is answered before that, as one that may have been executed; its steps go on.
+   */
+  final class AttemptOperation {
+    private final Consumer<Reply> sink;
+    private final boolean asked;
+    private final @Nullable Future<?> timeout;
+    private boolean answered;
+
+    AttemptOperation(Consumer<Reply> sink, boolean asked) {
+      this.sink = sink;
+      this.asked = asked;
+      this.timeout = asked ? session.afterRequestTimeout(this::giveUp) : null;
+    }
+
+    /** Whether the engine waits for the answer. If not, it has to be told otherwise. */
+    boolean isAsked() {
+      return asked && !answered;
+    }
+
+    private void giveUp() {
+      answer(
+          new Reply.Failed(
+              attempt,
+              true,
+              new StoreUnavailableException(
+                  "ZooKeeper did not answer in time (store=" + session.storeName() + ").")));
+    }
+
+    private void answer(Reply reply) {
+      if (!answered) {
+        answered = true;
+        session.after(() -> sink.accept(reply));
+      }
+    }
+
+    void end(Reply reply) {
+      if (timeout != null) {
+        timeout.cancel(false);
+      }
+      answer(reply);
+      next();
+    }
+
+    void refuse(RefusalReason refusalReason, String message) {
+      end(new Reply.Refused(attempt, refusalReason, message));
+    }
+
+    void ended(AttemptState attemptState, EndReason endReason) {
+      forgotten(attemptState, endReason);
+      end(new Reply.Ended(attempt, attemptState, endReason, false));
+    }
+
+    /**
+     * The server refused a step, or did not answer.
+     *
+     * @param path what the step was about
+     */
+    void fail(Code code, String path) {
+      if (code == Code.SESSIONEXPIRED || session.isOver()) {
+        end(Refusals.sessionGone(attempt));
+      } else {
+        KeeperException cause = KeeperException.create(code, path);
+        boolean unanswered = code == Code.CONNECTIONLOSS || code == Code.OPERATIONTIMEOUT;
+        String what = explain(code, path);
+        end(
+            new Reply.Failed(
+                attempt,
+                unanswered,
+                code == Code.NOAUTH
+                    ? new StoreUnfitException(what, cause)
+                    : new StoreUnavailableException(what, cause)));
+      }
+    }
+  }
+
+  /** The attempt is over. */
+  void forgotten(AttemptState attemptState, EndReason endReason) {
+    session.forget(this, attemptState, endReason);
+  }
+
+  /** Tells the engine what it has not asked for. */
+  void announce(SessionNotification sessionNotification) {
+    session.tell(sessionNotification);
+  }
+
+  /** Whether what is heard still concerns anybody. */
+  boolean isKnown() {
+    return session.knows(this);
+  }
+
+  private String explain(Code code, String path) {
+    String what =
+        switch (code) {
+          case NOAUTH -> "does not let this client do it: check the ACL of that path";
+          case CONNECTIONLOSS -> "lost the connection before it answered";
+          default -> "answered " + code;
+        };
+    return "ZooKeeper " + what + " (store=" + session.storeName() + ", path=" + path + ").";
+  }
+
+  static String child(String directory, String node) {
+    return directory + "/" + node;
+  }
+
+  static String last(String path) {
+    return path.substring(path.lastIndexOf('/') + 1);
+  }
+
+  Reply.@Nullable Holder holder(@Nullable String node) {
+    // How long its session lives is known to the server only; if it ends, its nodes go with it.
+    return node == null
+        ? null
+        : new Reply.Holder(ProtectedNodeName.attempt(node), 0, session.ttl());
+  }
+}

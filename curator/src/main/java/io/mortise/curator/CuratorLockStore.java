@@ -1,0 +1,244 @@
+package io.mortise.curator;
+
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.zookeeper.internal.AdminConnection;
+import io.mortise.zookeeper.internal.DelayedTaskScheduler;
+import io.mortise.zookeeper.internal.SessionLimits;
+import io.mortise.zookeeper.internal.WorkerPools;
+import io.mortise.zookeeper.internal.ZooKeeperConnector;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.zookeeper.data.ACL;
+
+/** Locks where and as Curator keeps them. */
+final class CuratorLockStore implements LockStore {
+  /**
+   * How long a request can be under way, or twice the timeout if that is longer. A connection that
+   * is silent is given up before, and what was sent over it is refused once the session has
+   * another.
+   */
+  private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(10);
+
+  private final ZooKeeperConnector zooKeeperConnector;
+  private final Ticker ticker;
+  private final CuratorStore.Options options;
+  private final Recipe recipe;
+  private final LockPaths paths;
+  private final SessionLimits limits;
+  private final StoreProfile profile;
+  private final AdminConnection adminConnection;
+  private final CuratorInspector look;
+  private final Map<SessionId, CuratorSession> sessions = new ConcurrentHashMap<>();
+  private final DelayedTaskScheduler delayedTaskScheduler =
+      new DelayedTaskScheduler("mortise-curator-timer");
+  private final ExecutorService worker;
+  private volatile boolean closed;
+
+  /** Checks that the servers can be reached. Blocks. */
+  CuratorLockStore(
+      ZooKeeperConnector zooKeeperConnector,
+      CuratorStore.Options options,
+      String display,
+      Ticker ticker,
+      InstantSource wall) {
+    this.zooKeeperConnector = zooKeeperConnector;
+    this.ticker = ticker;
+    this.options = options;
+    this.recipe =
+        options.recipe() == CuratorStore.LockRecipe.MUTEX ? Recipe.MUTEX : Recipe.READ_WRITE;
+    this.paths = new LockPaths(options.base());
+    this.worker = WorkerPools.named("mortise-curator-worker");
+    this.adminConnection =
+        new AdminConnection(zooKeeperConnector, display, options.timeout(), worker, ticker);
+    this.look = new CuratorInspector(adminConnection, paths, display, wall);
+    try {
+      this.limits = adminConnection.limits(options.tick());
+      this.profile = profile(display);
+      adminConnection.awaitConnected();
+    } catch (RuntimeException e) {
+      shutDown();
+      throw e;
+    }
+  }
+
+  private StoreProfile profile(String display) {
+    Set<Capability> capabilities =
+        EnumSet.of(
+            Capability.SESSION,
+            Capability.QUEUE,
+            Capability.PERMITS,
+            Capability.TOKEN,
+            Capability.PUSH);
+    if (recipe == Recipe.READ_WRITE) {
+      capabilities.add(Capability.SHARED);
+      capabilities.add(Capability.DOWNGRADE);
+    }
+    Duration twice = options.timeout().multipliedBy(2);
+    return new StoreProfile(
+        display,
+        capabilities,
+        twice.compareTo(MAX_IN_FLIGHT) > 0 ? twice : MAX_IN_FLIGHT,
+        tick().multipliedBy(2),
+        // Sessions of few ticks outlive their TTL, and all end at a tick.
+        tick().multipliedBy(4));
+  }
+
+  DelayedTaskScheduler timer() {
+    return delayedTaskScheduler;
+  }
+
+  /** For what waits. */
+  Executor worker() {
+    return worker;
+  }
+
+  ZooKeeperConnector connector() {
+    return zooKeeperConnector;
+  }
+
+  Duration tick() {
+    return limits.tick();
+  }
+
+  /** After this long a request that got no answer is reported as unanswered. */
+  Duration requestTimeout() {
+    return options.timeout();
+  }
+
+  List<ACL> acl() {
+    return options.acl();
+  }
+
+  CuratorAttempt stand(CuratorSession session, Request.Acquire request) {
+    String path = paths.of(request.name());
+    Mode mode = request.mode();
+    return mode.capacity() == Mode.SHARERS
+        ? new MutexAttempt(session, request.name(), request.attempt(), recipe, path)
+        : new SemaphoreAttempt(session, request.name(), request.attempt(), mode, path);
+  }
+
+  /** For an attempt of a session that another process has, or had. */
+  CuratorAttempt foreign(CuratorSession session, LockName name, AttemptId attempt) {
+    return new MutexAttempt(session, name, attempt, recipe, paths.of(name)).inDoubt();
+  }
+
+  void ended(CuratorSession session) {
+    sessions.remove(session.id(), session);
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public void checkTtl(Duration ttl) {
+    LockStore.super.checkTtl(ttl);
+    limits.check(ttl, profile.display());
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+    CuratorSession session = new CuratorSession(this, ticker, spec, hints);
+    sessions.put(spec.id(), session);
+    return session;
+  }
+
+  /**
+   * Knows this process's sessions only. Of others it says that they have ended, though they may
+   * live: nobody takes anything on that word here, for no answer of this store asks for a proof,
+   * and what hangs on a session that has ended the server deletes by itself.
+   */
+  @Override
+  public CompletionStage<SessionVerdict> judge(SessionId id) {
+    CuratorSession session = sessions.get(id);
+    Duration left = session == null ? Duration.ZERO : session.left();
+    return CompletableFuture.completedFuture(
+        session == null || left.isZero()
+            ? new SessionVerdict.SessionEnded()
+            : new SessionVerdict.Alive(session.beat(), left));
+  }
+
+  @Override
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+    return closed
+        ? CompletableFuture.failedFuture(
+            new StoreUnavailableException("Store '" + profile.display() + "' is closed."))
+        : CompletableFuture.supplyAsync(() -> look.look(query), worker);
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    return CompletableFuture.failedFuture(
+        new UnsupportedByStoreException(
+            "In Curator's layout (store="
+                + profile.display()
+                + ") nobody can be told that his hold was ended. Delete his node by hand if you"
+                + " must."));
+  }
+
+  /** Nothing to do: nodes go with their sessions, and empty containers by the server. */
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    return CompletableFuture.completedFuture(0);
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return CompletableFuture.completedFuture(limits.report("zk+curator"));
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    // Before: an engine that hears of the end of a session would begin another.
+    zooKeeperConnector.close();
+    List<CompletableFuture<?>> ending = new ArrayList<>();
+    sessions.values().forEach(session -> ending.add(session.close().toCompletableFuture()));
+    ending.add(CompletableFuture.runAsync(adminConnection::close, worker));
+    for (CompletableFuture<?> end : ending) {
+      end.handle((done, failure) -> null).completeOnTimeout(null, 3, TimeUnit.SECONDS).join();
+    }
+    shutDown();
+  }
+
+  private void shutDown() {
+    closed = true;
+    adminConnection.close();
+    delayedTaskScheduler.close();
+    worker.shutdown();
+  }
+}

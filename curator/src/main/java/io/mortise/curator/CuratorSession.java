@@ -1,0 +1,341 @@
+package io.mortise.curator;
+
+import io.mortise.LockName;
+import io.mortise.internal.storekit.NotificationBuffer;
+import io.mortise.internal.storekit.OutboxLock;
+import io.mortise.internal.storekit.Refusals;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.Ticker;
+import io.mortise.zookeeper.internal.DelayedTaskScheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session of the engine, which is a ZooKeeper session: all nodes hang on it, and the server
+ * deletes them when it ends. Has the attempts; {@link CuratorSessionRenewal} keeps it alive.
+ *
+ * <p><b>Guard.</b> One lock guards this and all its {@link CuratorAttempt}s. Requests are sent
+ * under it (they only join a queue), sinks and hints are called after it was let go.
+ */
+final class CuratorSession implements StoreSession {
+  private static final int REMEMBERED = 1_000;
+
+  private static final long AGAIN_NANOS = 500_000_000;
+
+  /** A look takes two or three round trips. */
+  private static final long LOOK_NANOS = 200_000_000;
+
+  private final CuratorLockStore store;
+  private final SessionSpec spec;
+  private final Consumer<SessionNotification> hints;
+  private final OutboxLock guard = new OutboxLock();
+  private final Map<AttemptId, CuratorAttempt> curatorAttempts = new HashMap<>();
+
+  /**
+   * Attempts with requests that wait for an earlier one; others of the same lock wait for these.
+   */
+  private final Map<LockName, CuratorAttempt> inLine = new HashMap<>();
+
+  private final NotificationBuffer notifications = new NotificationBuffer();
+  private final CuratorSessionRenewal curatorSessionRenewal;
+
+  /** Attempts of a session that is over, whose nodes may still be there. */
+  private final List<CuratorAttempt> remaining = new ArrayList<>();
+
+  private final Map<AttemptId, Reply.Ended> ended =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<AttemptId, Reply.Ended> eldest) {
+          return size() > REMEMBERED;
+        }
+      };
+
+  CuratorSession(
+      CuratorLockStore store,
+      Ticker ticker,
+      SessionSpec spec,
+      Consumer<SessionNotification> hints) {
+    this.store = store;
+    this.spec = spec;
+    this.hints = hints;
+    this.curatorSessionRenewal =
+        new CuratorSessionRenewal(this, store, ticker, spec, guard, notifications);
+  }
+
+  @Override
+  public void onConnectionLost(Consumer<String> lost) {
+    curatorSessionRenewal.onConnectionLost(lost);
+  }
+
+  @Override
+  public SessionId id() {
+    return spec.id();
+  }
+
+  Duration ttl() {
+    return spec.ttl();
+  }
+
+  String storeName() {
+    return store.profile().display();
+  }
+
+  // ---- For stands ----
+
+  /** Changes state; what is to be told is told afterwards. */
+  void step(Runnable change) {
+    guard.run(change);
+  }
+
+  void after(Runnable effect) {
+    guard.afterUnlock(effect);
+  }
+
+  AsyncNodeClient wire() {
+    return curatorSessionRenewal.wire();
+  }
+
+  /** Whether the servers answer nothing in its name any more. */
+  boolean isOver() {
+    return curatorSessionRenewal.isGone();
+  }
+
+  boolean owns(Stat node) {
+    return node.getEphemeralOwner() == wire().client().getSessionId();
+  }
+
+  byte[] note(Request.@Nullable Acquire request) {
+    return new NodeDescription(
+            spec.client(),
+            spec.ttl(),
+            request == null ? Mode.SHARERS : request.mode().capacity(),
+            request == null ? "" : request.terms().label())
+        .encoded();
+  }
+
+  void tell(SessionNotification item) {
+    notifications.add(item);
+    after(() -> hints.accept(item));
+  }
+
+  boolean knows(CuratorAttempt curatorAttempt) {
+    return curatorAttempts.get(curatorAttempt.attempt) == curatorAttempt;
+  }
+
+  void forget(CuratorAttempt curatorAttempt, AttemptState attemptState, EndReason endReason) {
+    if (curatorAttempts.remove(curatorAttempt.attempt, curatorAttempt)) {
+      notifications.forget(curatorAttempt.attempt);
+      ended.put(
+          curatorAttempt.attempt,
+          new Reply.Ended(curatorAttempt.attempt, attemptState, endReason, false));
+    }
+  }
+
+  void drop(CuratorAttempt curatorAttempt) {
+    curatorAttempts.remove(curatorAttempt.attempt, curatorAttempt);
+  }
+
+  /** Runs the task, inside a step, once a request has been under way for too long. */
+  Future<?> afterRequestTimeout(Runnable task) {
+    return store.timer().cancellable(store.requestTimeout().toNanos(), () -> step(task));
+  }
+
+  /** Requests of the attempt wait for an earlier one of it. */
+  void waitsInLine(CuratorAttempt curatorAttempt) {
+    if (curatorAttempt.isAlone()) {
+      inLine.putIfAbsent(curatorAttempt.name, curatorAttempt);
+    }
+  }
+
+  void isUnderWay(CuratorAttempt curatorAttempt) {
+    inLine.remove(curatorAttempt.name, curatorAttempt);
+  }
+
+  // ---- Requests ----
+
+  @Override
+  public void submit(Request request, Consumer<Reply> sink) {
+    Reply refusal = store.profile().refusal(request).orElse(null);
+    String illegal = LockPaths.refusal(request.name());
+    if (refusal == null && illegal != null && !(request instanceof Request.Abandon)) {
+      refusal = new Reply.Refused(request.attempt(), RefusalReason.UNSUPPORTED, illegal);
+    }
+    if (refusal != null) {
+      sink.accept(refusal);
+      return;
+    }
+    step(() -> dispatch(request, sink, illegal != null));
+  }
+
+  private void dispatch(Request request, Consumer<Reply> sink, boolean illegal) {
+    CuratorAttempt curatorAttempt = curatorAttempts.get(request.attempt());
+    CuratorAttempt before = inLine.get(request.name());
+    if (!curatorSessionRenewal.isOpen()) {
+      Reply.Ended end = request instanceof Request.Abandon ? ended.get(request.attempt()) : null;
+      Reply gone = Refusals.sessionGone(request.attempt());
+      after(() -> sink.accept(end == null ? gone : end));
+    } else if (before != null && before != curatorAttempt) {
+      before.later(() -> dispatch(request, sink, illegal));
+    } else if (curatorAttempt != null) {
+      curatorAttempt.submit(request, sink);
+    } else {
+      begin(request, sink, illegal);
+    }
+  }
+
+  private void begin(Request request, Consumer<Reply> sink, boolean illegal) {
+    AttemptId attempt = request.attempt();
+    Reply.Ended end = ended.get(attempt);
+    boolean mine = attempt.session().equals(spec.id());
+    if (request instanceof Request.Acquire acquire && end == null) {
+      CuratorAttempt curatorAttempt = store.stand(this, acquire);
+      curatorAttempts.put(attempt, curatorAttempt);
+      curatorAttempt.submit(request, sink);
+    } else if (request instanceof Request.Abandon && !mine && !illegal) {
+      store.foreign(this, request.name(), attempt).submit(request, sink);
+    } else {
+      Reply reply = withoutStand(request, end);
+      after(() -> sink.accept(reply));
+    }
+  }
+
+  private static Reply withoutStand(Request request, Reply.@Nullable Ended end) {
+    AttemptId attempt = request.attempt();
+    if (request instanceof Request.Abandon) {
+      return end == null
+          ? new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false)
+          : end;
+    } else if (request instanceof Request.Adjust) {
+      return Refusals.notHeld(attempt, request.name());
+    }
+    return Refusals.ended(attempt);
+  }
+
+  // ---- Life ----
+
+  /**
+   * Under the guard: runs it once each attempt has looked at what it was called for so far, or
+   * after a while.
+   */
+  void afterPendingReads(Runnable then) {
+    Countdown looks = new Countdown(curatorAttempts.size() + 1, then);
+    List.copyOf(curatorAttempts.values())
+        .forEach(curatorAttempt -> curatorAttempt.afterPendingReads(looks::less));
+    looks.less();
+    if (looks.open > 0) {
+      store.timer().in(LOOK_NANOS, () -> step(looks::giveUp));
+    }
+  }
+
+  @Override
+  public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+    return curatorSessionRenewal.renew(previous, next, seen);
+  }
+
+  /**
+   * Under the guard: no attempt of it is believed any more.
+   *
+   * @param taken whether others may hold by now
+   */
+  void end(boolean taken) {
+    if (!taken) {
+      ended.clear();
+    } else {
+      for (CuratorAttempt curatorAttempt : curatorAttempts.values()) {
+        ended.put(
+            curatorAttempt.attempt,
+            new Reply.Ended(
+                curatorAttempt.attempt, curatorAttempt.present(), EndReason.TAKEN, false));
+      }
+    }
+    remaining.addAll(curatorAttempts.values());
+    curatorAttempts.clear();
+    inLine.clear();
+  }
+
+  /** Under the guard: ends one by one what the end of the ZooKeeper session would have ended. */
+  void giveBack(Supplier<ZooKeeper.States> client, Runnable then) {
+    Countdown ends = new Countdown(remaining.size() + 1, then);
+    remaining.forEach(curatorAttempt -> endSurely(curatorAttempt, client, ends::less));
+    remaining.clear();
+    ends.less();
+  }
+
+  private void endSurely(
+      CuratorAttempt curatorAttempt, Supplier<ZooKeeper.States> client, Runnable then) {
+    curatorAttempt.submit(
+        new Request.Abandon(curatorAttempt.name, curatorAttempt.attempt),
+        reply ->
+            step(
+                () -> {
+                  if (reply instanceof Reply.Failed && client.get().isAlive()) {
+                    DelayedTaskScheduler.scheduleDetached(
+                        AGAIN_NANOS, () -> step(() -> endSurely(curatorAttempt, client, then)));
+                  } else {
+                    then.run();
+                  }
+                }));
+  }
+
+  @Override
+  public CompletionStage<Void> close() {
+    store.ended(this);
+    return curatorSessionRenewal.close();
+  }
+
+  /** What is left of the session if it is not renewed again; for people. */
+  Duration left() {
+    return curatorSessionRenewal.left();
+  }
+
+  long beat() {
+    return curatorSessionRenewal.beat();
+  }
+
+  /** Runs something once all is done that it waits for. Used under the guard. */
+  private static final class Countdown {
+    private final Runnable then;
+    private int open;
+
+    Countdown(int open, Runnable then) {
+      this.open = open;
+      this.then = then;
+    }
+
+    void less() {
+      if (--open == 0) {
+        then.run();
+      }
+    }
+
+    /** What is still open is waited for no longer. */
+    void giveUp() {
+      if (open > 0) {
+        open = 0;
+        then.run();
+      }
+    }
+  }
+}

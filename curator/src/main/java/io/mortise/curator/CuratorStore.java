@@ -1,0 +1,228 @@
+package io.mortise.curator;
+
+import io.mortise.FencingToken;
+import io.mortise.LockName;
+import io.mortise.StaleTokenException;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
+import io.mortise.spi.WallClock;
+import io.mortise.zookeeper.internal.AdminConnection;
+import io.mortise.zookeeper.internal.ZooKeeperConnector;
+import io.mortise.zookeeper.internal.ZooKeeperTarget;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * Opens ZooKeeper ensembles whose locks are laid out as Curator lays them out: a mixed fleet of
+ * Curator and Mortise clients excludes each other on the same path. For new applications, and where
+ * nobody uses Curator, {@code zk://} is faster and can do more.
+ *
+ * <p>URL: {@code zk+curator://host:port,host:port/chroot?base=/apps&recipe=mutex}. The lock {@code
+ * invoice/42} stands at {@code <chroot><base>/invoice/42}.
+ *
+ * <table>
+ * <caption>Which recipe of Curator is met by what</caption>
+ * <tr><td>{@code recipe=mutex} (default): {@code lock(name)}</td><td>{@code InterProcessMutex}</td></tr>
+ * <tr><td>{@code recipe=readwrite}: {@code lock(name)}, {@code readWriteLock(name)}</td><td>{@code
+ *     InterProcessReadWriteLock}</td></tr>
+ * <tr><td>both: {@code semaphore(name, n)}</td><td>{@code InterProcessSemaphoreV2}; with one permit
+ *     {@code InterProcessSemaphoreMutex}</td></tr>
+ * </table>
+ */
+public final class CuratorStore {
+  private CuratorStore() {}
+
+  /**
+   * Opens the store that a URL names; makes the chroot if it is not there. Parameters beside {@code
+   * base} and {@code recipe} are those of {@code zk://}, see {@link
+   * io.mortise.zookeeper.ZooKeeperStore#open}. Blocks.
+   *
+   * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
+   * @throws io.mortise.StoreUnavailableException if no server answers
+   * @throws io.mortise.StoreUnfitException if one does, but must not be used as it is
+   */
+  public static LockStore open(String url) {
+    return open(StoreUrl.parse(url));
+  }
+
+  static LockStore open(StoreUrl url) {
+    ZooKeeperTarget zooKeeperTarget = ZooKeeperTarget.parse(url, Set.of("base", "recipe"));
+    Options options =
+        Options.DEFAULT
+            .withBase(url.parameter("base", ""))
+            .withRecipe(recipe(url))
+            .withTimeout(zooKeeperTarget.timeout())
+            .withTick(zooKeeperTarget.tick())
+            .withAcl(zooKeeperTarget.acl());
+    String display = "zk+curator:" + zooKeeperTarget + options.base();
+    if (!zooKeeperTarget.path().isEmpty()) {
+      AdminConnection rooted =
+          new AdminConnection(
+              ZooKeeperConnector.to(zooKeeperTarget.at("")),
+              display,
+              options.timeout(),
+              Runnable::run,
+              Ticker.SYSTEM);
+      try {
+        rooted.prepare(zooKeeperTarget.path(), options.acl(), CreateMode.PERSISTENT);
+      } finally {
+        rooted.close();
+      }
+    }
+    return new CuratorLockStore(
+        ZooKeeperConnector.to(zooKeeperTarget), options, display, Ticker.SYSTEM, WallClock.SYSTEM);
+  }
+
+  private static LockRecipe recipe(StoreUrl url) {
+    String word = url.parameter("recipe", "mutex");
+    return switch (word) {
+      case "mutex" -> LockRecipe.MUTEX;
+      case "readwrite" -> LockRecipe.READ_WRITE;
+      default ->
+          throw new IllegalArgumentException(
+              "Parameter 'recipe' of store URL '"
+                  + url
+                  + "' is '"
+                  + word
+                  + "'. Expected mutex or readwrite.");
+    };
+  }
+
+  /**
+   * Uses a ready client of Curator, whose ZooKeeper session is then that of the locks, and stays
+   * open when the store is closed; after an expiry it follows the client to its next session. The
+   * client's namespace comes before the base, as in the paths that it is given itself. Its session
+   * timeout must not be below the lock client's TTL. The client must have been started. Blocks.
+   *
+   * @throws io.mortise.StoreUnavailableException if the client is not connected in time
+   */
+  public static LockStore over(CuratorFramework curator, Options options) {
+    String namespace = curator.getNamespace();
+    String base = namespace == null || namespace.isEmpty() ? "" : "/" + namespace;
+    return over(
+        () -> curator.getZookeeperClient().getZooKeeper(), options.withBase(base + options.base()));
+  }
+
+  /**
+   * Uses ready clients, as {@link #over(CuratorFramework, Options)} does: the given source is asked
+   * for the present one whenever a session begins. It may block for a moment.
+   *
+   * @throws io.mortise.StoreUnavailableException if the client is not connected in time
+   */
+  public static LockStore over(Callable<ZooKeeper> clients, Options options) {
+    return new CuratorLockStore(
+        ZooKeeperConnector.over(clients),
+        options,
+        "zk+curator:(client handed in)" + options.base(),
+        Ticker.SYSTEM,
+        WallClock.SYSTEM);
+  }
+
+  /**
+   * The node by which an exclusive hold is kept, for {@link
+   * io.mortise.zookeeper.FencedWrites#whileNodeStands}. Blocks for two round trips.
+   *
+   * @param client of the same ensemble and chroot as the store
+   * @param base as in the store's URL; empty if there is none
+   * @throws StaleTokenException if there is no such node: the hold is over, or of another store
+   * @throws KeeperException if the ensemble refuses or does not answer
+   */
+  public static String lockNode(ZooKeeper client, String base, FencingToken token)
+      throws KeeperException, InterruptedException {
+    String path = new LockPaths(base).of(LockName.of(token.lock()));
+    String prefix = ProtectedNodeName.prefix(AttemptId.parse(token.holder()));
+    try {
+      for (String child : client.getChildren(path, false)) {
+        Stat stat =
+            child.startsWith(prefix)
+                ? client.exists(CuratorAttempt.child(path, child), false)
+                : null;
+        if (stat != null && CuratorTokens.isOf(stat.getCzxid(), token.value())) {
+          return CuratorAttempt.child(path, child);
+        }
+      }
+    } catch (KeeperException.NoNodeException e) {
+      // Nobody holds or waits any more.
+    }
+    throw new StaleTokenException("lock path '" + path + "'", token);
+  }
+
+  /** What {@code lock(name)} is in Curator. Its two recipes on one path do not see each other. */
+  public enum LockRecipe {
+    /** {@code InterProcessMutex}. */
+    MUTEX,
+    /** {@code InterProcessReadWriteLock}. */
+    READ_WRITE
+  }
+
+  /**
+   * How to use a ZooKeeper.
+   *
+   * @param base the path under which names are: empty, or one that begins with a slash and does not
+   *     end with one
+   * @param recipe what locks are in Curator
+   * @param timeout how long an answer may take until the request counts as unanswered, and how long
+   *     opening waits for a connection. 100 ms to one minute, 5 s by default
+   * @param tick the servers' tick; zero, the default, if it is to be found out, or for a client
+   *     that was handed in to be taken for 2 s
+   * @param acl who may do what with the nodes that are made, everybody everything by default
+   */
+  public record Options(
+      String base, LockRecipe recipe, Duration timeout, Duration tick, List<ACL> acl) {
+    /** No base, mutexes, 5 s, tick not given, open to everybody. */
+    public static final Options DEFAULT =
+        new Options(
+            "",
+            LockRecipe.MUTEX,
+            ZooKeeperTarget.DEFAULT_TIMEOUT,
+            Duration.ZERO,
+            Ids.OPEN_ACL_UNSAFE);
+
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException if a value is not as described above
+     */
+    public Options {
+      String checked = new LockPaths(base).base();
+      acl = ZooKeeperTarget.checked(timeout, tick, acl);
+      base = checked;
+    }
+
+    /** The same with this base. */
+    public Options withBase(String other) {
+      return new Options(other, recipe, timeout, tick, acl);
+    }
+
+    /** The same with this recipe. */
+    public Options withRecipe(LockRecipe other) {
+      return new Options(base, other, timeout, tick, acl);
+    }
+
+    /** The same with this timeout. */
+    public Options withTimeout(Duration other) {
+      return new Options(base, recipe, other, tick, acl);
+    }
+
+    /** The same with this tick. */
+    public Options withTick(Duration other) {
+      return new Options(base, recipe, timeout, other, acl);
+    }
+
+    /** The same with this ACL. */
+    public Options withAcl(List<ACL> other) {
+      return new Options(base, recipe, timeout, tick, other);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package io.mortise.curator;
+
+import io.mortise.LockName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the lock of a name stands: at {@code <base>/<name>} under the chroot, slashes and all, as a
+ * user of Curator would write the path. Nothing is escaped, for then a Curator client could not be
+ * given the same path; so a name that is no legal path is refused.
+ */
+final class LockPaths {
+  private final String base;
+
+  /**
+   * Locks under a base path.
+   *
+   * @param base empty, or a path that begins with a slash and does not end with one
+   * @throws IllegalArgumentException if it is no legal path
+   */
+  LockPaths(String base) {
+    if (!base.isEmpty()) {
+      String trouble =
+          base.startsWith("/") ? trouble(base.substring(1)) : "does not begin with '/'";
+      if (trouble != null) {
+        throw new IllegalArgumentException(
+            "The base path '" + base + "' " + trouble + ". Write it like '/apps/billing'.");
+      }
+    }
+    this.base = base;
+  }
+
+  String base() {
+    return base;
+  }
+
+  String of(LockName name) {
+    return base + "/" + name.value();
+  }
+
+  /** The name of the lock that stands at a path below the base. */
+  LockName name(String path) {
+    return LockName.of(path.substring(base.length() + 1));
+  }
+
+  /** Why there can be no lock of this name here; null if there can. */
+  static @Nullable String refusal(LockName name) {
+    String trouble = trouble(name.value());
+    return trouble == null
+        ? null
+        : "Lock name '"
+            + name
+            + "' "
+            + trouble
+            + ", so it is no path in ZooKeeper. In Curator's layout the name is the path below the chroot, without a"
+            + " leading slash.";
+  }
+
+  /** Why this is no path below a root; null if it is. */
+  static @Nullable String trouble(String path) {
+    for (String part : path.split("/", -1)) {
+      if (part.isEmpty()) {
+        return "has an empty part (a slash at an end, or two in a row)";
+      } else if (part.equals(".") || part.equals("..")) {
+        return "has the relative part '" + part + "'";
+      }
+    }
+    for (int i = 0; i < path.length(); i++) {
+      char c = path.charAt(i);
+      if (c < ' '
+          || (c >= '\u007f' && c <= '\u009f')
+          || (c >= '\ud800' && c <= '\uf8ff')
+          || c >= '\ufff0') {
+        return String.format("has the character U+%04X", path.codePointAt(i));
+      }
+    }
+    return null;
+  }
+}

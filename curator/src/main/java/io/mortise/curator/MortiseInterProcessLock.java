@@ -1,0 +1,77 @@
+package io.mortise.curator;
+
+import io.mortise.DistributedLock;
+import io.mortise.JavaLock;
+import io.mortise.Lease;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+
+/**
+ * A lock of Mortise for code that wants Curator's {@link InterProcessLock}: take it where an {@code
+ * InterProcessMutex} was made, on any store. Re-entrant and owned by a thread, as that is; holds
+ * are counted per object and thread, so share the object as you shared the mutex.
+ *
+ * <p>Otherwise than there: interruption ends a wait and leaves no node behind; the loss of the lock
+ * is told, see {@link #lease()}; and an outage does not end a wait that has no time limit.
+ *
+ * <p>Thread-safe. Needs {@code curator-recipes} on the class path, which Mortise does not bring
+ * along.
+ */
+public final class MortiseInterProcessLock implements InterProcessLock {
+  private final JavaLock lock;
+
+  private MortiseInterProcessLock(JavaLock lock) {
+    this.lock = lock;
+  }
+
+  /** Over a lock. Two objects over one lock do not share holds: each waits for the other. */
+  public static MortiseInterProcessLock over(DistributedLock lock) {
+    return new MortiseInterProcessLock(lock.asJavaLock());
+  }
+
+  /**
+   * Waits until this thread holds the lock. Blocks.
+   *
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws io.mortise.LockException if the store refuses
+   */
+  @Override
+  public void acquire() throws InterruptedException {
+    lock.lockInterruptibly();
+  }
+
+  /**
+   * Waits at most so long. Blocks. Zero or less tries once.
+   *
+   * @return whether this thread holds the lock
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws io.mortise.StoreUnavailableException if the time is over and the store did not answer
+   */
+  @Override
+  public boolean acquire(long time, TimeUnit unit) throws InterruptedException {
+    return lock.tryLock(Math.max(0, time), unit);
+  }
+
+  /**
+   * Undoes one acquire of this thread; the last one releases the lock. Blocks for one round trip.
+   *
+   * @throws IllegalMonitorStateException if this thread does not hold it; as its subclass {@link
+   *     io.mortise.LeaseLostMonitorException} if it did, but the lock was lost meanwhile
+   */
+  @Override
+  public void release() {
+    lock.unlock();
+  }
+
+  /** Whether a thread of this process holds the lock through this object. */
+  @Override
+  public boolean isAcquiredInThisProcess() {
+    return lock.isLocked();
+  }
+
+  /** The lease of this thread's hold: its fencing token, and what happens when it is lost. */
+  public Optional<Lease> lease() {
+    return lock.lease();
+  }
+}

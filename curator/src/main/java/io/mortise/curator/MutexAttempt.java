@@ -1,0 +1,585 @@
+package io.mortise.curator;
+
+import io.mortise.LockName;
+import io.mortise.internal.storekit.Refusals;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import java.util.List;
+import java.util.Objects;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An attempt of a mutex or a read/write lock: one node in the line of the lock's directory.
+ *
+ * <p><b>Acquire</b> sends the creation of the node and the listing of its directory together: one
+ * round trip if it is first. Who is not first watches the one before, and looks at the line again
+ * when that one goes: others may be ahead yet, or, before a writer, the reader inside a writer that
+ * has gone, or the own node may have been deleted by somebody.
+ *
+ * <p><b>Wanted.</b> The listing that grants leaves a watch on the directory. Any change of it from
+ * then on means that somebody has come for what is held exclusively.
+ *
+ * <p><b>A lost reply</b> leaves in doubt whether the node was made. Its name begins with the
+ * attempt's id, so the next request finds it, after a {@code sync}: by then the server has either
+ * executed the old request or will refuse it, since it came over a connection that the session has
+ * left (SESSIONMOVED).
+ */
+class MutexAttempt extends CuratorAttempt implements Watcher {
+  private static final int TRIES = 5;
+
+  private final Recipe recipe;
+  private final String directory;
+  private final String prefix;
+
+  private MutexPhase phase = MutexPhase.NEW;
+  private boolean reading;
+  private String node = "";
+  private long token;
+  private int tokensGiven;
+  private int tokensAsked = 1;
+  private boolean wanted;
+  private boolean deleting;
+
+  /** Whether its node belongs to another session, if there is one. */
+  private boolean foreign;
+
+  /** Whether it held, when it was found again after a doubt. */
+  private boolean heldWhenFound;
+
+  /** The reader's node that may stand instead of the writer's, since the reply was lost. */
+  private @Nullable String narrowed;
+
+  /** Who the attempt waits for, and of how many he was the last when the line was looked at. */
+  private @Nullable String next;
+
+  private int ahead;
+  private @Nullable String first;
+
+  private enum MutexPhase {
+    /** There is no node. */
+    NEW,
+    /** There may be a node; which is not known. */
+    IN_DOUBT,
+    WAITING,
+    HELD
+  }
+
+  MutexAttempt(
+      CuratorSession session, LockName name, AttemptId attempt, Recipe recipe, String directory) {
+    super(session, name, attempt);
+    this.recipe = recipe;
+    this.directory = directory;
+    this.prefix = ProtectedNodeName.prefix(attempt);
+  }
+
+  /** For an attempt of which this process knows no more than that it may have a node. */
+  MutexAttempt inDoubt() {
+    phase = MutexPhase.IN_DOUBT;
+    foreign = true;
+    return this;
+  }
+
+  private AsyncNodeClient wire() {
+    return session.wire();
+  }
+
+  // ---- Acquiring ----
+
+  @Override
+  void acquire(Request.Acquire request, AttemptOperation turn) {
+    switch (phase) {
+      case NEW -> {
+        reading = request.mode().equals(Mode.SHARED);
+        tokensAsked = request.tokens();
+        create(request, turn, 0);
+      }
+      case IN_DOUBT ->
+          find(
+              turn,
+              () -> {
+                if (phase == MutexPhase.NEW) {
+                  acquire(request, turn);
+                } else {
+                  lookAtLine(request.queue(), turn);
+                }
+              });
+      case WAITING -> lookAgain(request.queue(), turn);
+      case HELD -> turn.end(granted());
+    }
+  }
+
+  private void create(Request.Acquire request, AttemptOperation turn, int tries) {
+    String path = child(directory, prefix + recipe.word(reading));
+    byte[] note = session.note(request);
+    Code[] failure = {Code.OK};
+    wire()
+        .create(
+            path,
+            note,
+            CreateMode.EPHEMERAL_SEQUENTIAL,
+            (code, made) ->
+                session.step(
+                    () -> {
+                      failure[0] = code;
+                      if (made != null) {
+                        made(made);
+                      }
+                    }));
+    wire()
+        .children(
+            directory,
+            wantedWatch(),
+            (code, children) ->
+                session.step(
+                    () -> {
+                      if (failure[0] == Code.NONODE && tries < TRIES) {
+                        beforeDirectories(turn, () -> directories(request, turn, tries + 1));
+                      } else if (failure[0] != Code.OK) {
+                        phase =
+                            failure[0] == Code.CONNECTIONLOSS
+                                ? MutexPhase.IN_DOUBT
+                                : MutexPhase.NEW;
+                        turn.fail(failure[0], path);
+                      } else if (children != null) {
+                        decide(children, request.queue(), turn);
+                      } else {
+                        turn.fail(code, directory);
+                      }
+                    }));
+  }
+
+  /** What has to be looked at before the first node of a lock is made. */
+  void beforeDirectories(AttemptOperation turn, Runnable then) {
+    then.run();
+  }
+
+  private void directories(Request.Acquire request, AttemptOperation turn, int tries) {
+    wire()
+        .directories(
+            directory, (made, unused) -> session.step(() -> again(request, turn, tries, made)));
+  }
+
+  private void again(Request.Acquire request, AttemptOperation turn, int tries, Code code) {
+    if (code == Code.OK) {
+      create(request, turn, tries);
+    } else {
+      turn.fail(code, directory);
+    }
+  }
+
+  private void made(AsyncNodeClient.CreatedNode made) {
+    node = last(made.path());
+    token = CuratorTokens.first(made.stat().getCzxid());
+    phase = MutexPhase.WAITING;
+  }
+
+  /** Looks for the node of an attempt in doubt. Afterwards it is WAITING, or NEW if it has none. */
+  private void find(AttemptOperation turn, Runnable then) {
+    wire().sync(directory, (code, done) -> {});
+    wire()
+        .children(
+            directory,
+            null,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      if (code == Code.NONODE) {
+                        phase = MutexPhase.NEW;
+                        then.run();
+                      } else if (children == null) {
+                        turn.fail(code, directory);
+                      } else {
+                        found(children, turn, then);
+                      }
+                    }));
+  }
+
+  private void found(List<String> children, AttemptOperation turn, Runnable then) {
+    String own =
+        children.stream().filter(child -> child.startsWith(prefix)).findFirst().orElse(null);
+    if (own == null) {
+      phase = MutexPhase.NEW;
+      then.run();
+      return;
+    }
+    boolean reader = recipe == Recipe.READ_WRITE && own.contains(recipe.word(true));
+    Recipe.RecipePosition place = recipe.place(children, own, reader);
+    heldWhenFound = place != null && place.holds();
+    wire()
+        .stat(
+            child(directory, own),
+            (code, stat) ->
+                session.step(
+                    () -> {
+                      if (stat == null && code != Code.NONODE) {
+                        turn.fail(code, own);
+                        return;
+                      }
+                      if (stat == null || !(foreign || session.owns(stat))) {
+                        phase = MutexPhase.NEW;
+                      } else {
+                        node = own;
+                        reading = reader;
+                        token = token == 0 ? CuratorTokens.first(stat.getCzxid()) : token;
+                        phase = MutexPhase.WAITING;
+                      }
+                      then.run();
+                    }));
+  }
+
+  // ---- Looking at the line ----
+
+  @Override
+  void look(AttemptOperation turn) {
+    if (phase == MutexPhase.WAITING) {
+      lookAgain(true, turn);
+    } else {
+      turn.end(standing());
+    }
+  }
+
+  /** Whether the one before is still there; costs the same however long the line is. */
+  private void lookAgain(boolean queue, AttemptOperation turn) {
+    String before = next;
+    if (before == null || !queue) {
+      lookAtLine(queue, turn);
+    } else {
+      watch(before, turn);
+    }
+  }
+
+  private @Nullable Watcher wantedWatch() {
+    return reading || !isAlone() ? null : this;
+  }
+
+  private void lookAtLine(boolean queue, AttemptOperation turn) {
+    wire()
+        .children(
+            directory,
+            wantedWatch(),
+            (code, children) ->
+                session.step(
+                    () -> {
+                      if (children != null) {
+                        decide(children, queue, turn);
+                      } else if (code == Code.NONODE) {
+                        gone(turn);
+                      } else {
+                        turn.fail(code, directory);
+                      }
+                    }));
+  }
+
+  private void decide(List<String> children, boolean queue, AttemptOperation turn) {
+    Recipe.RecipePosition place = recipe.place(children, node, reading);
+    if (place == null) {
+      gone(turn);
+      return;
+    }
+    String misuse = recipe.misuse(children);
+    if (misuse != null) {
+      String message =
+          "Path '" + directory + "' is in use as " + misuse + ". Use it as that, or another name.";
+      remove(turn, () -> turn.refuse(RefusalReason.CAPACITY_DIFFERS, message));
+    } else if (ProtectedNodeName.isLast(recipe.order(node)) || CuratorTokens.isLast(token)) {
+      String message =
+          "The sequence numbers of path '"
+              + directory
+              + "' are about to overflow. They begin anew as soon as those who hold it or wait have"
+              + " left.";
+      remove(
+          turn,
+          () -> {
+            // If it is empty by now.
+            wire().delete(directory, (code, deleted) -> {});
+            turn.refuse(RefusalReason.STORE_FULL, message);
+          });
+    } else if (place.holds()) {
+      hold(place.wanted(), turn);
+    } else if (place.stranger() != null) {
+      String message =
+          "Path '"
+              + directory
+              + "' has the child '"
+              + place.stranger()
+              + "', which is no lock's and for which Curator would wait for ever. Remove it, or use"
+              + " another name.";
+      remove(turn, () -> turn.refuse(RefusalReason.UNSUPPORTED, message));
+    } else if (!queue) {
+      Reply busy = new Reply.Busy(attempt, holder(place.first()), session.ttl());
+      remove(turn, () -> turn.end(busy));
+    } else {
+      ahead = place.ahead();
+      first = place.first();
+      watch(Objects.requireNonNull(place.next()), turn);
+    }
+  }
+
+  private void watch(String before, AttemptOperation turn) {
+    wire()
+        .watch(
+            child(directory, before),
+            this,
+            (code, stat) ->
+                session.step(
+                    () -> {
+                      if (stat != null) {
+                        next = before;
+                        turn.end(standing());
+                      } else if (code == Code.NONODE) {
+                        next = null;
+                        lookAtLine(true, turn);
+                      } else {
+                        turn.fail(code, before);
+                      }
+                    }));
+  }
+
+  private void hold(boolean isWanted, AttemptOperation turn) {
+    phase = MutexPhase.HELD;
+    next = null;
+    wanted = isWanted;
+    Reply.Granted granted = granted();
+    if (!turn.isAsked()) {
+      announce(
+          new SessionNotification.Granted(
+              name, attempt, granted.token(), granted.tokens(), granted.wanted(), false));
+    }
+    turn.end(granted);
+  }
+
+  @Override
+  public void process(WatchedEvent event) {
+    // That a watch was given up is told as well.
+    if (event.getType() != EventType.None && event.getType() != EventType.DataWatchRemoved) {
+      session.step(() -> heard(event.getType() == EventType.NodeChildrenChanged));
+    }
+  }
+
+  private void heard(boolean ofDirectory) {
+    if (isKnown() && !ofDirectory) {
+      onWatchEvent();
+    } else if (isKnown() && phase == MutexPhase.HELD && !reading && !wanted) {
+      wanted = true;
+      announce(new SessionNotification.Contended(name, attempt));
+    }
+  }
+
+  private Reply standing() {
+    return phase == MutexPhase.HELD
+        ? granted()
+        : new Reply.Queued(attempt, ahead, holder(first), session.ttl());
+  }
+
+  private Reply.Granted granted() {
+    if (tokensGiven == 0) {
+      tokensGiven = Math.min(tokensAsked, CuratorTokens.BLOCK);
+    }
+    return new Reply.Granted(attempt, token, tokensGiven, wanted, null);
+  }
+
+  /** Somebody else has deleted the node. */
+  private void gone(AttemptOperation turn) {
+    forgotten(AttemptState.WAITING, EndReason.EVICTED);
+    turn.refuse(
+        RefusalReason.ENDED,
+        "Node '" + node + "' in '" + directory + "' was deleted by somebody else.");
+  }
+
+  // ---- Changing and leaving ----
+
+  @Override
+  void adjust(Request.Adjust request, AttemptOperation turn) {
+    if (phase != MutexPhase.HELD) {
+      turn.end(Refusals.notHeld(attempt, name));
+    } else if (request.mode().capacity() != Mode.SHARERS) {
+      turn.refuse(RefusalReason.CAPACITY_DIFFERS, "'" + name + "' is a lock, not a semaphore.");
+    } else if (request.mode().equals(Mode.SHARED) == reading) {
+      refresh(request.tokens(), turn);
+    } else if (reading) {
+      turn.end(Refusals.cannotWiden(attempt, name));
+    } else {
+      narrow(request.tokens(), turn);
+    }
+  }
+
+  private void refresh(int tokens, AttemptOperation turn) {
+    wire()
+        .children(
+            directory,
+            null,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      Recipe.RecipePosition place =
+                          children == null ? null : recipe.place(children, node, reading);
+                      if (children == null && code != Code.NONODE) {
+                        turn.fail(code, directory);
+                      } else if (place == null || !place.holds()) {
+                        lost(turn);
+                      } else {
+                        wanted |= place.wanted();
+                        moreTokens(tokens, turn);
+                      }
+                    }));
+  }
+
+  private void moreTokens(int tokens, AttemptOperation turn) {
+    if (tokens > 0 && !CuratorTokens.areLeft(token, tokensGiven)) {
+      turn.refuse(
+          RefusalReason.STORE_FULL, "The tokens of this hold are used up: release and acquire.");
+      return;
+    }
+    if (tokens > 0) {
+      token += tokensGiven;
+      tokensGiven = Math.min(tokens, CuratorTokens.BLOCK);
+    }
+    turn.end(granted());
+  }
+
+  /** Somebody else has deleted the node of a holder. */
+  private void lost(AttemptOperation turn) {
+    forgotten(AttemptState.HELD, EndReason.EVICTED);
+    announce(new SessionNotification.HoldEnded(name, attempt, EndReason.EVICTED));
+    turn.refuse(
+        RefusalReason.NOT_HELD,
+        "Node '" + node + "' in '" + directory + "' was deleted by somebody else.");
+  }
+
+  /**
+   * From writer to reader as Curator's users do it, by a reader's node with the writer's number; in
+   * one step, so that there is no moment with both or neither.
+   */
+  private void narrow(int tokens, AttemptOperation turn) {
+    String reader = prefix + recipe.word(true) + recipe.order(node);
+    List<Op> swap =
+        List.of(
+            wire().createOp(child(directory, reader), session.note(null), CreateMode.EPHEMERAL),
+            Op.delete(child(directory, node), -1));
+    wire()
+        .multi(
+            swap,
+            (code, results) ->
+                session.step(
+                    () -> {
+                      if (code == Code.OK) {
+                        isReader(reader, tokens, turn);
+                      } else if (code == Code.NODEEXISTS || code == Code.NONODE) {
+                        settle(reader, tokens, turn);
+                      } else {
+                        narrowed = reader;
+                        turn.fail(code, directory);
+                      }
+                    }));
+  }
+
+  private void isReader(String reader, int tokens, AttemptOperation turn) {
+    node = reader;
+    reading = true;
+    narrowed = null;
+    moreTokens(tokens, turn);
+  }
+
+  /** An earlier try of the same, whose reply was lost, may have done it. */
+  private void settle(String reader, int tokens, AttemptOperation turn) {
+    wire()
+        .stat(
+            child(directory, reader),
+            (code, stat) ->
+                session.step(
+                    () -> {
+                      if (stat != null && session.owns(stat)) {
+                        isReader(reader, tokens, turn);
+                      } else if (stat != null || code == Code.NONODE) {
+                        lost(turn);
+                      } else {
+                        turn.fail(code, reader);
+                      }
+                    }));
+  }
+
+  @Override
+  void abandon(AttemptOperation turn) {
+    switch (phase) {
+      case NEW -> turn.ended(AttemptState.ABSENT, EndReason.UNKNOWN);
+      case IN_DOUBT -> find(turn, () -> abandon(turn));
+      case WAITING -> {
+        AttemptState attemptState = heldWhenFound ? AttemptState.HELD : AttemptState.WAITING;
+        remove(turn, () -> turn.ended(attemptState, EndReason.RELEASED));
+      }
+      case HELD -> remove(turn, () -> turn.ended(AttemptState.HELD, EndReason.RELEASED));
+    }
+  }
+
+  /** Deletes the node; what follows is done once it is surely gone. */
+  private void remove(AttemptOperation turn, Runnable then) {
+    String instead = narrowed;
+    if (instead != null) {
+      String path = child(directory, instead);
+      wire()
+          .delete(
+              path,
+              (code, unused) ->
+                  session.step(
+                      () -> {
+                        if (code == Code.OK || code == Code.NONODE) {
+                          narrowed = null;
+                          deleting = true;
+                          remove(turn, then);
+                        } else {
+                          turn.fail(code, path);
+                        }
+                      }));
+      return;
+    }
+    String watched = next;
+    if (watched != null) {
+      // It would stay for as long as that node, and there may be many who try and give up.
+      next = null;
+      wire().unwatch(child(directory, watched), this);
+    }
+    boolean again = deleting;
+    deleting = true;
+    String path = child(directory, node);
+    wire()
+        .delete(
+            path,
+            (code, unused) ->
+                session.step(
+                    () -> {
+                      if (code == Code.NONODE && phase == MutexPhase.HELD && !again) {
+                        turn.ended(AttemptState.HELD, EndReason.EVICTED);
+                      } else if (code == Code.OK || code == Code.NONODE) {
+                        phase = MutexPhase.NEW;
+                        deleting = false;
+                        then.run();
+                      } else {
+                        turn.fail(code, path);
+                      }
+                    }));
+  }
+
+  @Override
+  AttemptState present() {
+    return phase == MutexPhase.HELD
+        ? AttemptState.HELD
+        : phase == MutexPhase.NEW ? AttemptState.ABSENT : AttemptState.WAITING;
+  }
+
+  @Override
+  boolean isBlank() {
+    return phase == MutexPhase.NEW;
+  }
+}

@@ -1,0 +1,146 @@
+package io.mortise.curator;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which recipe of Curator the exclusive and shared locks of a store follow, and with it who among
+ * the children of a lock's directory is before whom. Semaphores have directories of their own and
+ * are the same in both.
+ *
+ * <p>Curator orders children by what stands behind the recipe's word in their name, as text, and a
+ * mixed fleet is safe only as long as everybody orders alike: so does this, down to what it does
+ * with names that no recipe made.
+ */
+enum Recipe {
+  /** {@code InterProcessMutex}: the first in line holds. */
+  MUTEX("lock-", null),
+  /**
+   * {@code InterProcessReadWriteLock}: a writer holds when it is first, a reader when no writer is
+   * before it.
+   */
+  READ_WRITE("__WRIT__", "__READ__");
+
+  private final String exclusive;
+  private final @Nullable String shared;
+  private final Pattern nodes;
+
+  Recipe(String exclusive, @Nullable String shared) {
+    this.exclusive = exclusive;
+    this.shared = shared;
+    String words = shared == null ? exclusive : exclusive + "|" + shared;
+    this.nodes = Pattern.compile("(_c_.{36}-)?(" + words + ")-?[0-9]{10}");
+  }
+
+  /** What the name of a node has behind its protection id, before the sequence number. */
+  String word(boolean forReading) {
+    if (!forReading) {
+      return exclusive;
+    } else if (shared == null) {
+      throw new IllegalArgumentException(this + " has no readers");
+    }
+    return shared;
+  }
+
+  /** Whether the node was made by this recipe, as its name tells. */
+  boolean isMine(String child) {
+    return nodes.matcher(child).matches();
+  }
+
+  /** What to call a path that it uses. */
+  String use() {
+    return this == MUTEX ? "a mutex (recipe=mutex)" : "a read/write lock (recipe=readwrite)";
+  }
+
+  private boolean isWriter(String child) {
+    return child.contains(exclusive);
+  }
+
+  /** What Curator compares: the text behind the recipe's word, or all of a name that lacks it. */
+  String order(String child) {
+    String order = shared == null ? child : behind(child, shared);
+    return behind(order, exclusive);
+  }
+
+  private static String behind(String name, String word) {
+    int at = name.lastIndexOf(word);
+    return at < 0 ? name : name.substring(at + word.length());
+  }
+
+  /**
+   * What else than this recipe uses the directory, seen from its children: two recipes at one path
+   * do not exclude each other, in Curator neither. Null if nothing does.
+   */
+  @Nullable String misuse(List<String> children) {
+    for (String child : children) {
+      if (child.equals(SemaphoreNodes.LEASES)) {
+        return "a semaphore";
+      } else if (child.startsWith("_c_") && !isMine(child)) {
+        for (Recipe other : values()) {
+          if (other.isMine(child)) {
+            return other.use();
+          }
+        }
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Where a node stands among the children of its directory; null if it is not among them.
+   *
+   * @param reading whether it is a reader's
+   */
+  @Nullable RecipePosition place(List<String> children, String own, boolean reading) {
+    String order = order(own);
+    String first = own;
+    String firstOrder = order;
+    String next = null;
+    String nextOrder = "";
+    String stranger = null;
+    int ahead = 0;
+    boolean found = false;
+    boolean wanted = false;
+    for (String child : children) {
+      if (child.equals(own)) {
+        found = true;
+        continue;
+      }
+      String other = order(child);
+      // Equal numbers have a writer and the reader inside it. Ours never stand beside each other.
+      boolean before = other.compareTo(order) <= 0;
+      boolean counts = !reading || isWriter(child);
+      if (before && other.compareTo(firstOrder) < 0) {
+        first = child;
+        firstOrder = other;
+      }
+      if (before && counts) {
+        ahead++;
+        stranger = isMine(child) ? stranger : child;
+        if (next == null || other.compareTo(nextOrder) > 0) {
+          next = child;
+          nextOrder = other;
+        }
+      }
+      wanted |= !before && counts && isMine(child);
+    }
+    return found ? new RecipePosition(ahead, next, first, stranger, wanted) : null;
+  }
+
+  /**
+   * A place in line.
+   *
+   * @param ahead how many have to leave before this node holds
+   * @param next the last of them, whose leaving is worth a look; null if there is none
+   * @param first who is first in line
+   * @param stranger one of those ahead that no recipe made, and that may stay for ever
+   * @param wanted whether somebody is behind who cannot go on before this node leaves
+   */
+  record RecipePosition(
+      int ahead, @Nullable String next, String first, @Nullable String stranger, boolean wanted) {
+    boolean holds() {
+      return ahead == 0;
+    }
+  }
+}

@@ -1,0 +1,474 @@
+package io.mortise.curator;
+
+import io.mortise.LockName;
+import io.mortise.Terms;
+import io.mortise.internal.storekit.Refusals;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+
+/**
+ * An attempt at permits of a semaphore: who is first in the line of {@code locks} makes its leases,
+ * waits until there are no more than the semaphore has, and leaves the line. Its leases then stand
+ * until the permits come back.
+ *
+ * <p>Several permits are taken in one step by whoever is first, so that two who want several never
+ * wait for each other with some in hand. Curator takes them one by one, each through the line.
+ */
+final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
+  private static final int TRIES = 5;
+
+  private final Mode mode;
+  private final String directory;
+  private final String leasesPath;
+  private final String prefix;
+  private final Supplier<MutexAttempt> freshLine;
+
+  private SemaphorePhase phase = SemaphorePhase.NEW;
+  private MutexAttempt line;
+  private List<String> leases = new ArrayList<>();
+  private boolean inDoubt;
+  private boolean compared;
+  private boolean first;
+  private long token;
+  private byte[] note = new byte[0];
+  private Terms terms = Terms.NONE;
+
+  private enum SemaphorePhase {
+    NEW,
+    /** In the line, or not known to be out of it. */
+    IN_LINE,
+    /** First in line, with leases, of which there are too many. */
+    COUNTING,
+    /** Enough leases are there; the line is still to be left. */
+    LEAVING,
+    HELD
+  }
+
+  SemaphoreAttempt(
+      CuratorSession session, LockName name, AttemptId attempt, Mode mode, String directory) {
+    super(session, name, attempt);
+    this.mode = mode;
+    this.directory = directory;
+    this.leasesPath = child(directory, SemaphoreNodes.LEASES);
+    this.prefix = ProtectedNodeName.prefix(attempt);
+    this.freshLine =
+        () ->
+            new MutexAttempt(
+                session, name, attempt, Recipe.MUTEX, child(directory, SemaphoreNodes.LOCKS)) {
+              @Override
+              void forgotten(AttemptState attemptState, EndReason endReason) {}
+
+              @Override
+              void announce(SessionNotification sessionNotification) {
+                if (sessionNotification instanceof SessionNotification.Granted granted) {
+                  first = true;
+                  token = granted.token();
+                  SemaphoreAttempt.this.onWatchEvent();
+                }
+              }
+
+              @Override
+              boolean isKnown() {
+                return SemaphoreAttempt.this.isKnown() && line == this;
+              }
+
+              @Override
+              boolean isAlone() {
+                return false;
+              }
+
+              @Override
+              void beforeDirectories(AttemptOperation turn, Runnable then) {
+                checkUse(turn, then);
+              }
+            };
+    this.line = freshLine.get();
+  }
+
+  private AsyncNodeClient wire() {
+    return session.wire();
+  }
+
+  @Override
+  void afterPendingReads(Runnable then) {
+    line.afterPendingReads(() -> super.afterPendingReads(then));
+  }
+
+  @Override
+  void acquire(Request.Acquire request, AttemptOperation turn) {
+    note = session.note(request);
+    terms = request.terms();
+    proceed(request.queue(), turn);
+  }
+
+  @Override
+  void look(AttemptOperation turn) {
+    if (phase == SemaphorePhase.IN_LINE || phase == SemaphorePhase.COUNTING) {
+      proceed(true, turn);
+    } else {
+      turn.end(standing());
+    }
+  }
+
+  private void proceed(boolean queue, AttemptOperation turn) {
+    switch (phase) {
+      case NEW, IN_LINE -> {
+        phase = SemaphorePhase.IN_LINE;
+        if (first) {
+          takeLeases(queue, turn, 0);
+        } else {
+          line.submit(
+              new Request.Acquire(name, attempt, Mode.EXCLUSIVE, queue, terms, 1, 0, null),
+              reply -> session.step(() -> inLine(reply, queue, turn)));
+        }
+      }
+      case COUNTING -> count(queue, turn);
+      case LEAVING -> leaveLine(turn);
+      case HELD -> turn.end(granted());
+    }
+  }
+
+  private void inLine(Reply reply, boolean queue, AttemptOperation turn) {
+    if (reply instanceof Reply.Granted granted) {
+      first = true;
+      token = granted.token();
+      takeLeases(queue, turn, 0);
+    } else {
+      if (reply instanceof Reply.Busy || reply instanceof Reply.Refused) {
+        restart();
+      }
+      turn.end(reply);
+    }
+  }
+
+  private void restart() {
+    phase = SemaphorePhase.NEW;
+    first = false;
+    compared = false;
+    line = freshLine.get();
+  }
+
+  private void takeLeases(boolean queue, AttemptOperation turn, int tries) {
+    if (inDoubt) {
+      findLeases(
+          turn,
+          () -> {
+            if (leases.isEmpty()) {
+              takeLeases(queue, turn, tries);
+            } else {
+              count(queue, turn);
+            }
+          });
+      return;
+    }
+    List<Op> creations = new ArrayList<>();
+    for (int i = 0; i < mode.weight(); i++) {
+      creations.add(
+          wire()
+              .createOp(
+                  child(leasesPath, prefix + SemaphoreNodes.WORD),
+                  note,
+                  CreateMode.EPHEMERAL_SEQUENTIAL));
+    }
+    wire()
+        .multi(
+            creations,
+            (code, results) ->
+                session.step(
+                    () -> {
+                      if (code == Code.OK && results != null) {
+                        take(results);
+                        count(queue, turn);
+                      } else if (code == Code.NONODE && tries < TRIES) {
+                        wire()
+                            .directories(
+                                leasesPath,
+                                (made, unused) ->
+                                    session.step(
+                                        () -> {
+                                          if (made == Code.OK) {
+                                            takeLeases(queue, turn, tries + 1);
+                                          } else {
+                                            turn.fail(made, leasesPath);
+                                          }
+                                        }));
+                      } else {
+                        inDoubt = code == Code.CONNECTIONLOSS;
+                        turn.fail(code, leasesPath);
+                      }
+                    }));
+  }
+
+  /** Before the first permit is taken at a path: whether that is something else already. */
+  private void checkUse(AttemptOperation turn, Runnable then) {
+    wire()
+        .children(
+            directory,
+            null,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      String use = children == null ? null : SemaphoreNodes.misuse(children);
+                      if (use != null) {
+                        turn.refuse(RefusalReason.CAPACITY_DIFFERS, differs(use));
+                      } else if (children == null && code != Code.NONODE) {
+                        turn.fail(code, directory);
+                      } else {
+                        then.run();
+                      }
+                    }));
+  }
+
+  private void take(List<OpResult> results) {
+    for (OpResult result : results) {
+      leases.add(last(((OpResult.CreateResult) result).getPath()));
+    }
+  }
+
+  private String differs(String use) {
+    return "Path '" + directory + "' is in use as " + use + ". Use it as that, or another name.";
+  }
+
+  private void findLeases(AttemptOperation turn, Runnable then) {
+    wire().sync(leasesPath, (code, done) -> {});
+    wire()
+        .children(
+            leasesPath,
+            null,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      if (children == null && code != Code.NONODE) {
+                        turn.fail(code, leasesPath);
+                        return;
+                      }
+                      inDoubt = false;
+                      leases = own(children == null ? List.of() : children);
+                      then.run();
+                    }));
+  }
+
+  private List<String> own(List<String> children) {
+    return new ArrayList<>(children.stream().filter(name -> name.startsWith(prefix)).toList());
+  }
+
+  private void count(boolean queue, AttemptOperation turn) {
+    wire()
+        .children(
+            leasesPath,
+            queue ? this : null,
+            (code, children) ->
+                session.step(
+                    () -> {
+                      if (children == null && code != Code.NONODE) {
+                        phase = SemaphorePhase.COUNTING;
+                        turn.fail(code, leasesPath);
+                      } else if (children == null || !children.containsAll(leases)) {
+                        giveBack(turn, () -> gone(turn));
+                      } else {
+                        counted(children, queue, turn);
+                      }
+                    }));
+  }
+
+  private void counted(List<String> children, boolean queue, AttemptOperation turn) {
+    String other =
+        children.stream().filter(child -> !child.startsWith(prefix)).findFirst().orElse(null);
+    if (other != null && !compared) {
+      compare(other, queue, turn);
+    } else if (children.size() <= mode.capacity()) {
+      phase = SemaphorePhase.LEAVING;
+      leaveLine(turn);
+    } else if (queue) {
+      phase = SemaphorePhase.COUNTING;
+      turn.end(standing());
+    } else {
+      Reply busy = new Reply.Busy(attempt, holder(other), session.ttl());
+      giveBack(turn, () -> turn.end(busy));
+    }
+  }
+
+  private void gone(AttemptOperation turn) {
+    forgotten(AttemptState.WAITING, EndReason.EVICTED);
+    turn.refuse(
+        RefusalReason.ENDED, "A lease in '" + leasesPath + "' was deleted by somebody else.");
+  }
+
+  /**
+   * Another's lease tells how many permits there are, if it is one of ours. One is asked, once:
+   * where nobody else holds, nobody is.
+   */
+  private void compare(String lease, boolean queue, AttemptOperation turn) {
+    wire()
+        .data(
+            child(leasesPath, lease),
+            (code, data) ->
+                session.step(
+                    () -> {
+                      int capacity =
+                          data == null ? 0 : NodeDescription.parse(data, session.ttl()).capacity();
+                      compared = true;
+                      if (data == null && code != Code.NONODE) {
+                        turn.fail(code, leasesPath);
+                      } else if (capacity > 0 && capacity != mode.capacity()) {
+                        String message = differs("a semaphore of " + capacity + " permits");
+                        giveBack(turn, () -> turn.refuse(RefusalReason.CAPACITY_DIFFERS, message));
+                      } else {
+                        count(queue, turn);
+                      }
+                    }));
+  }
+
+  private void leaveLine(AttemptOperation turn) {
+    line.submit(
+        new Request.Abandon(name, attempt),
+        reply ->
+            session.step(
+                () -> {
+                  if (reply instanceof Reply.Ended) {
+                    phase = SemaphorePhase.HELD;
+                    first = false;
+                    if (!turn.isAsked()) {
+                      announce(
+                          new SessionNotification.Granted(name, attempt, token, 1, false, false));
+                    }
+                    turn.end(granted());
+                  } else {
+                    turn.end(reply);
+                  }
+                }));
+  }
+
+  private Reply standing() {
+    return phase == SemaphorePhase.HELD
+        ? granted()
+        : new Reply.Queued(attempt, phase == SemaphorePhase.COUNTING ? 0 : 1, null, session.ttl());
+  }
+
+  private Reply.Granted granted() {
+    return new Reply.Granted(attempt, token, 1, false, null);
+  }
+
+  @Override
+  public void process(WatchedEvent event) {
+    if (event.getType() != EventType.None) {
+      session.step(
+          () -> {
+            if (isKnown()) {
+              onWatchEvent();
+            }
+          });
+    }
+  }
+
+  // ---- Giving back ----
+
+  @Override
+  void adjust(Request.Adjust request, AttemptOperation turn) {
+    int weight = request.mode().weight();
+    if (phase != SemaphorePhase.HELD) {
+      turn.end(Refusals.notHeld(attempt, name));
+    } else if (request.mode().capacity() != mode.capacity()) {
+      turn.refuse(
+          RefusalReason.CAPACITY_DIFFERS,
+          "'" + name + "' is a semaphore of " + mode.capacity() + " permits here.");
+    } else if (weight > leases.size()) {
+      turn.end(Refusals.cannotWiden(attempt, name));
+    } else {
+      delete(leases.size() - weight, turn, () -> turn.end(granted()));
+    }
+  }
+
+  @Override
+  void abandon(AttemptOperation turn) {
+    AttemptState attemptState = present();
+    giveBack(
+        turn,
+        () ->
+            turn.ended(
+                attemptState,
+                attemptState == AttemptState.ABSENT ? EndReason.UNKNOWN : EndReason.RELEASED));
+  }
+
+  /** Deletes all nodes; what follows is done once they are surely gone. */
+  private void giveBack(AttemptOperation turn, Runnable then) {
+    if (inDoubt) {
+      findLeases(turn, () -> giveBack(turn, then));
+      return;
+    }
+    Consumer<Reply> left =
+        reply ->
+            session.step(
+                () -> {
+                  if (reply instanceof Reply.Ended) {
+                    restart();
+                    then.run();
+                  } else {
+                    turn.end(reply);
+                  }
+                });
+    delete(leases.size(), turn, () -> line.submit(new Request.Abandon(name, attempt), left));
+  }
+
+  /** Deletes so many leases, all under way at once; what follows is done once they are gone. */
+  private void delete(int count, AttemptOperation turn, Runnable then) {
+    if (count == 0) {
+      then.run();
+      return;
+    }
+    List<String> going = List.copyOf(leases.subList(leases.size() - count, leases.size()));
+    int[] left = {count};
+    Code[] failure = {Code.OK};
+    for (String lease : going) {
+      wire()
+          .delete(
+              child(leasesPath, lease),
+              (code, unused) ->
+                  session.step(
+                      () -> {
+                        if (code == Code.OK || code == Code.NONODE) {
+                          leases.remove(lease);
+                        } else {
+                          failure[0] = code;
+                        }
+                        if (--left[0] > 0) {
+                          return;
+                        }
+                        if (failure[0] == Code.OK) {
+                          then.run();
+                        } else {
+                          turn.fail(failure[0], leasesPath);
+                        }
+                      }));
+    }
+  }
+
+  @Override
+  AttemptState present() {
+    return phase == SemaphorePhase.HELD
+        ? AttemptState.HELD
+        : phase == SemaphorePhase.NEW ? AttemptState.ABSENT : AttemptState.WAITING;
+  }
+
+  @Override
+  boolean isBlank() {
+    return phase == SemaphorePhase.NEW;
+  }
+}

@@ -1,0 +1,141 @@
+package io.mortise.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.curator.CuratorStore;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletionStage;
+import java.util.regex.Pattern;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What renewals cost, as the server counts it. Nobody else speaks to it. */
+class RenewalTrafficTest {
+  private static final Pattern RECEIVED = Pattern.compile("recved=(\\d+)");
+
+  private ZooKeeperServer server;
+  private FaultInjectionProxy line;
+
+  @BeforeEach
+  void start() {
+    server = ZooKeeperServer.start(TestServer.setup());
+    line = FaultInjectionProxy.to(server.port());
+  }
+
+  @AfterEach
+  void stop() {
+    line.close();
+    server.close();
+  }
+
+  /** Packets of all clients, pings among them. */
+  private long received() {
+    return RECEIVED
+        .matcher(server.ask("cons"))
+        .results()
+        .mapToLong(found -> Long.parseLong(found.group(1)))
+        .sum();
+  }
+
+  private static StoreSession session(LockStore store, Duration ttl) {
+    SessionSpec spec =
+        new SessionSpec(
+            SessionId.random(new Random()), ttl, new ClientLabel("host", 1, "renewals"));
+    return store.open(spec, notifications -> {});
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @RerunIfPaused
+  void givenSessionThatIsRenewed_thenARenewalTakesThreePacketsAtMost(Scheme scheme) {
+    int renewals = 3;
+    try (LockStore store = open(scheme)) {
+      StoreSession session = session(store, Duration.ofSeconds(4));
+      assertThat(BoundedWait.join(session.renew(0, 1, List.of())))
+          .isInstanceOf(Renewal.Renewed.class);
+      long before = received();
+      long since = System.nanoTime();
+      for (int beat = 1; beat <= renewals; beat++) {
+        BoundedWait.pass(Duration.ofMillis(1300));
+        assertThat(BoundedWait.join(session.renew(beat, beat + 1, List.of())))
+            .isInstanceOf(Renewal.Renewed.class);
+      }
+      long after = received();
+      // The two connections send pings as well, each after a second in which nothing else is said.
+      long pings = 2 + 2 * Duration.ofNanos(System.nanoTime() - since).toSeconds();
+      assertThat(after - before).isBetween((long) renewals, 3L * renewals + pings);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenSessionThatWasAskedForOftenUntilItOpened_thenThatCostsLittle(Scheme scheme) {
+    try (LockStore store = open(scheme)) {
+      line.weather(NetworkCondition.FROZEN);
+      StoreSession session = session(store, Duration.ofMinutes(1));
+      List<CompletionStage<Renewal>> asked = new ArrayList<>();
+      for (int i = 0; i < 40; i++) {
+        asked.add(session.renew(0, 1, List.of()));
+      }
+      long before = received();
+      line.weather(NetworkCondition.FAIR);
+      asked.forEach(
+          answer -> assertThat(BoundedWait.join(answer)).isInstanceOf(Renewal.Renewed.class));
+      assertThat(BoundedWait.join(session.renew(1, 2, List.of())))
+          .isInstanceOf(Renewal.Renewed.class);
+      assertThat(received() - before).isLessThan(40);
+    }
+  }
+
+  /** Of a client that was handed in it is not known since when its session lives. */
+  @ParameterizedTest
+  @EnumSource
+  void givenManyRenewalsAtOnce_andNothingKnownBefore_thenEachEnds_andCostsFourPacketsAtMost(
+      Scheme scheme) throws Exception {
+    int renewals = 40;
+    ZooKeeper client = TestServer.connect("127.0.0.1:" + line.port(), Duration.ofMinutes(3));
+    try (LockStore store = over(scheme, client)) {
+      StoreSession session = session(store, Duration.ofMinutes(1));
+      long before = received();
+      List<CompletionStage<Renewal>> asked = new ArrayList<>();
+      for (int i = 0; i < renewals; i++) {
+        asked.add(session.renew(0, 1, List.of()));
+      }
+      asked.forEach(
+          answer -> assertThat(BoundedWait.join(answer)).isInstanceOf(Renewal.Renewed.class));
+      assertThat(received() - before).isLessThan(4L * renewals + 20);
+    } finally {
+      client.close();
+    }
+  }
+
+  private LockStore open(Scheme scheme) {
+    return scheme == Scheme.ZK
+        ? ZooKeeperStore.open(scheme.url("127.0.0.1:" + line.port(), "/renewals"))
+        : CuratorStore.open(scheme.url("127.0.0.1:" + line.port(), "/renewals"));
+  }
+
+  private static LockStore over(Scheme scheme, ZooKeeper client) {
+    Duration tick = Duration.ofMillis(100);
+    return scheme == Scheme.ZK
+        ? ZooKeeperStore.over(client, ZooKeeperStore.Options.DEFAULT.withTick(tick))
+        : CuratorStore.over(() -> client, CuratorStore.Options.DEFAULT.withTick(tick));
+  }
+}

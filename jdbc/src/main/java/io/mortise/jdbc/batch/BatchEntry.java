@@ -1,0 +1,53 @@
+package io.mortise.jdbc.batch;
+
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.spi.Request;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What is asked of one lock at a time. */
+final class BatchEntry {
+  StoreTask work;
+
+  /** A release of the same lock that goes before it, in the same step if possible. */
+  @Nullable StoreTask precedingRelease;
+
+  final boolean hasFastPath;
+  boolean answered;
+
+  /** Something of the same lock waits behind it already: what comes next must not overtake. */
+  boolean isFollowed;
+
+  BatchEntry(StoreTask work) {
+    this.work = work;
+    this.hasFastPath = work.hasFastPath();
+  }
+
+  /** Takes in what comes after it; false if the two cannot go together. */
+  boolean takesIn(StoreTask next) {
+    if (precedingRelease == null
+        && !isFollowed
+        && hasFastPath
+        && work.request() instanceof Request.Abandon
+        && next.request() instanceof Request.Acquire
+        && next.hasFastPath()) {
+      precedingRelease = work;
+      work = next;
+      return true;
+    }
+    return false;
+  }
+
+  boolean isRelease() {
+    return work.request() instanceof Request.Abandon;
+  }
+
+  LockRepository.BatchedRequest ask() {
+    return new LockRepository.BatchedRequest(
+        Objects.requireNonNull(work.request()),
+        precedingRelease == null
+            ? null
+            : Objects.requireNonNull(precedingRelease.request()).attempt(),
+        precedingRelease == null && work.isNew());
+  }
+}

@@ -1,0 +1,177 @@
+package io.mortise.jdbc.batch;
+
+import io.mortise.jdbc.table.ContendedRequest;
+import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.SingleStatementPath;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests of different locks that travel together. Where a try fails, each of them can be served
+ * alone; if some of it may have been committed, they remember that nobody knows. Belongs to whoever
+ * has the lane's baton.
+ */
+final class BatchExecutor {
+  /** Steps on contended locks in one text. */
+  private static final int AT_ONCE = 16;
+
+  private final TransactionAttempt transactionAttempt;
+  private final ReplyDispatcher answers;
+
+  BatchExecutor(TransactionAttempt transactionAttempt, ReplyDispatcher answers) {
+    this.transactionAttempt = transactionAttempt;
+    this.answers = answers;
+  }
+
+  /** Does something once on the lane's connection. */
+  @FunctionalInterface
+  interface TransactionAttempt {
+    /** Returns null if it was done. */
+    @Nullable TransactionFailure attempt(TransactionRunner.ConnectionAction doing);
+  }
+
+  /** Answers by one statement, or one flush, whom it can. */
+  void together(List<BatchEntry> batchEntries) {
+    List<BatchEntry> asked = new ArrayList<>(batchEntries.size());
+    List<LockRepository.BatchedRequest> batchedRequests = new ArrayList<>(batchEntries.size());
+    for (BatchEntry batchEntry : batchEntries) {
+      if (batchEntry.hasFastPath) {
+        asked.add(batchEntry);
+        batchedRequests.add(batchEntry.ask());
+      }
+    }
+    if (asked.isEmpty() || (asked.size() == 1 && asked.get(0).precedingRelease == null)) {
+      return;
+    }
+    List<@Nullable Reply> replies = new ArrayList<>();
+    BatchFailure batchFailure = attempt(fast -> replies.addAll(fast.together(batchedRequests)));
+    List<StoreTask> answered = new ArrayList<>();
+    for (int i = 0; i < asked.size(); i++) {
+      BatchEntry batchEntry = asked.get(i);
+      StoreTask precedingRelease = batchEntry.precedingRelease;
+      if (batchFailure != null) {
+        batchEntry.answered = batchFailure.isOver(batchEntry.work);
+        if (precedingRelease != null) {
+          batchFailure.isOver(precedingRelease);
+        }
+        continue;
+      }
+      Reply reply = replies.get(i);
+      batchEntry.answered = reply != null;
+      if (precedingRelease != null) {
+        answered.addAll(
+            taken(
+                precedingRelease,
+                reply == null
+                    ? null
+                    : SingleStatementPath.released(batchedRequests.get(i).releasing())));
+      }
+      answered.addAll(taken(batchEntry.work, reply));
+    }
+    answers.done(answered);
+  }
+
+  private static List<StoreTask> taken(StoreTask work, @Nullable Reply reply) {
+    if (reply == null) {
+      work.omittedFromBatch();
+      return List.of();
+    }
+    work.take(reply);
+    return List.of(work);
+  }
+
+  /**
+   * Answers by few texts whom it can, of those that are known to be in somebody's way.
+   *
+   * @param left loses those that need no more
+   */
+  void contended(List<StoreTask> left) {
+    if (left.size() < 2) {
+      return;
+    }
+    List<StoreTask> asked = left.stream().filter(StoreTask::isContended).toList();
+    for (int from = 0; asked.size() - from > 1; from += AT_ONCE) {
+      left.removeAll(contendedAtOnce(asked.subList(from, Math.min(from + AT_ONCE, asked.size()))));
+    }
+  }
+
+  private Set<StoreTask> contendedAtOnce(List<StoreTask> asked) {
+    List<Request> requests =
+        asked.stream().map(work -> Objects.requireNonNull(work.request())).toList();
+    List<ContendedRequest> steps = new ArrayList<>();
+    BatchFailure batchFailure =
+        attempt(
+            fast -> {
+              if (fast.hasContended()) {
+                steps.addAll(fast.contended(requests));
+              }
+            });
+    Set<StoreTask> over = new HashSet<>();
+    if (batchFailure != null) {
+      asked.stream().filter(batchFailure::isOver).forEach(over::add);
+      return over;
+    }
+    List<StoreTask> answered = new ArrayList<>();
+    for (int i = 0; i < steps.size(); i++) {
+      asked.get(i).take(steps.get(i));
+      if (steps.get(i).isDone()) {
+        answered.add(asked.get(i));
+      }
+    }
+    answers.done(answered);
+    over.addAll(answered);
+    return over;
+  }
+
+  private interface BatchAction {
+    void on(SingleStatementPath fast) throws SQLException;
+  }
+
+  private @Nullable BatchFailure attempt(BatchAction doing) {
+    boolean[] partly = {false};
+    TransactionFailure transactionFailure =
+        transactionAttempt.attempt(
+            link -> {
+              try {
+                doing.on(link.fast);
+              } catch (SQLException e) {
+                partly[0] = link.fast.mayBePartlyDone();
+                throw e;
+              }
+            });
+    return transactionFailure == null ? null : new BatchFailure(transactionFailure, partly[0]);
+  }
+
+  /** What became of requests that travelled together in vain. */
+  private final class BatchFailure {
+    private final TransactionFailure transactionFailure;
+    private final boolean partly;
+
+    BatchFailure(TransactionFailure transactionFailure, boolean partly) {
+      this.transactionFailure = transactionFailure;
+      this.partly = partly;
+    }
+
+    /**
+     * Whether one of them needs no more, since it is told that nobody knows. One that only has to
+     * wait for a connection is tried again.
+     */
+    boolean isOver(StoreTask work) {
+      work.mayHaveRun |= partly || transactionFailure.mayHaveRun();
+      boolean over =
+          transactionFailure.mayHaveRun() && transactionFailure.errorKind() != ErrorKind.BUSY;
+      if (over) {
+        answers.failed(work, transactionFailure);
+      }
+      return over;
+    }
+  }
+}

@@ -1,0 +1,185 @@
+package io.mortise.jdbc.batch;
+
+import io.mortise.LockName;
+import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.spi.Request;
+import io.mortise.spi.Ticker;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a server is asked for what has gathered on a lane. The requests that one statement may answer
+ * travel together (see {@code LockRepository.together}); every other one, and whom that statement
+ * left out, gets a transaction of its own. One whose row somebody else has locked is set aside and
+ * tried again later, and those of the same lock behind it, so that a slow row holds up nobody else.
+ * Belongs to whoever has the lane's baton.
+ */
+final class BatchScheduler {
+  private final Database database;
+  private final Ticker ticker;
+  private final TransactionRunner transactionRunner;
+  private final ReplyDispatcher answers;
+  private final BlockedRowQueue blockedRows;
+  private final BooleanSupplier closed;
+  private final BatchExecutor joint;
+
+  /** Why nobody of this round can connect. */
+  private @Nullable TransactionFailure outage;
+
+  /**
+   * @param closed whether nothing is to be begun any more
+   */
+  BatchScheduler(
+      Database database,
+      Ticker ticker,
+      TransactionRunner transactionRunner,
+      ReplyDispatcher answers,
+      BlockedRowQueue blockedRows,
+      BooleanSupplier closed) {
+    this.database = database;
+    this.ticker = ticker;
+    this.transactionRunner = transactionRunner;
+    this.answers = answers;
+    this.blockedRows = blockedRows;
+    this.closed = closed;
+    this.joint =
+        new BatchExecutor(
+            doing ->
+                closed.getAsBoolean()
+                    ? TransactionFailure.closed(database)
+                    : unlessOut(() -> transactionRunner.attempt(doing, new boolean[] {true})),
+            answers);
+  }
+
+  /** Answers all of them, or sets them aside. */
+  void serve(List<StoreTask> tasks) {
+    boolean restedBefore = !blockedRows.isEmpty();
+    outage = null;
+    List<StoreTask> left = tasks;
+    while (!left.isEmpty()) {
+      List<StoreTask> behind = new ArrayList<>();
+      serveFirst(left, behind);
+      left = behind;
+    }
+    blockedRows.roundEnds(restedBefore);
+  }
+
+  /** Who cannot connect does not try for each: that may take as long as an answer may. */
+  private @Nullable TransactionFailure unlessOut(Supplier<@Nullable TransactionFailure> attempt) {
+    TransactionFailure known = outage;
+    if (known != null) {
+      return known;
+    }
+    TransactionFailure transactionFailure = attempt.get();
+    if (transactionFailure != null
+        && transactionFailure.errorKind() == ErrorKind.BROKEN
+        && !transactionFailure.mayHaveRun()
+        && !transactionRunner.isConnected()) {
+      outage = transactionFailure;
+    }
+    return transactionFailure;
+  }
+
+  /**
+   * Serves one of each lock, the first, and whoever takes what that one gives back.
+   *
+   * @param behind gets the others, which may depend on it
+   */
+  private void serveFirst(List<StoreTask> tasks, List<StoreTask> behind) {
+    List<BatchEntry> first = new ArrayList<>(tasks.size());
+    Map<LockName, BatchEntry> last = new HashMap<>();
+    for (StoreTask work : tasks) {
+      if (blockedRows.blocks(work)) {
+        blockedRows.add(work);
+        continue;
+      }
+      Request request = work.request();
+      BatchEntry before = request == null ? null : last.get(request.name());
+      if (before == null) {
+        BatchEntry batchEntry = new BatchEntry(work);
+        first.add(batchEntry);
+        if (request != null) {
+          last.put(request.name(), batchEntry);
+        }
+      } else if (!before.takesIn(work)) {
+        before.isFollowed = true;
+        behind.add(work);
+      }
+    }
+    first.removeIf(this::isStillLocked);
+    joint.together(first);
+    List<StoreTask> left = new ArrayList<>();
+    // Whoever gives back goes first, as others wait for that: a trip may take long, and each of
+    // these may take several.
+    for (BatchEntry batchEntry : first) {
+      if (!batchEntry.answered && batchEntry.precedingRelease != null) {
+        left.add(batchEntry.precedingRelease);
+      } else if (!batchEntry.answered && batchEntry.isRelease()) {
+        left.add(batchEntry.work);
+      }
+    }
+    for (BatchEntry batchEntry : first) {
+      if (!batchEntry.answered && !batchEntry.isRelease()) {
+        left.add(batchEntry.work);
+      }
+    }
+    joint.contended(left);
+    left.forEach(this::serve);
+  }
+
+  /** Looks once more at a row that was locked, before others travel with who wants it. */
+  private boolean isStillLocked(BatchEntry batchEntry) {
+    StoreTask oldest =
+        batchEntry.precedingRelease == null ? batchEntry.work : batchEntry.precedingRelease;
+    Request request = oldest.request();
+    if (!oldest.wasBlocked || request == null || closed.getAsBoolean()) {
+      return false;
+    }
+    TransactionFailure transactionFailure =
+        unlessOut(
+            () ->
+                transactionRunner.attempt(
+                    link -> link.fast.ensureUnlocked(request.name()), new boolean[] {false}));
+    if (transactionFailure == null || transactionFailure.errorKind() != ErrorKind.BUSY) {
+      return false;
+    }
+    setAsideOrFail(oldest, transactionFailure);
+    if (batchEntry.precedingRelease != null) {
+      setAsideOrFail(batchEntry.work, transactionFailure);
+    }
+    return true;
+  }
+
+  private void serve(StoreTask work) {
+    if (blockedRows.blocks(work)) {
+      blockedRows.add(work);
+      return;
+    }
+    TransactionFailure transactionFailure =
+        closed.getAsBoolean()
+            ? TransactionFailure.closed(database)
+            : unlessOut(() -> transactionRunner.attempt(List.of(work)));
+    if (transactionFailure == null) {
+      answers.done(List.of(work));
+    } else {
+      setAsideOrFail(work, transactionFailure);
+    }
+  }
+
+  private void setAsideOrFail(StoreTask work, TransactionFailure transactionFailure) {
+    if (transactionFailure.errorKind() == ErrorKind.BUSY
+        && !closed.getAsBoolean()
+        && ticker.nanos() - work.since < database.retryTimeout().toNanos()) {
+      work.mayHaveRun |= transactionFailure.mayHaveRun();
+      blockedRows.add(work);
+    } else {
+      answers.failed(work, transactionFailure);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package io.mortise.jdbc.batch;
+
+import io.mortise.spi.Request;
+import io.mortise.spi.Ticker;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Work whose row somebody else keeps locked, to be tried again in a while, and what of the same
+ * lock came after it. Belongs to whoever has the lane's baton; what the lane's thread asks before
+ * it has it may be answered late, never wrong for long.
+ */
+public final class BlockedRowQueue {
+  /**
+   * How long a try waits for the row, where the server lets that be so short. Other processes keep
+   * one for a millisecond or two.
+   */
+  public static final Duration LOCK_WAIT = Duration.ofMillis(10);
+
+  /** First and longest pause. */
+  private static final long SHORTEST = Duration.ofMillis(1).toNanos();
+
+  private static final long LONGEST = LOCK_WAIT.multipliedBy(10).toNanos();
+
+  private final Ticker ticker;
+  private final Deque<StoreTask> tasks = new ArrayDeque<>();
+  private long pause = SHORTEST;
+  private volatile boolean empty = true;
+  private volatile long until;
+
+  BlockedRowQueue(Ticker ticker) {
+    this.ticker = ticker;
+  }
+
+  boolean isEmpty() {
+    return empty;
+  }
+
+  /** How long to wait before what is here is tried again; not above 0 if it is time. */
+  long nanosLeft() {
+    return until - ticker.nanos();
+  }
+
+  /** Whether it has to wait behind another of the same lock. */
+  boolean blocks(StoreTask work) {
+    Request request = work.request();
+    if (request != null) {
+      for (StoreTask earlier : tasks) {
+        Request before = earlier.request();
+        if (before != null && before.name().equals(request.name())) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  void add(StoreTask work) {
+    work.wasBlocked = true;
+    tasks.add(work);
+    empty = false;
+  }
+
+  /** Takes all, in order. */
+  void moveTo(List<StoreTask> batch) {
+    batch.addAll(tasks);
+    tasks.clear();
+    empty = true;
+  }
+
+  /**
+   * A round is over.
+   *
+   * @param restedBefore whether something was here when it began, so that its pause goes on
+   */
+  void roundEnds(boolean restedBefore) {
+    if (tasks.isEmpty()) {
+      pause = SHORTEST;
+    } else if (!restedBefore) {
+      until = ticker.nanos() + pause / 2 + ThreadLocalRandom.current().nextLong(pause);
+      pause = Math.min(2 * pause, LONGEST);
+    }
+  }
+}

@@ -1,0 +1,328 @@
+package io.mortise.jdbc.batch;
+
+import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.Ticker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One connection and the order of what is done on it.
+ *
+ * <p><b>Natural batching.</b> Whoever hands in work while the lane is idle gets the baton and does
+ * it on its own thread: for an embedded database a hop to another thread costs more than the work.
+ * While one has the baton, others only queue; what has gathered becomes the next transaction. After
+ * a few rounds, or when another process is in the way, the baton goes to the lane's own thread, so
+ * that nobody serves others for long. A server is asked by the lane's thread, or by a thread that
+ * waits for its answer anyway ({@link #runOnCaller}, {@link BatchScheduler}); one that an interrupt
+ * would break by the former only.
+ *
+ * <p><b>Failures.</b> A transaction that lost against another is tried again, with jittered pauses
+ * ({@link BackOff}), until the work is older than {@link io.mortise.spi.StoreProfile#maxInFlight};
+ * then it is reported as not run. Before the commit is sent, every failure means "not run".
+ */
+public final class ConnectionExecutor implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectionExecutor.class);
+
+  /** Batches that a caller does for others before it hands the baton on. */
+  private static final int CALLER_ROUNDS = 4;
+
+  /**
+   * What a thread that serves itself does: that of one, to give one lock back and take the next.
+   */
+  private static final int FEW = 2;
+
+  /** How long a caller tries against another process before it hands the baton on. */
+  private static final long CALLER_PATIENCE = Duration.ofMillis(1).toNanos();
+
+  private final Database database;
+  private final Ticker ticker;
+  private final ConcurrentLinkedQueue<StoreTask> queue = new ConcurrentLinkedQueue<>();
+  private final LeaderFollower leaderFollower;
+  private final TransactionRunner transactionRunner;
+  private final ReplyDispatcher answers;
+  private final BatchScheduler batchScheduler;
+  private volatile boolean closed;
+  private volatile boolean ended;
+
+  // Belong to whoever has the baton.
+  private List<StoreTask> batch = new ArrayList<>();
+  private final BlockedRowQueue blockedRows;
+
+  /**
+   * How many were served at a time lately. While the lane's thread wakes, others gather: who serves
+   * himself at once makes batches smaller, and pays more than he gains.
+   */
+  private volatile int crowd;
+
+  /**
+   * @param transactionLock held while a transaction runs, so that lanes to one file queue instead
+   *     of colliding
+   * @param pendingNotifications receives the news of each transaction after its commit, before the
+   *     answers
+   */
+  public ConnectionExecutor(
+      String name,
+      Database database,
+      Ticker ticker,
+      ReentrantLock transactionLock,
+      Consumer<List<SessionNotification>> pendingNotifications) {
+    this.database = database;
+    this.ticker = ticker;
+    this.blockedRows = new BlockedRowQueue(ticker);
+    this.leaderFollower = new LeaderFollower(name, new ExecutorThreadTask());
+    this.transactionRunner = new TransactionRunner(database, ticker, transactionLock);
+    this.answers = new ReplyDispatcher(transactionRunner, pendingNotifications);
+    this.batchScheduler =
+        new BatchScheduler(database, ticker, transactionRunner, answers, blockedRows, () -> closed);
+  }
+
+  public void submit(StoreTask work) {
+    enqueue(work);
+    if (!leaderFollower.tryLead()) {
+      leaderFollower.expedite();
+    } else if (isForCaller()) {
+      drain(true);
+    } else if (crowd > FEW) {
+      leaderFollower.handToThread();
+    } else {
+      leaderFollower.offerLead();
+    }
+  }
+
+  /** As {@link #submit}, for what nobody waits for: it may travel with what comes next. */
+  public void submitLater(StoreTask work) {
+    enqueue(work);
+    if (leaderFollower.tryLead()) {
+      if (isForCaller()) {
+        drain(true);
+      } else if (crowd > FEW) {
+        leaderFollower.handToThread();
+      } else {
+        leaderFollower.offerLeadLater();
+      }
+    }
+  }
+
+  private void enqueue(StoreTask work) {
+    work.since = ticker.nanos();
+    queue.add(work);
+  }
+
+  /** To be asked with the baton in hand: until it is closed, the lane's thread is there. */
+  private boolean isForCaller() {
+    return database.callerRuns() || closed;
+  }
+
+  /**
+   * A thread that waits for what it has asked for does it itself, if that is all that there is to
+   * do. It may be kept for as long as a request may take. Never connects, and never tries again
+   * what somebody is in the way of: that is for the lane's thread.
+   */
+  public void runOnCaller() {
+    if (!database.callerHelps() || !leaderFollower.tryLeadAsCaller()) {
+      return;
+    }
+    if (!isQuick()) {
+      leaderFollower.handToThread();
+      return;
+    }
+    transactionRunner.connects(false);
+    try {
+      serveAll();
+    } finally {
+      transactionRunner.connects(true);
+      leaderFollower.endCallerLead();
+      if (!queue.isEmpty() || !batch.isEmpty()) {
+        leaderFollower.handToThread();
+      } else {
+        leaderFollower.resign();
+        if (!queue.isEmpty() && leaderFollower.tryLead()) {
+          leaderFollower.handToThread();
+        } else if (!blockedRows.isEmpty()) {
+          leaderFollower.wakeThread();
+        }
+      }
+    }
+  }
+
+  private boolean isQuick() {
+    if (closed || !transactionRunner.isFresh() || !blockedRows.isEmpty() || !batch.isEmpty()) {
+      return false;
+    }
+    StoreTask next;
+    while (batch.size() <= FEW && (next = queue.poll()) != null) {
+      batch.add(next);
+    }
+    return !batch.isEmpty() && batch.size() <= FEW;
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // A yield that does nothing costs a fuller batch only.
+  private void drain(boolean caller) {
+    for (int round = 0; ; round++) {
+      if (batch.isEmpty() && !gather()) {
+        leaderFollower.resign();
+        if (queue.isEmpty() || !leaderFollower.tryLead()) {
+          return;
+        }
+        continue;
+      }
+      if ((caller && round == CALLER_ROUNDS && !closed) || !execute(caller)) {
+        leaderFollower.handToThread();
+        return;
+      }
+      if (!caller && database.callerRuns()) {
+        // Whom the batch has woken asks again at once, and shares the next transaction.
+        Thread.yield();
+      }
+    }
+  }
+
+  private boolean gather() {
+    if (!blockedRows.isEmpty() && (closed || blockedRows.nanosLeft() <= 0)) {
+      blockedRows.moveTo(batch);
+    }
+    StoreTask next;
+    while (batch.size() < database.batch() && (next = queue.poll()) != null) {
+      if (blockedRows.blocks(next)) {
+        blockedRows.add(next);
+      } else {
+        batch.add(next);
+      }
+    }
+    return !batch.isEmpty();
+  }
+
+  /** Does the batch, on a server. */
+  private void serveAll() {
+    List<StoreTask> tasks = batch;
+    batch = new ArrayList<>();
+    crowd = Math.max(tasks.size(), crowd / 2);
+    batchScheduler.serve(tasks);
+  }
+
+  /** Does the batch; false if a caller should not wait for the others that are in the way. */
+  private boolean execute(boolean caller) {
+    if (!database.callerRuns()) {
+      serveAll();
+      return true;
+    }
+    long began = ticker.nanos();
+    long oldest = batch.get(0).since;
+    long retryTimeout = database.retryTimeout().toNanos();
+    for (int tries = 0; ; tries++) {
+      TransactionFailure transactionFailure =
+          closed ? TransactionFailure.closed(database) : transactionRunner.attempt(batch);
+      if (transactionFailure == null) {
+        List<StoreTask> finished = batch;
+        batch = new ArrayList<>();
+        answers.done(finished);
+        return true;
+      }
+      long now = ticker.nanos();
+      if (transactionFailure.errorKind() == ErrorKind.BUSY
+          && now - oldest < retryTimeout
+          && !closed) {
+        if (caller && now - began > CALLER_PATIENCE) {
+          return false;
+        }
+        BackOff.pause(tries);
+        continue;
+      }
+      List<StoreTask> failed = batch;
+      batch = new ArrayList<>();
+      fail(failed, transactionFailure);
+      return true;
+    }
+  }
+
+  private void fail(List<StoreTask> failed, TransactionFailure transactionFailure) {
+    boolean each =
+        failed.size() > 1
+            && !transactionFailure.mayHaveRun()
+            && transactionFailure.errorKind() != ErrorKind.BROKEN;
+    for (StoreTask work : failed) {
+      // One of them may be the cause: each on its own.
+      TransactionFailure own = each ? transactionRunner.attempt(List.of(work)) : transactionFailure;
+      if (own == null) {
+        answers.done(List.of(work));
+      } else {
+        answers.failed(work, own);
+      }
+    }
+  }
+
+  private final class ExecutorThreadTask implements LeaderFollower.LeaderTask {
+    @Override
+    public void work() {
+      drain(false);
+    }
+
+    @Override
+    public long nanosLeft() {
+      return blockedRows.isEmpty() ? Long.MAX_VALUE : blockedRows.nanosLeft();
+    }
+
+    @Override
+    public boolean isOver() {
+      return ended;
+    }
+  }
+
+  private String display() {
+    return database.profile().display();
+  }
+
+  /** Fails what is left, waits for what is running (bounded), and closes the connection. */
+  @Override
+  public void close() {
+    closed = true;
+    CloseTask last = new CloseTask();
+    submit(last);
+    last.await();
+    leaderFollower.wakeThread();
+  }
+
+  private final class CloseTask extends StoreTask {
+    private final CountDownLatch latch = new CountDownLatch(1);
+
+    @Override
+    public void run(StoreConnection current) {}
+
+    @Override
+    public void done() {
+      close();
+    }
+
+    @Override
+    public void failed(ErrorKind errorKind, boolean mayHaveRun, RuntimeException cause) {
+      close();
+    }
+
+    private void close() {
+      transactionRunner.detach();
+      ended = true;
+      latch.countDown();
+    }
+
+    void await() {
+      try {
+        if (!latch.await(database.profile().maxInFlight().toSeconds() + 1, TimeUnit.SECONDS)) {
+          LOG.warn("Store '{}' did not finish its last request in time", display());
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+package io.mortise.jdbc.batch;
+
+import io.mortise.jdbc.table.ContendedRequest;
+import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import java.sql.SQLException;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Something to be done on a lane. */
+public abstract class StoreTask {
+  /** When it was handed in, by the ticker of the lane, which sets it before it queues the task. */
+  long since;
+
+  /**
+   * Whether it was sent with others, of which some may have been done when that failed. Belongs to
+   * who has the lane's baton.
+   */
+  boolean mayHaveRun;
+
+  /** Whether it met a row that somebody else had locked. Belongs to who has the lane's baton. */
+  boolean wasBlocked;
+
+  /**
+   * Tries to do it by one statement, which is its own transaction or part of one. May be called
+   * again after a failure.
+   *
+   * @return false if nothing was changed and {@link #run} is needed
+   */
+  public boolean fast(StoreConnection storeConnection) throws SQLException {
+    return false;
+  }
+
+  /** What it asks of a lock; null if it is something else. */
+  public @Nullable Request request() {
+    return null;
+  }
+
+  /** The lock that {@link #run} is about; null if it is about something else. */
+  LockRepository.@Nullable PrefetchTarget expected() {
+    Request request = request();
+    return request == null ? null : LockRepository.PrefetchTarget.of(request);
+  }
+
+  /** Whether {@link #fast} may do it, alone or together with others. */
+  public boolean hasFastPath() {
+    return false;
+  }
+
+  /** Whether it asks for a lock that nobody here has asked for. */
+  public boolean isNew() {
+    return false;
+  }
+
+  /** It was tried together with others, in vain. */
+  public void omittedFromBatch() {}
+
+  /** Its answer has come with those of others. */
+  public void take(Reply reply) {
+    throw new UnsupportedOperationException();
+  }
+
+  /** Whether {@link ContendedRequest} may do it, with those of other locks. */
+  public boolean isContended() {
+    return false;
+  }
+
+  /** It was tried so, in vain or not. */
+  public void take(ContendedRequest step) {
+    throw new UnsupportedOperationException();
+  }
+
+  /** Does it, inside a transaction. May be called again after a failure. */
+  public abstract void run(StoreConnection storeConnection) throws SQLException;
+
+  /** It is committed. Called once, with nothing held. */
+  public abstract void done();
+
+  /** It is not, or nobody knows. Called once, with nothing held. */
+  public abstract void failed(ErrorKind errorKind, boolean mayHaveRun, RuntimeException cause);
+
+  /** What a step computes. */
+  @FunctionalInterface
+  public interface TransactionStep<T> {
+    T apply(StoreConnection storeConnection) throws SQLException;
+  }
+
+  /** What may compute it without a transaction around it; null if not, and nothing was changed. */
+  @FunctionalInterface
+  public interface FastPath<T> {
+    @Nullable T apply(StoreConnection storeConnection) throws SQLException;
+  }
+
+  /** Work whose answer is a value. */
+  public static final class ValueTask<T> extends StoreTask {
+    public final CompletableFuture<T> answer = new CompletableFuture<>();
+    private final LockRepository.@Nullable PrefetchTarget expected;
+    private final FastPath<T> fastPath;
+    private final TransactionStep<T> step;
+    private @Nullable T value;
+
+    public ValueTask(TransactionStep<T> step) {
+      this(null, storeConnection -> null, step);
+    }
+
+    /** A step on one lock. */
+    public ValueTask(LockRepository.PrefetchTarget expected, TransactionStep<T> step) {
+      this(expected, storeConnection -> null, step);
+    }
+
+    public ValueTask(FastPath<T> fastPath, TransactionStep<T> step) {
+      this(null, fastPath, step);
+    }
+
+    private ValueTask(
+        LockRepository.@Nullable PrefetchTarget expected,
+        FastPath<T> fastPath,
+        TransactionStep<T> step) {
+      this.expected = expected;
+      this.fastPath = fastPath;
+      this.step = step;
+    }
+
+    /** A step that needs no transaction around it: one statement, or several that only look. */
+    public static <T> ValueTask<T> single(TransactionStep<T> step) {
+      return new ValueTask<>(step::apply, step);
+    }
+
+    @Override
+    public boolean fast(StoreConnection storeConnection) throws SQLException {
+      value = fastPath.apply(storeConnection);
+      return value != null;
+    }
+
+    @Override
+    LockRepository.@Nullable PrefetchTarget expected() {
+      return expected;
+    }
+
+    @Override
+    public void run(StoreConnection storeConnection) throws SQLException {
+      value = step.apply(storeConnection);
+    }
+
+    @Override
+    public void done() {
+      answer.complete(Objects.requireNonNull(value));
+    }
+
+    @Override
+    public void failed(ErrorKind errorKind, boolean mayHaveRun, RuntimeException cause) {
+      answer.completeExceptionally(cause);
+    }
+  }
+}

@@ -1,0 +1,227 @@
+package io.mortise.jdbc.batch;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.Ticker;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connection of a lane, and one try at a transaction on it. It is made when it is needed, and
+ * dropped when it broke or has rested for long. Belongs to whoever has the lane's baton.
+ */
+final class TransactionRunner {
+  private static final Logger LOG = LoggerFactory.getLogger(TransactionRunner.class);
+
+  private final Database database;
+  private final Ticker ticker;
+  private final ReentrantLock transactionLock;
+  private @Nullable StoreConnection storeConnection;
+  private long lastUsed;
+  private boolean connects = true;
+
+  /**
+   * @param transactionLock held while a transaction runs
+   */
+  TransactionRunner(Database database, Ticker ticker, ReentrantLock transactionLock) {
+    this.database = database;
+    this.ticker = ticker;
+    this.transactionLock = transactionLock;
+  }
+
+  /** What is done in one transaction, or by one statement. */
+  @FunctionalInterface
+  interface ConnectionAction {
+    void on(StoreConnection current) throws SQLException;
+  }
+
+  /**
+   * Whether it makes a connection where there is none; else that is as if somebody was in the way.
+   */
+  void connects(boolean whether) {
+    connects = whether;
+  }
+
+  boolean isConnected() {
+    return storeConnection != null;
+  }
+
+  /** Whether it is connected, and will not connect anew. */
+  boolean isFresh() {
+    return storeConnection != null && !isStale();
+  }
+
+  /** The news of the transaction that has just committed. */
+  List<SessionNotification> takeNotifications() {
+    return storeConnection == null ? List.of() : storeConnection.takeNotifications();
+  }
+
+  /** Does all of it in one transaction; null if that is committed. */
+  @Nullable TransactionFailure attempt(List<StoreTask> tasks) {
+    boolean[] sent = {false};
+    return attempt(current -> transact(current, tasks, sent), sent);
+  }
+
+  /**
+   * Does something once; once more on a new connection if the one that was there turned out to be
+   * of no use at once, as after a restart of the server or a silence that a firewall has ended.
+   *
+   * <p>The first try may have been executed before the connection broke. Doing it twice changes
+   * nothing: a request carries the id of its attempt, by which the store gives the same answer
+   * again, and a renewal that has been made before is answered as made.
+   *
+   * @param sent whether what was sent may be committed, as long as nothing else is known
+   */
+  @Nullable TransactionFailure attempt(ConnectionAction doing, boolean[] sent) {
+    boolean sentAtFirst = sent[0];
+    StoreConnection before = storeConnection;
+    long began = ticker.nanos();
+    TransactionFailure first = attemptOnce(doing, sent);
+    if (first == null
+        || first.errorKind() != ErrorKind.BROKEN
+        || before == null
+        || database.callerRuns()
+        || ticker.nanos() - began > database.retryTimeout().dividedBy(2).toNanos()) {
+      return first;
+    }
+    LOG.debug("Once more on a new connection to {}", database.profile().display());
+    sent[0] = sentAtFirst;
+    TransactionFailure second = attemptOnce(doing, sent);
+    return second == null || !first.mayHaveRun() ? second : second.inDoubt();
+  }
+
+  private @Nullable TransactionFailure attemptOnce(ConnectionAction doing, boolean[] sent) {
+    boolean connected = false;
+    transactionLock.lock();
+    try {
+      long now = ticker.nanos();
+      if (isStale() && database.borrows()) {
+        detach();
+      } else if (isStale()) {
+        drop();
+      }
+      lastUsed = now;
+      StoreConnection current = storeConnection;
+      if (current == null && !connects) {
+        return new TransactionFailure(ErrorKind.BUSY, false, notConnected());
+      } else if (current == null) {
+        current = database.connect();
+        storeConnection = current;
+      }
+      connected = true;
+      if (database.isReplaced()) {
+        throw replaced();
+      }
+      doing.on(current);
+      return null;
+    } catch (SQLException e) {
+      return failure(e, sent[0] && connected);
+    } catch (StoreUnfitException e) {
+      return new TransactionFailure(ErrorKind.UNFIT, false, e);
+    } catch (RuntimeException e) {
+      rollBack();
+      return new TransactionFailure(ErrorKind.UNFIT, sent[0] && connected, e);
+    } finally {
+      transactionLock.unlock();
+    }
+  }
+
+  private RuntimeException notConnected() {
+    return new StoreUnavailableException(
+        "Store '" + database.profile().display() + "' is not connected.");
+  }
+
+  private StoreUnfitException replaced() {
+    return new StoreUnfitException(
+        "The file of store '"
+            + database.profile().display()
+            + "', or its log, was moved, replaced or removed while in use. Who opens it now does not see "
+            + "the locks of this process. End all processes that use it, and start them again.");
+  }
+
+  private boolean isStale() {
+    return ticker.nanos() - lastUsed > database.idleLimit().toNanos();
+  }
+
+  private void transact(StoreConnection current, List<StoreTask> tasks, boolean[] sent)
+      throws SQLException {
+    if (tasks.size() == 1) {
+      // A single statement commits by itself.
+      sent[0] = true;
+      if (tasks.get(0).fast(current)) {
+        return;
+      }
+      sent[0] = false;
+      current.begin(tasks.get(0).expected());
+      tasks.get(0).run(current);
+    } else {
+      current.begin(null);
+      for (StoreTask work : tasks) {
+        if (!work.fast(current)) {
+          work.run(current);
+        }
+      }
+    }
+    sent[0] = true;
+    current.commit();
+  }
+
+  private TransactionFailure failure(SQLException e, boolean sent) {
+    TransactionFailure transactionFailure = TransactionFailure.of(e, database, sent);
+    LOG.debug(
+        "Transaction on {} failed: {} ({})",
+        database.profile().display(),
+        transactionFailure.errorKind(),
+        e.getMessage());
+    rollBack();
+    if (transactionFailure.errorKind() == ErrorKind.BROKEN) {
+      drop();
+    } else if (transactionFailure.errorKind() == ErrorKind.FULL) {
+      makeRoom();
+    }
+    return transactionFailure;
+  }
+
+  private void makeRoom() {
+    tried("making room", current -> current.makeRoom(database));
+  }
+
+  private void rollBack() {
+    if (!tried("a roll-back", StoreConnection::rollback)) {
+      drop();
+    }
+  }
+
+  private void drop() {
+    tried("closing a connection", StoreConnection::close);
+    storeConnection = null;
+  }
+
+  /** Gives the connection back, as it was where that matters. */
+  void detach() {
+    tried("undoing the settings of a connection", StoreConnection::detach);
+    drop();
+  }
+
+  /** Does something to the connection, if there is one; false if that fails, which is logged. */
+  private boolean tried(String what, ConnectionAction doing) {
+    StoreConnection current = storeConnection;
+    if (current != null) {
+      try {
+        doing.on(current);
+      } catch (SQLException e) {
+        LOG.debug("On {}, {} failed", database.profile().display(), what, e);
+        return false;
+      }
+    }
+    return true;
+  }
+}

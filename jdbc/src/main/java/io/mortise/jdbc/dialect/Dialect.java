@@ -1,0 +1,189 @@
+package io.mortise.jdbc.dialect;
+
+import io.mortise.jdbc.notify.NotificationListener;
+import io.mortise.jdbc.notify.NotifiedSession;
+import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.SqlText;
+import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.Ticker;
+import java.security.cert.CertPathValidatorException;
+import java.security.cert.CertificateException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one database server does in its own way, beside its SQL files. Thread-safe; has no state.
+ */
+public interface Dialect {
+  /** The folder of its SQL files. */
+  String folder();
+
+  /** Where its statements stand, if not in that folder: the first that has one is taken. */
+  default List<String> folders() {
+    return List.of(folder());
+  }
+
+  /** Its name as the driver's metadata tells it, compared without case. */
+  String product();
+
+  /** What a URL of it begins with, up to the second colon. */
+  default String scheme() {
+    return "jdbc:" + folder();
+  }
+
+  /** The Maven coordinates of its driver, for a message. */
+  String driver();
+
+  /** Parameters of a URL that are handed to the driver as they are. */
+  Set<String> driverParameters();
+
+  /**
+   * Where to connect, and how.
+   *
+   * @throws IllegalArgumentException if the URL is of no use
+   */
+  ConnectionTarget target(StoreUrl url, Duration maxInFlight);
+
+  /**
+   * The same product behind a pooler that gives out server connections for one transaction at a
+   * time: what is set on a connection, prepared or listened to is lost, or met by others.
+   *
+   * @param maxInFlight how long a request may be under way
+   * @throws IllegalArgumentException if that is not supported
+   */
+  default Dialect behindPooler(Duration maxInFlight) {
+    throw new IllegalArgumentException(
+        "Parameter 'pooler' is for PostgreSQL; for " + product() + " leave it out.");
+  }
+
+  /**
+   * Refuses a server that cannot keep locks: too old, or read-only.
+   *
+   * @param store how to call it in a message
+   * @throws io.mortise.StoreUnfitException if so
+   */
+  void check(Connection connection, String store) throws SQLException;
+
+  /**
+   * Bounds what a request may take, on a new connection in auto-commit mode.
+   *
+   * @param store how to call it in a message
+   * @return what of its settings puts locks at risk, to be told once
+   * @throws io.mortise.StoreUnfitException if the server must not be used as it is now
+   */
+  Optional<String> setUp(Connection connection, String store, Duration maxInFlight)
+      throws SQLException;
+
+  /**
+   * Makes a connection ready for use.
+   *
+   * @param isLocal whether a session is of this process, which hears its news without the server
+   */
+  StoreConnection link(
+      Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
+      throws SQLException;
+
+  /** How the server wakes this process, see {@link ServerDatabase#push}; null if it cannot. */
+  default @Nullable NotificationListener push(
+      String display,
+      Ticker ticker,
+      ServerDatabase.ConnectionSource connectionSource,
+      Map<SessionId, ? extends NotifiedSession> sessions,
+      NotificationListener.NotificationSender notificationSender,
+      Runnable look,
+      Duration maxInFlight) {
+    return null;
+  }
+
+  /**
+   * Whether a process can hold a lock that ends with its connection and that others may try, see
+   * {@code SessionRepository.takeConnectionLock}.
+   */
+  default boolean hasConnectionLocks() {
+    return false;
+  }
+
+  /** See {@link Database#callerHelps}. */
+  default boolean callerHelps() {
+    return false;
+  }
+
+  /** How many requests may travel in one statement, see {@code LockRepository.together}. */
+  default int batch() {
+    return 1;
+  }
+
+  /** How often to look for news of an attempt whose turn is next. */
+  default Duration poll() {
+    return Duration.ofMillis(20);
+  }
+
+  /** The least that can be asked of {@link #setUp}. */
+  default Duration leastInFlight() {
+    return Duration.ofMillis(100);
+  }
+
+  /** See {@link Database#idleLimit}. */
+  default Duration idleLimit() {
+    return Database.NEVER;
+  }
+
+  /** Reads the settings that change what locks guarantee there. */
+  StoreReport examine(Connection connection) throws SQLException;
+
+  /** What an error means for those who wait for an answer. */
+  ErrorKind errorKind(SQLException error);
+
+  /** What an error at the first connection means. */
+  UnfitReason reason(SQLException error);
+
+  /** Whether it failed since a certificate is not trusted. */
+  static boolean isUntrusted(Throwable error) {
+    for (Throwable each = error; each != null; each = each.getCause()) {
+      if (each instanceof CertificateException || each instanceof CertPathValidatorException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Where to connect, how, and what to show of it: without a secret. */
+  record ConnectionTarget(String url, Properties properties, String display) {}
+
+  /** Why a database cannot be used. */
+  enum UnfitReason {
+    /** User or password. */
+    NO_ENTRY,
+    /** The user may not do what is needed. */
+    NO_RIGHT,
+    NO_DATABASE,
+    /** The server has none, or a certificate that is not trusted. */
+    NO_TLS,
+    READ_ONLY,
+    /** Another process has it for itself. */
+    IN_USE,
+    TOO_MANY_CONNECTIONS,
+    /** What was prepared is not there, or was there before: the connection is not one. */
+    POOLED,
+    /** It does not answer, or something else. */
+    OTHER
+  }
+
+  /** Whether the server calls itself by this product's name. */
+  default boolean isNamed(String name) {
+    return name.toLowerCase(Locale.ROOT).equals(product().toLowerCase(Locale.ROOT));
+  }
+}

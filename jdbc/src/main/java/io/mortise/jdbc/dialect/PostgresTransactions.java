@@ -1,0 +1,112 @@
+package io.mortise.jdbc.dialect;
+
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.NamedStatement;
+import io.mortise.jdbc.table.PostgresNotificationCodec;
+import io.mortise.jdbc.table.SqlText;
+import io.mortise.jdbc.table.StatementBatch;
+import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transactions in two round trips: the driver sends BEGIN along with the first statement, and the
+ * last writes take COMMIT with them. Behind it, hence in a transaction of its own, goes the hint to
+ * the sessions of other processes: PostgreSQL lets only one transaction that notifies commit at a
+ * time.
+ */
+final class PostgresTransactions implements StoreConnection.Transactions {
+  private final Connection connection;
+  private final PostgresLockRepository rows;
+  private final SqlText text;
+  private final Predicate<SessionId> isLocal;
+
+  /** Begins each of them, where nothing can be set for the whole connection. */
+  private final @Nullable NamedStatement opening;
+
+  PostgresTransactions(
+      Connection connection,
+      PostgresLockRepository rows,
+      SqlText text,
+      Predicate<SessionId> isLocal,
+      @Nullable NamedStatement opening) {
+    this.connection = connection;
+    this.rows = rows;
+    this.text = text;
+    this.isLocal = isLocal;
+    this.opening = opening;
+  }
+
+  @Override
+  public void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) throws SQLException {
+    if (opening != null) {
+      connection.setAutoCommit(false);
+      opening.query().close();
+    }
+    if (prefetchTarget != null) {
+      // Begins by itself: what the driver sends for it is answered apart, for which this thread
+      // would wake.
+      rows.readAll(prefetchTarget);
+    } else {
+      connection.setAutoCommit(false);
+    }
+  }
+
+  @Override
+  public void commit(List<SessionNotification> pendingNotifications) throws SQLException {
+    StatementBatch statementBatch = rows.flush();
+    statementBatch.add(text.statement("commit"), sql -> {});
+    for (SessionNotification sessionNotification : pendingNotifications) {
+      SessionId session = sessionNotification.attempt().session();
+      if (!isLocal.test(session)) {
+        statementBatch.add(
+            text.statement("notify"),
+            sql ->
+                sql.set("channel", PostgresNotificationCodec.channel(session))
+                    .set("payload", PostgresNotificationCodec.encode(sessionNotification)));
+      }
+    }
+    statementBatch.send();
+    rows.forget();
+    if (!connection.getAutoCommit()) {
+      // Nothing is open any more: this sends nothing.
+      connection.setAutoCommit(true);
+    }
+  }
+
+  @Override
+  public void rollback() throws SQLException {
+    rows.forget();
+    if (!connection.getAutoCommit()) {
+      connection.rollback();
+      connection.setAutoCommit(true);
+    } else {
+      // A text of several statements may have begun one.
+      execute(text.statement("rollback").sql());
+    }
+  }
+
+  @Override
+  public void detach() throws SQLException {
+    if (opening == null) {
+      execute(text.statement("leave").sql());
+    }
+  }
+
+  private void execute(String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  @Override
+  public long now() throws SQLException {
+    return rows.now();
+  }
+}

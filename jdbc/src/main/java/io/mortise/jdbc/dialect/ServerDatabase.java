@@ -1,0 +1,461 @@
+package io.mortise.jdbc.dialect;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.jdbc.notify.NotificationListener;
+import io.mortise.jdbc.notify.NotifiedSession;
+import io.mortise.jdbc.table.ConnectionState;
+import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.NamedStatement;
+import io.mortise.jdbc.table.SqlText;
+import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.spi.Capability;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.Ticker;
+import java.net.UnknownHostException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A database that serves many connections, of any product that has a {@link Dialect}.
+ *
+ * <p>An uncontended acquire or release is one statement that commits by itself; every other step is
+ * a transaction under the lock's row ({@code FOR UPDATE}, READ COMMITTED). Steps run on threads of
+ * ours only.
+ */
+public final class ServerDatabase implements Database {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerDatabase.class);
+
+  private static final String VERSION = "1";
+  private static final List<String> TABLES =
+      List.of("meta", "session", "lock", "hold", "wait", "news");
+
+  private static final String POOLED =
+      "seems to be behind a pooler that gives out server connections per transaction. "
+          + "Add pooler=true to the URL, or connect to the server itself.";
+
+  /** Several processes may make the tables at one time; all but one fail half-way and try again. */
+  private static final int TRIES = 10;
+
+  private final Dialect dialect;
+  private final ConnectionSource source;
+  private final SqlText text;
+  private final String namespace;
+  private final StoreProfile profile;
+  private final String store;
+  private final boolean borrows;
+  private volatile Predicate<SessionId> isLocal = session -> false;
+
+  /**
+   * The connection of the checks, which the first lane takes over: a database in memory lives as
+   * long as one is open.
+   */
+  private final AtomicReference<@Nullable CheckedConnection> spare = new AtomicReference<>();
+
+  /** The last thing that was said of the server's settings, which is told once. */
+  private final AtomicReference<String> warning = new AtomicReference<>("");
+
+  /**
+   * A connection that was set up.
+   *
+   * @param before how a pool's was; null if it is ours
+   */
+  private record CheckedConnection(Connection connection, @Nullable ConnectionState before) {}
+
+  /** Gives connections. */
+  @FunctionalInterface
+  public interface ConnectionSource {
+    Connection connect() throws SQLException;
+  }
+
+  /**
+   * A database that was not looked at yet.
+   *
+   * @param borrows whether the source is a pool of the user
+   */
+  public ServerDatabase(
+      Dialect dialect,
+      ConnectionSource source,
+      boolean borrows,
+      String display,
+      String prefix,
+      String namespace,
+      Duration maxInFlight) {
+    this.dialect = dialect;
+    this.source = source;
+    this.borrows = borrows;
+    this.text = new SqlText(dialect.folders(), prefix);
+    this.namespace = namespace;
+    this.store = "Store '" + display + "'";
+    Set<Capability> capabilities = EnumSet.allOf(Capability.class);
+    if (!dialect.hasConnectionLocks()) {
+      capabilities.remove(Capability.SKIPS_DISCONNECTED);
+    }
+    this.profile =
+        new StoreProfile(
+            display, capabilities, maxInFlight, Duration.ofMillis(200), Duration.ofMillis(20));
+  }
+
+  /** Checks the database, and makes the tables if they are missing. Blocks. */
+  public ServerDatabase prepare(boolean create) {
+    CheckedConnection checkedConnection = null;
+    try {
+      checkedConnection = take();
+      dialect.check(checkedConnection.connection(), store);
+      checkTables(checkedConnection.connection(), create);
+      spare.set(checkedConnection);
+      return this;
+    } catch (SQLException | RuntimeException e) {
+      RuntimeException refusal =
+          e instanceof SQLException namedStatement ? refusal(namedStatement) : (RuntimeException) e;
+      if (checkedConnection != null) {
+        try {
+          giveBack(checkedConnection);
+        } catch (SQLException second) {
+          refusal.addSuppressed(second);
+        }
+      }
+      throw refusal;
+    }
+  }
+
+  private void checkTables(Connection connection, boolean create) throws SQLException {
+    LockRepository lockRepository = new LockRepository(connection, text, namespace);
+    for (int tries = 1; ; tries++) {
+      try {
+        boolean there = isThere(connection, "meta") && isThere(connection, "lock");
+        if (!there && !create) {
+          throw missing();
+        }
+        // Asked first: who may use the tables need not have the right to make some.
+        if (!there || lockRepository.facts().isEmpty()) {
+          make(connection, lockRepository, create);
+        }
+        break;
+      } catch (SQLException e) {
+        // On a connection that is gone another try would only say so, and hide why it is.
+        boolean gone = connection.isClosed();
+        if (gone || tries == TRIES || dialect.reason(e) != Dialect.UnfitReason.OTHER) {
+          throw e;
+        }
+      }
+    }
+    checkVersion(String.valueOf(lockRepository.facts().get("schema")));
+  }
+
+  private boolean areAllThere(Connection connection) throws SQLException {
+    for (String table : TABLES) {
+      if (!isThere(connection, table)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isThere(Connection connection, String table) throws SQLException {
+    NamedStatement namedStatement =
+        new NamedStatement(connection, text.statement("check"))
+            .set("table_name", text.table(table));
+    try (namedStatement;
+        ResultSet row = namedStatement.query()) {
+      boolean there = row.next();
+      if (there && row.getInt(1) == 0) {
+        throw new StoreUnfitException(
+            store
+                + " does not tell upper from lower case, or ignores accents or blanks at the end, so that "
+                + "two lock names would be one. Use a database without such a collation, or make the tables from "
+                + text.schemaResource()
+                + ".");
+      }
+      if (there && row.getInt(1) < 0) {
+        throw new StoreUnfitException(
+            store
+                + " keeps table '"
+                + text.table(table)
+                + "' in an engine without transactions. Make the tables from "
+                + text.schemaResource()
+                + ".");
+      }
+      return there;
+    }
+  }
+
+  private void make(Connection connection, LockRepository lockRepository, boolean create)
+      throws SQLException {
+    if (create) {
+      try (Statement statement = connection.createStatement()) {
+        for (String ddl : text.schema()) {
+          statement.execute(ddl);
+        }
+      } catch (SQLException e) {
+        // Somebody else has made them from the file, and lets this user do no more than use them.
+        if (dialect.reason(e) != Dialect.UnfitReason.NO_RIGHT || !areAllThere(connection)) {
+          throw e;
+        }
+      }
+    }
+    // The last step, so that its absence tells of tables that are not complete.
+    if (lockRepository.facts().isEmpty()) {
+      lockRepository.putFact("schema", VERSION, true);
+    }
+  }
+
+  private void checkVersion(String version) {
+    if (!VERSION.equals(version)) {
+      throw new StoreUnfitException(
+          "The tables '"
+              + text.table("…")
+              + "' in "
+              + store
+              + " have version "
+              + version
+              + ", this Mortise needs "
+              + VERSION
+              + ". Use one release for all processes. To move: stop them all, bring the tables up to "
+              + "date as the changelog says, or drop them and have them made anew.");
+    }
+  }
+
+  private StoreUnfitException missing() {
+    return new StoreUnfitException(
+        "Table '"
+            + text.table("lock")
+            + "' is missing in "
+            + store
+            + ", and create=false forbids to make it. Make the tables from "
+            + text.schemaResource()
+            + " of the jdbc module, or set prefix.");
+  }
+
+  private RuntimeException refusal(SQLException e) {
+    return switch (dialect.reason(e)) {
+      case NO_ENTRY ->
+          new StoreUnfitException(
+              store
+                  + " does not let this user in: "
+                  + String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")
+                  + ". Check user and password.",
+              e);
+      case NO_RIGHT ->
+          new StoreUnfitException(
+              store
+                  + " does not let this user make or use the tables '"
+                  + text.table("…")
+                  + "'. Grant the right, or make them as another user from "
+                  + text.schemaResource()
+                  + " of the jdbc module and grant SELECT, INSERT, UPDATE and DELETE.",
+              e);
+      case NO_DATABASE ->
+          new StoreUnfitException(store + " does not exist. Make the database first.", e);
+      case READ_ONLY -> new StoreUnfitException(store + " is read-only. A lock needs to write.", e);
+      case IN_USE ->
+          new StoreUnavailableException(
+              store
+                  + " is open in another process. Close it there, or use an H2 server or AUTO_SERVER=TRUE.",
+              e);
+      case TOO_MANY_CONNECTIONS ->
+          new StoreUnavailableException(
+              store
+                  + " has no connection left. Mortise needs up to three per process: raise the limit, "
+                  + "or make a pool smaller.",
+              e);
+      case NO_TLS ->
+          new StoreUnfitException(
+              store
+                  + " cannot be reached with the TLS that the URL asks for: "
+                  + String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")
+                  + ". Turn TLS on at the server, or have the URL ask for what it has.",
+              e);
+      case POOLED -> new StoreUnfitException(store + " " + POOLED, e);
+      case OTHER ->
+          e.getMessage() != null && e.getMessage().contains("No suitable driver")
+              ? new StoreUnfitException(
+                  "There is no driver for "
+                      + dialect.product()
+                      + " on the class path. Add "
+                      + dialect.driver()
+                      + ".",
+                  e)
+              : new StoreUnavailableException(unreached(e), e);
+    };
+  }
+
+  private String unreached(SQLException e) {
+    // Drivers say that they cannot connect; the host is what has to be looked at.
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof UnknownHostException) {
+        return store + " has an unknown host: " + cause.getMessage() + ". Check its name.";
+      }
+    }
+    return store + " cannot be used: " + e.getMessage();
+  }
+
+  private CheckedConnection take() throws SQLException {
+    Connection connection = source.connect();
+    ConnectionState before = null;
+    try {
+      before = borrows ? ConnectionState.of(connection) : null;
+      connection.setAutoCommit(true);
+      dialect.setUp(connection, store, profile.maxInFlight()).ifPresent(this::warn);
+      return new CheckedConnection(connection, before);
+    } catch (SQLException | RuntimeException e) {
+      try (connection) {
+        if (before != null) {
+          before.restore(connection);
+        }
+      } catch (SQLException second) {
+        e.addSuppressed(second);
+      }
+      throw e;
+    }
+  }
+
+  private void warn(String text) {
+    if (!text.equals(warning.getAndSet(text))) {
+      LOG.warn("{} {}", store, text);
+    }
+  }
+
+  @Override
+  public StoreConnection connect() throws SQLException {
+    CheckedConnection checked = spare.getAndSet(null);
+    return link(checked != null ? checked : take());
+  }
+
+  /** A pool gets it as it was. */
+  private void giveBack(CheckedConnection unused) throws SQLException {
+    if (!borrows) {
+      unused.connection().close();
+      return;
+    }
+    try (StoreConnection storeConnection = link(unused)) {
+      storeConnection.detach();
+    }
+  }
+
+  @Override
+  public boolean borrows() {
+    return borrows;
+  }
+
+  private StoreConnection link(CheckedConnection checkedConnection) throws SQLException {
+    try {
+      StoreConnection storeConnection =
+          dialect.link(checkedConnection.connection(), text, namespace, id -> isLocal.test(id));
+      if (checkedConnection.before() != null) {
+        storeConnection.borrowed(checkedConnection.before());
+      }
+      return storeConnection;
+    } catch (SQLException | RuntimeException e) {
+      checkedConnection.connection().close();
+      throw e;
+    }
+  }
+
+  @Override
+  public void close() {
+    CheckedConnection unused = spare.getAndSet(null);
+    if (unused != null) {
+      try {
+        giveBack(unused);
+      } catch (SQLException e) {
+        throw new StoreUnavailableException(store + " could not be closed: " + e.getMessage(), e);
+      }
+    }
+  }
+
+  @Override
+  public StoreReport examine(Connection connection) throws SQLException {
+    return dialect.examine(connection);
+  }
+
+  @Override
+  public ErrorKind errorKind(SQLException error) {
+    return dialect.errorKind(error);
+  }
+
+  @Override
+  public Optional<String> advice(SQLException error) {
+    return dialect.reason(error) == Dialect.UnfitReason.POOLED
+        ? Optional.of(store + " " + POOLED)
+        : Optional.empty();
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  /** Half of what a request may take: the last try may take the other half. */
+  @Override
+  public Duration retryTimeout() {
+    return profile.maxInFlight().dividedBy(2);
+  }
+
+  @Override
+  public Duration idleLimit() {
+    return dialect.idleLimit();
+  }
+
+  /** How often to look for news of an attempt whose turn is next. */
+  public Duration poll() {
+    return dialect.poll();
+  }
+
+  @Override
+  public boolean callerRuns() {
+    return false;
+  }
+
+  @Override
+  public boolean callerHelps() {
+    return dialect.callerHelps();
+  }
+
+  @Override
+  public int batch() {
+    return dialect.batch();
+  }
+
+  /**
+   * How the server wakes this process; null if it cannot.
+   *
+   * @param sessions those of this process
+   * @param look makes somebody read the news at once
+   */
+  public @Nullable NotificationListener push(
+      Ticker ticker,
+      Map<SessionId, ? extends NotifiedSession> sessions,
+      NotificationListener.NotificationSender notificationSender,
+      Runnable look) {
+    return dialect.push(
+        profile.display(),
+        ticker,
+        source,
+        sessions,
+        notificationSender,
+        look,
+        profile.maxInFlight());
+  }
+
+  /** Which sessions need no hint by the server; none until this is called. */
+  public void localSessions(Predicate<SessionId> local) {
+    isLocal = local;
+  }
+}

@@ -1,0 +1,22 @@
+package io.mortise.jdbc.notify;
+
+import java.util.concurrent.CompletionStage;
+
+/** How a server wakes this process when news was left for one of its sessions; a hint only. */
+public interface NotificationListener extends AutoCloseable {
+  /** Somebody waits from now on. */
+  void onWaiterAdded();
+
+  /** Whether news is heard now, so that polling may be slow. */
+  boolean isListening();
+
+  @Override
+  void close();
+
+  /** Speaks on a connection that is not the listener's. */
+  @FunctionalInterface
+  interface NotificationSender {
+    /** Completes when it is committed. */
+    CompletionStage<Boolean> sendNotification(String channel, String payload);
+  }
+}

@@ -1,0 +1,119 @@
+package io.mortise.jdbc.table;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is common on a lock that others want too, in one text and a transaction of its own:
+ * queue_up.sql of an acquire, hand_over.sql of a release. What it does not foresee it leaves as it
+ * is.
+ */
+public final class ContendedRequest {
+  private final Request request;
+  private final List<SessionNotification> pendingNotifications = new ArrayList<>();
+  private boolean done;
+  private LockRepository.@Nullable ContendedOutcome place;
+
+  /**
+   * @param request an acquire of a whole lock, or a release
+   */
+  public ContendedRequest(Request request) {
+    this.request = request;
+  }
+
+  Request request() {
+    return request;
+  }
+
+  /** The file. */
+  String statement() {
+    return request instanceof Request.Acquire ? "queue_up" : "hand_over";
+  }
+
+  void bind(NamedStatement namedStatement) throws SQLException {
+    namedStatement
+        .set("name", request.name().value())
+        .set("channels", PostgresNotificationCodec.CHANNELS)
+        .set("connections", SessionRepository.CONNECTIONS);
+    if (request instanceof Request.Acquire acquire) {
+      LockRepository.bind(namedStatement, acquire).set("ahead", SqlLockTable.STEPS);
+    } else {
+      namedStatement
+          .set("attempt", request.attempt().encoded())
+          .set("session", request.attempt().session().value());
+    }
+  }
+
+  /**
+   * Reads what it came to.
+   *
+   * @param row before the first
+   */
+  void read(ResultSet row) throws SQLException {
+    done = row.next();
+    if (done && request instanceof Request.Acquire) {
+      place = LockRepository.ContendedOutcome.read(row);
+      String holder = row.getString(1);
+      if (holder != null && (row.getInt(3) & HoldRow.TOLD) == 0) {
+        pendingNotifications.add(
+            new SessionNotification.Contended(request.name(), AttemptId.parse(holder)));
+      }
+    } else if (done && row.getString(1) != null) {
+      pendingNotifications.add(
+          new SessionNotification.Granted(
+              request.name(),
+              AttemptId.parse(row.getString(1)),
+              row.getLong(2),
+              row.getInt(3),
+              (row.getInt(4) & HoldRow.TOLD) != 0,
+              row.getLong(5) != LockRow.NEVER));
+    }
+  }
+
+  /** Whether it was done; else nothing was changed. */
+  public boolean isDone() {
+    return done;
+  }
+
+  /** The answer, or null if it was not done. */
+  public @Nullable Reply reply() {
+    if (!done) {
+      return null;
+    }
+    LockRepository.ContendedOutcome found = place;
+    if (found == null) {
+      return SingleStatementPath.released(request.attempt());
+    }
+    LockRepository.TokenRange taken = found.taken();
+    if (taken != null) {
+      return SingleStatementPath.granted((Request.Acquire) request, taken);
+    }
+    long mayBeFree = Math.min(found.atMostUntil(), found.now() + found.left());
+    if (found.ahead() > 0) {
+      mayBeFree = Math.min(mayBeFree, found.soonest());
+    }
+    return new Reply.Queued(
+        request.attempt(),
+        (int) Math.min(found.ahead(), Integer.MAX_VALUE),
+        new Reply.Holder(
+            AttemptId.parse(found.holder()), found.token(), SqlLockTable.micros(found.left())),
+        SqlLockTable.retryAfter(mayBeFree, found.ahead(), found.now()));
+  }
+
+  /** What became of an acquire that was done. */
+  public LockRepository.@Nullable ContendedOutcome place() {
+    return place;
+  }
+
+  /** The news that it left. */
+  public List<SessionNotification> pendingNotifications() {
+    return pendingNotifications;
+  }
+}

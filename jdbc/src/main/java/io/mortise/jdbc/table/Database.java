@@ -1,0 +1,97 @@
+package io.mortise.jdbc.table;
+
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+
+/** What one kind of database does in its own way, beside its SQL files. Thread-safe. */
+public interface Database extends AutoCloseable {
+  /** Longer than any process runs. */
+  Duration NEVER = Duration.ofDays(10_000);
+
+  /** What it is and can do. */
+  StoreProfile profile();
+
+  /** A new connection, set up; blocks. */
+  StoreConnection connect() throws SQLException;
+
+  /**
+   * Whether new connections would lead to another database than those that are open: a file that
+   * was moved, replaced or removed. Asked before each transaction.
+   */
+  default boolean isReplaced() {
+    return false;
+  }
+
+  /**
+   * As {@link #isReplaced}, and looks closer: also at what the database keeps beside its file. What
+   * it has found is known to that method from then on. Asked before each renewal.
+   */
+  default boolean isReplacedInPart() {
+    return isReplaced();
+  }
+
+  /** Reads the settings that change what its locks guarantee. */
+  StoreReport examine(Connection connection) throws SQLException;
+
+  /** What an error means for those who wait for the answer. */
+  ErrorKind errorKind(SQLException error);
+
+  /** What to change where an error shows that the store is used in a wrong way. */
+  default Optional<String> advice(SQLException error) {
+    return Optional.empty();
+  }
+
+  /** How long a request may be tried again. */
+  default Duration retryTimeout() {
+    return profile().maxInFlight();
+  }
+
+  /** Whether its connections are a pool's, which gets them back as they were. */
+  default boolean borrows() {
+    return false;
+  }
+
+  /** A connection that was not used for so long may have been ended by the other side. */
+  default Duration idleLimit() {
+    return NEVER;
+  }
+
+  /**
+   * Gains room after a {@link ErrorKind#FULL}, where that is possible without removing anything.
+   */
+  default void makeRoom(Connection connection) throws SQLException {}
+
+  /** Whether the thread that asks may do the work. */
+  boolean callerRuns();
+
+  /**
+   * Whether a thread that waits for its answer may ask for it: an interrupt leaves the connection
+   * as it is.
+   */
+  default boolean callerHelps() {
+    return false;
+  }
+
+  /** How many requests may share a transaction. */
+  int batch();
+
+  /** Closes what no {@link StoreConnection} has taken over. */
+  @Override
+  default void close() {}
+
+  /** What an error means. */
+  enum ErrorKind {
+    /** Rolled back because of others; the same may succeed in a moment. */
+    BUSY,
+    /** Rolled back, for want of room. */
+    FULL,
+    /** Rolled back or never begun; trying again does not help. */
+    UNFIT,
+    /** The connection is of no use any more; what was sent may have run. */
+    BROKEN
+  }
+}

@@ -1,0 +1,460 @@
+package io.mortise.jdbc.table;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Request;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables of locks, holders and waiters as objects: one method per statement, nothing decided.
+ * Used by one thread at a time, inside a transaction, except for what says that it is one of its
+ * own.
+ */
+public class LockRepository extends SessionRepository {
+  /** Before the first ticket of a queue. */
+  static final long FRONT = -1;
+
+  public LockRepository(Connection connection, SqlText text, String namespace) {
+    super(connection, text, namespace);
+  }
+
+  /** The store's time, for a statement that does not read the clock itself. */
+  @FunctionalInterface
+  public interface Clock {
+    long now() throws SQLException;
+  }
+
+  public record TokenRange(long token, int tokens) {}
+
+  /**
+   * What a step will be about.
+   *
+   * @param attempt which it may ask about; null if it asks about none
+   */
+  public record PrefetchTarget(LockName name, @Nullable AttemptId attempt) {
+    public static PrefetchTarget of(Request request) {
+      return new PrefetchTarget(request.name(), request.attempt());
+    }
+  }
+
+  public @Nullable TokenRange acquireFast(Request.Acquire request, Clock clock)
+      throws SQLException {
+    NamedStatement namedStatement = of("acquire_fast", request.name().value());
+    if (namedStatement.has("now_us")) {
+      Duration atMost = request.terms().atMost();
+      Duration atLeast = request.terms().atLeast();
+      long now = clock.now();
+      namedStatement
+          .set("free_us", atMost == null ? LockRow.NEVER : now + HoldRow.micros(atMost))
+          .set("shut_us", atLeast == null ? 0 : now + HoldRow.micros(atLeast))
+          .set("now_us", now);
+    }
+    return block(bind(namedStatement, request), request.tokens());
+  }
+
+  /** Whether there is {@link #acquireSeen}. */
+  public boolean hasSeen() {
+    return false;
+  }
+
+  /**
+   * The same for a session that was seen alive a moment ago.
+   *
+   * @param aliveUntil when the session ends without a further renewal, by the store's clock
+   */
+  public @Nullable TokenRange acquireSeen(Request.Acquire request, long aliveUntil)
+      throws SQLException {
+    throw new UnsupportedOperationException("Sessions are looked at each time.");
+  }
+
+  /** Takes a lock that has no row yet, by one statement; null if nothing was changed. */
+  public @Nullable TokenRange acquireFirst(Request.Acquire request) throws SQLException {
+    return null;
+  }
+
+  /** Binds what a one-statement acquire needs. */
+  public static NamedStatement bind(NamedStatement namedStatement, Request.Acquire request)
+      throws SQLException {
+    return namedStatement
+        .set("attempt", request.attempt().encoded())
+        .set("session", request.attempt().session().value())
+        .set("capacity", request.mode().capacity())
+        .set("tokens", request.tokens())
+        .set("token_floor", request.tokenFloor())
+        .set("at_most_us", WaitRow.length(request.terms().atMost()))
+        .set("at_least_us", WaitRow.length(request.terms().atLeast()))
+        .set("label", request.terms().label());
+  }
+
+  /**
+   * Runs the one-statement acquire and reads its answer.
+   *
+   * @param tokens how many were asked for
+   */
+  public @Nullable TokenRange block(NamedStatement acquire, int tokens) throws SQLException {
+    try (ResultSet row = acquire.query()) {
+      return row.next() ? new TokenRange(row.getLong(1), row.getInt(2)) : null;
+    }
+  }
+
+  public boolean abandonFast(Request.Abandon request, Clock clock) throws SQLException {
+    NamedStatement namedStatement = of("abandon_fast", request.name().value());
+    if (namedStatement.has("now_us")) {
+      namedStatement.set("now_us", clock.now());
+    }
+    return namedStatement.set("attempt", request.attempt().encoded()).update() == 1;
+  }
+
+  public @Nullable LockRow lock(String name) throws SQLException {
+    try (ResultSet row = of("lock_select", name).query()) {
+      return row.next() ? LockRow.read(row) : null;
+    }
+  }
+
+  void insert(LockRow lock) throws SQLException {
+    write(
+        "lock_insert",
+        lock.name,
+        namedStatement ->
+            namedStatement.set("capacity", lock.capacity).set("now_us", lock.touched));
+  }
+
+  void update(LockRow lock) throws SQLException {
+    write("lock_update", lock.name, namedStatement -> bind(namedStatement, lock));
+  }
+
+  private static void bind(NamedStatement namedStatement, LockRow lock) throws SQLException {
+    HoldRow owner = lock.owner;
+    namedStatement
+        .set("capacity", lock.capacity)
+        .set("used", lock.used)
+        .set("owner", owner == null ? null : owner.attempt)
+        .set("token", owner == null ? 0 : owner.token)
+        .set("tokens", owner == null ? 0 : owner.tokens)
+        .set("since_us", owner == null ? 0 : owner.since)
+        .set("free_us", owner == null ? 0 : owner.atMostUntil)
+        .set("shut_us", owner == null ? 0 : owner.atLeastUntil)
+        .set("label", owner == null ? "" : owner.label)
+        .set("told", owner == null ? 0 : owner.toldAsNumber())
+        .set("evicted", owner != null && owner.evicted)
+        .set("last_token", lock.lastToken)
+        .set("next_place", lock.nextPlace)
+        .set("next_ticket", lock.nextTicket)
+        .set("waiters", lock.waiters)
+        .set("closed_us", lock.closedUntil)
+        .set("touched_us", lock.touched)
+        .set("ended", lock.ended)
+        .set("ended_was", lock.endedWas.name())
+        .set("ended_how", lock.endedHow.name());
+  }
+
+  void delete(LockRow lock) throws SQLException {
+    write("lock_delete", lock.name, namedStatement -> {});
+  }
+
+  public List<LockRow> page(String from, boolean idle, long now, int limit) throws SQLException {
+    List<LockRow> locks = new ArrayList<>();
+    NamedStatement namedStatement = bindPage(of("lock_page"), from, idle ? -1 : now, limit);
+    try (ResultSet row = namedStatement.query()) {
+      while (row.next()) {
+        locks.add(LockRow.read(row));
+      }
+    }
+    return locks;
+  }
+
+  static NamedStatement bindPage(NamedStatement namedStatement, String from, long open, int limit)
+      throws SQLException {
+    return namedStatement.set("from_name", from).set("open_us", open).set("row_limit", limit);
+  }
+
+  /**
+   * A lock, read without locking it, so that its parts may be a moment apart.
+   *
+   * @param now the store's time
+   * @param holds of a part of it; none if one has the whole
+   */
+  public record LockSnapshot(long now, LockRow lock, List<HoldRow> holds, List<WaitRow> waiters) {
+    /** Whose sessions they are. */
+    public void addSessions(Set<String> ids) {
+      if (lock.owner != null) {
+        ids.add(lock.owner.session());
+      }
+      holds.forEach(hold -> ids.add(hold.session()));
+      waiters.forEach(waiter -> ids.add(waiter.session()));
+    }
+  }
+
+  /** What more is to be known of a lock, at most so many of each. */
+  public LockSnapshot look(long now, LockRow lock, int limit) throws SQLException {
+    return new LockSnapshot(
+        now,
+        lock,
+        lock.owner != null || lock.used == 0 ? List.of() : holds(lock.name, limit),
+        lock.waiters == 0 ? List.of() : heads(lock.name, limit));
+  }
+
+  /** The same of the lock of a name; null if it has no row. */
+  public @Nullable LockSnapshot look(String name, int limit, Clock clock) throws SQLException {
+    long now = clock.now();
+    List<LockRow> found = page(name, true, now, 1);
+    return found.isEmpty() || !found.get(0).name.equals(name)
+        ? null
+        : look(now, found.get(0), limit);
+  }
+
+  public List<String> namesAfter(String name, int limit) throws SQLException {
+    return strings(of("lock_names").set("after_name", name).set("row_limit", limit));
+  }
+
+  /**
+   * Of the names behind the one and up to the other, those of locks that a session which has ended
+   * holds or waits for, and those that nobody has used since a time.
+   */
+  public List<String> leftBehind(String after, String upTo, long idleSince, long now, int limit)
+      throws SQLException {
+    return strings(
+        of("lock_left_behind")
+            .set("after_name", after)
+            .set("last_name", upTo)
+            .set("idle_us", idleSince)
+            .set("now_us", now)
+            .set("row_limit", limit));
+  }
+
+  public @Nullable HoldRow hold(String name, String attempt) throws SQLException {
+    try (ResultSet row = of("hold_select", name).set("attempt", attempt).query()) {
+      return row.next() ? HoldRow.read(row) : null;
+    }
+  }
+
+  public List<HoldRow> holds(String name, int limit) throws SQLException {
+    List<HoldRow> holds = new ArrayList<>();
+    try (ResultSet row = of("hold_window", name).set("row_limit", limit).query()) {
+      while (row.next()) {
+        holds.add(HoldRow.read(row));
+      }
+    }
+    return holds;
+  }
+
+  void rotate(String name, long upTo, long shift) throws SQLException {
+    write(
+        "hold_rotate",
+        name,
+        namedStatement -> namedStatement.set("up_to", upTo).set("shift", shift));
+  }
+
+  public void insert(String name, HoldRow hold) throws SQLException {
+    write(
+        "hold_insert",
+        name,
+        namedStatement ->
+            bind(namedStatement, hold)
+                .set("place", hold.place)
+                .set("since_us", hold.since)
+                .set("label", hold.label));
+  }
+
+  void update(String name, HoldRow hold) throws SQLException {
+    write("hold_update", name, namedStatement -> bind(namedStatement, hold));
+  }
+
+  private static NamedStatement bind(NamedStatement namedStatement, HoldRow hold)
+      throws SQLException {
+    return namedStatement
+        .set("attempt", hold.attempt)
+        .set("weight", hold.weight)
+        .set("token", hold.token)
+        .set("tokens", hold.tokens)
+        .set("free_us", hold.atMostUntil)
+        .set("shut_us", hold.atLeastUntil)
+        .set("told", hold.toldAsNumber())
+        .set("evicted", hold.evicted);
+  }
+
+  void deleteHold(String name, String attempt) throws SQLException {
+    write("hold_delete", name, namedStatement -> namedStatement.set("attempt", attempt));
+  }
+
+  public @Nullable WaitRow waiter(String name, String attempt) throws SQLException {
+    try (ResultSet row = of("wait_select", name).set("attempt", attempt).query()) {
+      return row.next() ? WaitRow.read(row) : null;
+    }
+  }
+
+  /** The front of the queue. */
+  public final List<WaitRow> heads(String name, int limit) throws SQLException {
+    return heads(name, FRONT, limit);
+  }
+
+  /** What follows a ticket in the queue. */
+  List<WaitRow> heads(String name, long after, int limit) throws SQLException {
+    List<WaitRow> heads = new ArrayList<>();
+    NamedStatement namedStatement =
+        of("wait_heads", name).set("after", after).set("row_limit", limit);
+    try (ResultSet row = namedStatement.query()) {
+      while (row.next()) {
+        heads.add(WaitRow.read(row));
+      }
+    }
+    return heads;
+  }
+
+  /**
+   * Tells by the session of a waiter that its process had a connection and has none any more. False
+   * where nobody knows.
+   *
+   * @param waiters that it may be asked about
+   */
+  public Predicate<String> disconnected(Iterable<WaitRow> waiters) throws SQLException {
+    Set<String> asked = new HashSet<>();
+    for (WaitRow waiter : waiters) {
+      SessionRow sessionRow = session(waiter.session());
+      if (sessionRow != null && sessionRow.hasConnectionLock() && !isLocal(waiter.session())) {
+        asked.add(waiter.session());
+      }
+    }
+    return asked.isEmpty() ? sessionRow -> false : withoutConnection(asked)::contains;
+  }
+
+  /** Whether a session is of this process, of which nobody need be asked. */
+  boolean isLocal(String sessionRow) {
+    return false;
+  }
+
+  /** When the first session ends of those that wait before a ticket and still live. */
+  public long soonestEnd(String name, long ticket, int limit, long now) throws SQLException {
+    NamedStatement namedStatement =
+        of("wait_ends", name).set("ticket", ticket).set("now_us", now).set("row_limit", limit);
+    try (ResultSet row = namedStatement.query()) {
+      long soonest = row.next() ? row.getLong(1) : 0;
+      return soonest == 0 ? LockRow.NEVER : soonest;
+    }
+  }
+
+  public void insert(String name, WaitRow waiter) throws SQLException {
+    write(
+        "wait_insert",
+        name,
+        namedStatement ->
+            namedStatement
+                .set("ticket", waiter.ticket())
+                .set("attempt", waiter.attempt())
+                .set("session", waiter.session())
+                .set("weight", waiter.weight())
+                .set("tokens", waiter.tokens())
+                .set("token_floor", waiter.tokenFloor())
+                .set("at_most_us", waiter.atMost())
+                .set("at_least_us", waiter.atLeast())
+                .set("label", waiter.label())
+                .set("now_us", waiter.since()));
+  }
+
+  boolean deleteWaiter(String name, String attempt) throws SQLException {
+    return of("wait_delete", name).set("attempt", attempt).update() > 0;
+  }
+
+  /**
+   * A request that one statement may answer.
+   *
+   * @param old the attempt that gives the lock back in the same step, before the other takes it;
+   *     null if it is just one
+   * @param isNew whether nobody here has asked for the lock, which may have no row
+   */
+  public record BatchedRequest(Request request, @Nullable AttemptId old, boolean isNew) {
+    /** The same, where there is one. */
+    public AttemptId releasing() {
+      return Objects.requireNonNull(old);
+    }
+  }
+
+  /**
+   * Takes and releases many locks by one statement, those that are in no one's way.
+   *
+   * @return what those got that were served, by their attempts
+   */
+  public Map<String, TokenRange> together(List<BatchedRequest> batchedRequests)
+      throws SQLException {
+    return Map.of();
+  }
+
+  /**
+   * Fails at once if somebody else keeps the lock's row locked, where every statement would wait
+   * for it for too long.
+   */
+  public void ensureUnlocked(LockName name) throws SQLException {}
+
+  /** Releases a lock and takes it again, by one statement; null if nothing was changed. */
+  public @Nullable TokenRange exchange(AttemptId old, Request.Acquire request) throws SQLException {
+    return null;
+  }
+
+  /**
+   * What became of one who expected to find a lock held.
+   *
+   * @param taken what was granted, since it was free; null if the attempt is in the queue now
+   * @param holder who has it, if it is not taken; so the rest
+   * @param left microseconds that the holder's session lives without a further renewal
+   * @param atMostUntil when its at-most time ends
+   * @param soonest when the first session ends of those that are ahead
+   */
+  public record ContendedOutcome(
+      @Nullable TokenRange taken,
+      String holder,
+      long token,
+      long left,
+      long atMostUntil,
+      long ahead,
+      long soonest,
+      long now) {
+    /** As queue_up.sql says. */
+    static ContendedOutcome read(ResultSet row) throws SQLException {
+      String holder = row.getString(1);
+      if (holder == null) {
+        return new ContendedOutcome(
+            new TokenRange(row.getLong(2), row.getInt(3)), "", 0, 0, 0, 0, 0, 0);
+      }
+      long soonest = row.getLong(7);
+      return new ContendedOutcome(
+          null,
+          holder,
+          row.getLong(2),
+          row.getLong(4),
+          row.getLong(5),
+          row.getLong(6),
+          soonest == 0 ? LockRow.NEVER : soonest,
+          row.getLong(8));
+    }
+  }
+
+  /**
+   * Does steps on contended locks, in order, each in a transaction of its own: all of them in one
+   * round trip, which a locked row may hold up.
+   */
+  public void contended(List<ContendedRequest> steps) throws SQLException {}
+
+  /**
+   * Whether some of what was last asked for by {@link #together} or {@link #contended} may have
+   * been committed, if that failed.
+   */
+  boolean mayBePartlyDone() {
+    return false;
+  }
+
+  /** Whether {@link #contended} does any. */
+  public boolean hasContended() {
+    return false;
+  }
+}

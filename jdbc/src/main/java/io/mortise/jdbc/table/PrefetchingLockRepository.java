@@ -1,0 +1,467 @@
+package io.mortise.jdbc.table;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables with few round trips. A step about one lock first reads, in one flush, all that it may
+ * ask for: the lock's row, under its lock, then (each statement sees what was committed until then)
+ * the head of the queue, the holders, and the sessions of all of them. What it writes is kept back
+ * and goes with the commit. What was not foreseen is asked for as ever, after what was kept back.
+ */
+public abstract class PrefetchingLockRepository extends LockRepository {
+  /** Statements that are kept back at most. */
+  private static final int KEPT_BACK = 24;
+
+  /** No attempt, and no session. */
+  private static final String NOBODY = "";
+
+  private static final int HEADS = SqlLockTable.CHUNK;
+  private static final int HOLDS = SqlLockTable.STEPS + 1;
+
+  private final Predicate<SessionId> isLocal;
+  private final boolean takesSeveral;
+  private final StatementBatch statementBatch;
+  private @Nullable PrefetchedLock prefetchedLock;
+
+  private boolean partlyDone;
+
+  /** The time at which the transaction began; 0 if it was not asked for. */
+  private long began;
+
+  /**
+   * @param isLocal whether a session is of this process
+   * @param takesSeveral whether the connection takes several statements in one text; else there is
+   *     nothing to gain
+   */
+  public PrefetchingLockRepository(
+      Connection connection,
+      SqlText text,
+      String namespace,
+      Predicate<SessionId> isLocal,
+      boolean takesSeveral,
+      SqlText.MultiStatementFormat multiStatementFormat) {
+    super(connection, text, namespace);
+    this.isLocal = isLocal;
+    this.takesSeveral = takesSeveral;
+    this.statementBatch = new StatementBatch(connection, namespace, multiStatementFormat);
+  }
+
+  /** What is known of one lock in this transaction. */
+  private static final class PrefetchedLock {
+    final String attempt;
+    @Nullable LockRow lock;
+    long now;
+    List<WaitRow> heads = new ArrayList<>();
+    boolean allHeads;
+
+    /** Of the asker's place; those that this step removes count too, so it may ask too soon. */
+    long soonest = LockRow.NEVER;
+
+    @Nullable WaitRow waiter;
+    @Nullable List<HoldRow> holds;
+    final Set<String> asked = new HashSet<>();
+    final Map<String, SessionRow> sessions = new HashMap<>();
+
+    PrefetchedLock(@Nullable AttemptId attempt) {
+      this.attempt = attempt == null ? NOBODY : attempt.encoded();
+      if (attempt != null) {
+        asked.add(attempt.session().value());
+      }
+    }
+  }
+
+  public final boolean takesSeveral() {
+    return takesSeveral;
+  }
+
+  public StatementBatch flush() {
+    return statementBatch;
+  }
+
+  /** The transaction is over. */
+  public void forget() {
+    prefetchedLock = null;
+    began = 0;
+    statementBatch.clear();
+  }
+
+  /** A transaction began at this time, which is what its step will ask for first. */
+  public void began(long now) {
+    began = now;
+  }
+
+  public long now() throws SQLException {
+    PrefetchedLock known = prefetchedLock;
+    if (known != null) {
+      return known.now;
+    } else if (began != 0) {
+      return began;
+    }
+    try (ResultSet row = of("now").query()) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
+  /** Reads what a step may ask for. */
+  public void readAll(PrefetchTarget prefetchTarget) throws SQLException {
+    PrefetchedLock reading = new PrefetchedLock(prefetchTarget.attempt());
+    List<HoldRow> holds = new ArrayList<>();
+    AttemptId attempt = prefetchTarget.attempt();
+    of("contended_read", prefetchTarget.name().value())
+        .set("attempt", reading.attempt)
+        .set("session", attempt == null ? NOBODY : attempt.session().value())
+        .set("heads", HEADS)
+        .set("holds", HOLDS)
+        .set("ahead", SqlLockTable.STEPS)
+        .run(
+            (result, row) -> {
+              while (row.next()) {
+                switch (result) {
+                  case 0 -> reading.lock = LockRow.read(row);
+                  case 1 -> reading.now = row.getLong(1);
+                  case 2 -> reading.heads.add(WaitRow.read(row));
+                  case 3 -> reading.waiter = WaitRow.read(row);
+                  case 5 -> {
+                    long soonest = row.getLong(1);
+                    reading.soonest = soonest == 0 ? LockRow.NEVER : soonest;
+                  }
+                  case 4 -> holds.add(HoldRow.read(row));
+                  default -> reading.sessions.put(row.getString("id"), SessionRow.read(row));
+                }
+              }
+            });
+    reading.holds = holds;
+    reading.allHeads = reading.heads.size() < HEADS;
+    LockRow lock = reading.lock;
+    if (lock != null && lock.owner != null) {
+      reading.asked.add(lock.owner.session());
+    }
+    reading.heads.forEach(head -> reading.asked.add(head.session()));
+    holds.forEach(hold -> reading.asked.add(hold.session()));
+    prefetchedLock = reading;
+  }
+
+  @Override
+  public @Nullable LockRow lock(String name) throws SQLException {
+    return prefetchedLock == null ? super.lock(name) : prefetchedLock.lock;
+  }
+
+  @Override
+  public @Nullable SessionRow session(String id) throws SQLException {
+    return prefetchedLock != null && prefetchedLock.asked.contains(id)
+        ? prefetchedLock.sessions.get(id)
+        : super.session(id);
+  }
+
+  @Override
+  public List<HoldRow> holds(String name, int limit) throws SQLException {
+    List<HoldRow> known = prefetchedLock == null ? null : prefetchedLock.holds;
+    if (known == null || limit > HOLDS) {
+      catchUp();
+      return super.holds(name, limit);
+    }
+    return known.subList(0, Math.min(limit, known.size()));
+  }
+
+  @Override
+  public @Nullable HoldRow hold(String name, String attempt) throws SQLException {
+    List<HoldRow> known = prefetchedLock == null ? null : prefetchedLock.holds;
+    if (known != null) {
+      for (HoldRow hold : known) {
+        if (hold.attempt.equals(attempt)) {
+          return hold;
+        }
+      }
+      if (known.size() < HOLDS) {
+        return null;
+      }
+    }
+    catchUp();
+    return super.hold(name, attempt);
+  }
+
+  @Override
+  void rotate(String name, long upTo, long shift) throws SQLException {
+    super.rotate(name, upTo, shift);
+    holdsChanged();
+  }
+
+  @Override
+  public void insert(String name, HoldRow hold) throws SQLException {
+    super.insert(name, hold);
+    holdsChanged();
+  }
+
+  @Override
+  void deleteHold(String name, String attempt) throws SQLException {
+    super.deleteHold(name, attempt);
+    if (prefetchedLock != null
+        && prefetchedLock.holds != null
+        && prefetchedLock.holds.size() < HOLDS) {
+      List<HoldRow> left = new ArrayList<>(prefetchedLock.holds);
+      left.removeIf(hold -> hold.attempt.equals(attempt));
+      prefetchedLock.holds = left;
+    } else {
+      holdsChanged();
+    }
+  }
+
+  @Override
+  public @Nullable LockSnapshot look(String name, int limit, Clock clock) throws SQLException {
+    if (!takesSeveral) {
+      return super.look(name, limit, clock);
+    }
+    statementBatch.add(text.statement("now"), namedStatement -> {});
+    statementBatch.add(
+        text.statement("lock_page"), namedStatement -> bindPage(namedStatement, name, -1, 1));
+    statementBatch.add(
+        text.statement("hold_window"),
+        namedStatement -> namedStatement.set("name", name).set("row_limit", limit));
+    statementBatch.add(
+        text.statement("wait_heads"),
+        namedStatement ->
+            namedStatement.set("name", name).set("after", FRONT).set("row_limit", limit));
+    long[] now = {0};
+    List<LockRow> locks = new ArrayList<>();
+    List<HoldRow> holds = new ArrayList<>();
+    List<WaitRow> waiters = new ArrayList<>();
+    statementBatch.send(
+        (result, row) -> {
+          while (row.next()) {
+            switch (result) {
+              case 0 -> now[0] = row.getLong(1);
+              case 1 -> locks.add(LockRow.read(row));
+              case 2 -> holds.add(HoldRow.read(row));
+              default -> waiters.add(WaitRow.read(row));
+            }
+          }
+        });
+    return locks.isEmpty() || !locks.get(0).name.equals(name)
+        ? null
+        : new LockSnapshot(now[0], locks.get(0), holds, waiters);
+  }
+
+  @Override
+  public @Nullable RenewalResult keep(
+      String sessionRow,
+      long previous,
+      long beat,
+      long ttl,
+      boolean strictly,
+      List<Long> known,
+      int limit)
+      throws SQLException {
+    if (!takesSeveral) {
+      return super.keep(sessionRow, previous, beat, ttl, strictly, known, limit);
+    }
+    statementBatch.add(
+        text.statement("session_keep"),
+        namedStatement ->
+            namedStatement
+                .set("session", sessionRow)
+                .set("previous", previous)
+                .set("beat", beat)
+                .set("lives_us", ttl)
+                .set("ttl_us", SessionRow.column(ttl, hasConnectionLock(sessionRow)))
+                .set("strict", strictly));
+    if (!known.isEmpty()) {
+      statementBatch.add(
+          forgetting(known),
+          namedStatement -> bindForgotten(namedStatement, sessionRow, beat, known));
+    }
+    statementBatch.add(
+        text.statement("news_select"),
+        namedStatement ->
+            namedStatement.set("session", sessionRow).set("after", 0).set("row_limit", limit));
+    statementBatch.add(text.statement("commit"), namedStatement -> {});
+    List<Long> clock = new ArrayList<>();
+    List<Renewal.NumberedNotification> sessionNotification = new ArrayList<>();
+    statementBatch.send(
+        (result, row) -> {
+          if (result == 1) {
+            sessionNotification.addAll(items(row));
+          } else if (row.next()) {
+            clock.add(row.getLong(1));
+          }
+        });
+    return clock.isEmpty() ? null : new RenewalResult(clock.get(0), sessionNotification);
+  }
+
+  @Override
+  boolean mayBePartlyDone() {
+    return partlyDone;
+  }
+
+  public void mayBePartlyDone(boolean whether) {
+    partlyDone = whether;
+  }
+
+  @Override
+  public boolean hasContended() {
+    return takesSeveral;
+  }
+
+  /**
+   * Does steps on contended locks, in order; at least one.
+   *
+   * @param results how many each gives
+   * @param place of the one that counts
+   */
+  public void contended(List<ContendedRequest> steps, int results, int place) throws SQLException {
+    partlyDone = steps.size() > 1;
+    if (!partlyDone) {
+      ContendedRequest step = steps.get(0);
+      NamedStatement namedStatement = of(step.statement());
+      step.bind(namedStatement);
+      namedStatement.run(
+          (result, row) -> {
+            if (result == place) {
+              step.read(row);
+            }
+          });
+      return;
+    }
+    for (ContendedRequest step : steps) {
+      statementBatch.add(text.statement(step.statement()), step::bind);
+    }
+    statementBatch.send(
+        (result, row) -> {
+          if (result % results == place) {
+            steps.get(result / results).read(row);
+          }
+        });
+  }
+
+  private void holdsChanged() {
+    if (prefetchedLock != null) {
+      prefetchedLock.holds = null;
+    }
+  }
+
+  @Override
+  public @Nullable WaitRow waiter(String name, String attempt) throws SQLException {
+    if (prefetchedLock != null && prefetchedLock.attempt.equals(attempt)) {
+      return prefetchedLock.waiter;
+    }
+    catchUp();
+    return super.waiter(name, attempt);
+  }
+
+  @Override
+  List<WaitRow> heads(String name, long after, int limit) throws SQLException {
+    if (prefetchedLock != null) {
+      List<WaitRow> known =
+          prefetchedLock.heads.stream().filter(head -> head.ticket() > after).limit(limit).toList();
+      if (prefetchedLock.allHeads || known.size() == limit) {
+        return known;
+      }
+    }
+    catchUp();
+    return super.heads(name, after, limit);
+  }
+
+  @Override
+  boolean isLocal(String sessionRow) {
+    return isLocal.test(new SessionId(sessionRow));
+  }
+
+  @Override
+  public Set<String> withoutConnection(Set<String> sessions) throws SQLException {
+    catchUp();
+    return super.withoutConnection(sessions);
+  }
+
+  @Override
+  public long soonestEnd(String name, long ticket, int limit, long now) throws SQLException {
+    return prefetchedLock == null
+        ? super.soonestEnd(name, ticket, limit, now)
+        : prefetchedLock.soonest;
+  }
+
+  @Override
+  public void insert(String name, WaitRow waiter) throws SQLException {
+    super.insert(name, waiter);
+    if (prefetchedLock != null) {
+      if (prefetchedLock.allHeads) {
+        prefetchedLock.heads.add(waiter);
+      }
+      if (waiter.attempt().equals(prefetchedLock.attempt)) {
+        prefetchedLock.waiter = waiter;
+      }
+    }
+  }
+
+  @Override
+  boolean deleteWaiter(String name, String attempt) throws SQLException {
+    PrefetchedLock known = prefetchedLock;
+    if (known == null) {
+      return super.deleteWaiter(name, attempt);
+    }
+    boolean isHead = known.heads.removeIf(head -> head.attempt().equals(attempt));
+    boolean isOwn = attempt.equals(known.attempt);
+    if (!isHead && isOwn && known.waiter == null) {
+      return false;
+    }
+    if (isOwn) {
+      known.waiter = null;
+    } else if (!isHead) {
+      catchUp();
+      return super.deleteWaiter(name, attempt);
+    }
+    write(
+        "wait_delete", namedStatement -> namedStatement.set("name", name).set("attempt", attempt));
+    return true;
+  }
+
+  @Override
+  public boolean tell(SessionNotification sessionNotification, long now) throws SQLException {
+    String id = sessionNotification.attempt().session().value();
+    if (prefetchedLock == null || !prefetchedLock.asked.contains(id)) {
+      catchUp();
+      return super.tell(sessionNotification, now);
+    }
+    SessionRow sessionRow = prefetchedLock.sessions.get(id);
+    if (sessionRow == null || sessionRow.expiresAt() <= now) {
+      return false;
+    }
+    write(
+        "news_insert",
+        namedStatement -> {
+          namedStatement.set("name", sessionNotification.name().value());
+          bind(namedStatement, sessionNotification, now);
+        });
+    return true;
+  }
+
+  @Override
+  void write(String statement, ParameterBinder binder) throws SQLException {
+    if (prefetchedLock == null) {
+      super.write(statement, binder);
+      return;
+    }
+    statementBatch.add(text.statement(statement), binder);
+    if (statementBatch.size() >= KEPT_BACK) {
+      statementBatch.send();
+    }
+  }
+
+  /** Before something is read that was not foreseen. */
+  private void catchUp() throws SQLException {
+    statementBatch.send();
+  }
+}

@@ -1,0 +1,411 @@
+package io.mortise.jdbc.table;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionNotification;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The tables of sessions, their news and the facts about the store as objects: one method per
+ * statement, nothing decided. Used by one thread at a time, inside a transaction.
+ */
+public abstract class SessionRepository extends StatementCache {
+  SessionRepository(Connection connection, SqlText text, String namespace) {
+    super(connection, text, namespace);
+  }
+
+  /** A clock that runs a little slow or fast for a moment was not set back. */
+  private static final long CLOCK_NOISE_MICROS = 100_000;
+
+  /** Sessions that one statement asks for: no driver takes any number of values. */
+  private static final int AT_ONCE = 1_024;
+
+  private static final Logger LOG = LoggerFactory.getLogger(SessionRepository.class);
+
+  /** What the name of a connection lock begins with; the id of the session follows. */
+  public static final String CONNECTIONS = "mortise_";
+
+  /** Sessions whose connection locks this connection holds. */
+  private final Set<String> connected = new HashSet<>();
+
+  private boolean refusesConnectionLocks;
+
+  /**
+   * A session as its row tells of it.
+   *
+   * @param ttl of its last renewal; an even number
+   * @param hasConnectionLock whether its process held its connection lock by its last renewal; kept
+   *     as the last bit of the TTL, where processes that know of no such locks have a zero
+   */
+  public record SessionRow(
+      long beat, long expiresAt, long ttl, boolean hasConnectionLock, String client) {
+    static SessionRow read(ResultSet row) throws SQLException {
+      long ttl = row.getLong("ttl_us");
+      return new SessionRow(
+          row.getLong("beat"),
+          row.getLong("expires_us"),
+          ttl & ~1,
+          (ttl & 1) == 1,
+          row.getString("client"));
+    }
+
+    /** The column ttl_us. */
+    static long column(long ttl, boolean hasConnectionLock) {
+      return (ttl & ~1) | (hasConnectionLock ? 1 : 0);
+    }
+
+    /** Microseconds that it lives without a further renewal, at most a TTL; 0 if it has ended. */
+    long left(long now) {
+      return Math.max(0, Math.min(expiresAt - now, ttl));
+    }
+
+    /**
+     * Whether the clock was set back since its last renewal, if it was read after the session:
+     * nothing lives for more than a TTL.
+     */
+    boolean isAheadOfClock(long now) {
+      return expiresAt - now > ttl + CLOCK_NOISE_MICROS;
+    }
+  }
+
+  public @Nullable SessionRow session(String id) throws SQLException {
+    try (ResultSet row = of("session_select").set("session", id).query()) {
+      return row.next() ? SessionRow.read(row) : null;
+    }
+  }
+
+  /** Those of some sessions that there are, by their ids. */
+  public Map<String, SessionRow> sessions(Set<String> ids) throws SQLException {
+    Map<String, SessionRow> found = new HashMap<>();
+    List<String> all = List.copyOf(ids);
+    for (int from = 0; from < all.size(); from += AT_ONCE) {
+      List<String> some = all.subList(from, Math.min(from + AT_ONCE, all.size()));
+      NamedStatement namedStatement =
+          of(text.statement("session_list", SqlText.listLength(some.size())));
+      try (ResultSet row = namedStatement.set("ids", some).query()) {
+        while (row.next()) {
+          found.put(row.getString("id"), SessionRow.read(row));
+        }
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Has this connection hold the connection lock of a session of this process, from now until it
+   * ends, where the database has such locks. Others see by it that the process has a connection.
+   * Outside of a transaction.
+   *
+   * @return whether it was taken just now
+   */
+  public final boolean takeConnectionLock(String sessionRow) throws SQLException {
+    if (refusesConnectionLocks || connected.contains(sessionRow)) {
+      return false;
+    }
+    try {
+      boolean taken = lockConnection(CONNECTIONS + sessionRow);
+      if (taken) {
+        connected.add(sessionRow);
+      }
+      return taken;
+    } catch (SQLException e) {
+      if (isClosed()) {
+        throw e;
+      }
+      // A missing right must not cost the session: it is a process that is never passed over.
+      refusesConnectionLocks = true;
+      LOG.info(
+          "No connection locks, so that a waiter that is killed is waited for: {}", e.toString());
+      return false;
+    }
+  }
+
+  public final boolean hasConnectionLock(String sessionRow) {
+    return connected.contains(sessionRow);
+  }
+
+  final void releaseConnectionLock(String sessionRow) throws SQLException {
+    if (connected.remove(sessionRow)) {
+      unlockConnection(CONNECTIONS + sessionRow);
+    }
+  }
+
+  /** The connection goes back to where it came from. */
+  final void releaseConnectionLocks() throws SQLException {
+    for (String sessionRow : List.copyOf(connected)) {
+      releaseConnectionLock(sessionRow);
+    }
+  }
+
+  /** Takes a connection lock if it is free; false also where there are none. */
+  public boolean lockConnection(String name) throws SQLException {
+    return false;
+  }
+
+  private void unlockConnection(String name) throws SQLException {
+    of("connection_unlock").set("connection", name).query().close();
+  }
+
+  /**
+   * Those of some sessions whose processes have no connection any more.
+   *
+   * @param sessionRows that hold connection locks, as their rows say; not empty
+   */
+  public Set<String> withoutConnection(Set<String> sessionRows) throws SQLException {
+    NamedStatement namedStatement =
+        of(text.statement("disconnected", SqlText.listLength(sessionRows.size())));
+    Set<String> found = new HashSet<>();
+    try (ResultSet row =
+        namedStatement
+            .set("sessions", List.copyOf(sessionRows))
+            .set("connections", CONNECTIONS)
+            .query()) {
+      while (row.next()) {
+        if (row.getInt(2) == 1) {
+          found.add(row.getString(1));
+        }
+      }
+    }
+    return found;
+  }
+
+  public void insertSession(String id, long beat, long expiresAt, long ttl, String client)
+      throws SQLException {
+    of("session_insert")
+        .set("session", id)
+        .set("beat", beat)
+        .set("expires_us", expiresAt)
+        .set("ttl_us", SessionRow.column(ttl, hasConnectionLock(id)))
+        .set("client", client)
+        .update();
+  }
+
+  void shortenSession(String id, long beat, long expiresAt) throws SQLException {
+    of("session_shorten")
+        .set("session", id)
+        .set("beat", beat)
+        .set("expires_us", expiresAt)
+        .update();
+  }
+
+  public boolean renewSession(
+      String id, long previous, long beat, long expiresAt, long ttl, long now) throws SQLException {
+    return of("session_renew")
+            .set("session", id)
+            .set("previous", previous)
+            .set("beat", beat)
+            .set("expires_us", expiresAt)
+            .set("ttl_us", SessionRow.column(ttl, hasConnectionLock(id)))
+            .set("now_us", now)
+            .update()
+        > 0;
+  }
+
+  boolean judgeSession(String id, long now) throws SQLException {
+    return of("session_judge").set("session", id).set("now_us", now).update() > 0;
+  }
+
+  boolean endSession(String id, long beat) throws SQLException {
+    return of("session_end").set("session", id).set("beat", beat).update() > 0;
+  }
+
+  void deleteSession(String id) throws SQLException {
+    of("session_delete").set("session", id).update();
+  }
+
+  List<String> expiredSessions(long now, int limit) throws SQLException {
+    return strings(of("session_expired").set("now_us", now).set("row_limit", limit));
+  }
+
+  public List<String> sessionsAfter(String id, int limit) throws SQLException {
+    return strings(of("session_ids").set("after_id", id).set("row_limit", limit));
+  }
+
+  /** Leaves news, unless the session has ended. */
+  public boolean tell(SessionNotification notifications, long now) throws SQLException {
+    NamedStatement namedStatement = of("news_insert", notifications.name().value());
+    bind(namedStatement, notifications, now);
+    return namedStatement.update() > 0;
+  }
+
+  static void bind(NamedStatement namedStatement, SessionNotification notifications, long now)
+      throws SQLException {
+    namedStatement
+        .set("session", notifications.attempt().session().value())
+        .set("attempt", notifications.attempt().encoded())
+        .set("now_us", now);
+    if (notifications instanceof SessionNotification.Granted granted) {
+      namedStatement
+          .set("kind", "granted")
+          .set("token", granted.token())
+          .set("tokens", granted.tokens())
+          .set("flag", granted.wanted())
+          .set("timed", granted.timed())
+          .set("how", "");
+    } else {
+      namedStatement
+          .set("kind", notifications instanceof SessionNotification.Contended ? "wanted" : "gone")
+          .set("token", 0)
+          .set("tokens", 0)
+          .set("flag", 0)
+          .set("timed", 0)
+          .set(
+              "how",
+              notifications instanceof SessionNotification.HoldEnded holdEnded
+                  ? holdEnded.how().name()
+                  : "");
+    }
+  }
+
+  public List<Renewal.NumberedNotification> notifications(String sessionRow, long after, int limit)
+      throws SQLException {
+    return items(
+        of("news_select").set("session", sessionRow).set("after", after).set("row_limit", limit));
+  }
+
+  /** News of what has gone, oldest first. */
+  List<Renewal.NumberedNotification> gone(String sessionRow, int limit) throws SQLException {
+    return items(of("news_gone").set("session", sessionRow).set("row_limit", limit));
+  }
+
+  private static List<Renewal.NumberedNotification> items(NamedStatement namedStatement)
+      throws SQLException {
+    try (ResultSet row = namedStatement.query()) {
+      return items(row);
+    }
+  }
+
+  static List<Renewal.NumberedNotification> items(ResultSet row) throws SQLException {
+    List<Renewal.NumberedNotification> numberedNotifications = new ArrayList<>();
+    while (row.next()) {
+      numberedNotifications.add(
+          new Renewal.NumberedNotification(row.getLong("id"), notifications(row)));
+    }
+    return numberedNotifications;
+  }
+
+  private static SessionNotification notifications(ResultSet row) throws SQLException {
+    LockName name = LockName.of(row.getString("name"));
+    AttemptId attempt = AttemptId.parse(row.getString("attempt"));
+    return switch (row.getString("kind")) {
+      case "granted" ->
+          new SessionNotification.Granted(
+              name,
+              attempt,
+              row.getLong("token"),
+              row.getInt("tokens"),
+              row.getInt("flag") != 0,
+              row.getInt("timed") != 0);
+      case "wanted" -> new SessionNotification.Contended(name, attempt);
+      default ->
+          new SessionNotification.HoldEnded(
+              name, attempt, Reply.EndReason.valueOf(row.getString("how")));
+    };
+  }
+
+  /**
+   * What a session that was renewed is told.
+   *
+   * @param notifications oldest first
+   */
+  public record RenewalResult(long now, List<Renewal.NumberedNotification> notifications) {}
+
+  /**
+   * Renews a session that lives, forgets news that it knows, and reads the oldest that there is, in
+   * a transaction of its own and one round trip.
+   *
+   * @param ttl in microseconds, from now on
+   * @param limit how much news
+   * @return null if the session was not renewed
+   */
+  public @Nullable RenewalResult keep(
+      String sessionRow,
+      long previous,
+      long beat,
+      long ttl,
+      boolean strictly,
+      List<Long> known,
+      int limit)
+      throws SQLException {
+    return null;
+  }
+
+  /**
+   * By one statement: a renewal takes as many trips whatever has happened.
+   *
+   * @param beat of the renewal that says what is known, and was not refused
+   * @param notifications not empty
+   */
+  void forget(String sessionRow, long beat, List<Long> notifications) throws SQLException {
+    bindForgotten(of(forgetting(notifications)), sessionRow, beat, notifications).update();
+  }
+
+  final SqlText.SqlStatement forgetting(List<Long> notifications) {
+    return text.statement("news_delete", SqlText.listLength(notifications.size()));
+  }
+
+  static NamedStatement bindForgotten(
+      NamedStatement namedStatement, String sessionRow, long beat, List<Long> notifications)
+      throws SQLException {
+    return namedStatement.set("session", sessionRow).set("beat", beat).set("ids", notifications);
+  }
+
+  void forgetAll(String sessionRow) throws SQLException {
+    of("news_delete_all").set("session", sessionRow).update();
+  }
+
+  /** A hold has ended: that it was granted, or wanted, is no news any more. */
+  void forgetHold(String attempt) throws SQLException {
+    write("news_drop", namedStatement -> namedStatement.set("attempt", attempt));
+  }
+
+  /** Wakes a process, where the server can. */
+  public void notify(String channel, String payload) throws SQLException {
+    try (ResultSet row = of("notify").set("channel", channel).set("payload", payload).query()) {
+      row.next();
+    }
+  }
+
+  public int forgetOrphans(int limit) throws SQLException {
+    return of("news_orphaned").set("row_limit", limit).update();
+  }
+
+  public Map<String, String> facts() throws SQLException {
+    Map<String, String> facts = new HashMap<>();
+    try (ResultSet row = of("meta_select").query()) {
+      while (row.next()) {
+        facts.put(row.getString("fact"), row.getString("content"));
+      }
+    }
+    return facts;
+  }
+
+  public void putFact(String fact, String value, boolean isNew) throws SQLException {
+    of(isNew ? "meta_insert" : "meta_update").set("fact", fact).set("content", value).update();
+  }
+
+  public void clearSessions() throws SQLException {
+    of("session_clear").update();
+    of("news_clear").update();
+  }
+
+  /** The latest moment at which any lock was used; 0 if there is none. */
+  public long latest() throws SQLException {
+    try (ResultSet row = of("lock_latest").query()) {
+      return row.next() ? row.getLong(1) : 0;
+    }
+  }
+}

@@ -1,0 +1,157 @@
+package io.mortise.jdbc.table;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The short cuts of {@link SqlLockTable}: each is one statement, or one flush, whose conditions are
+ * checked on the row that it changes. What they do not foresee they leave as it is.
+ */
+public final class SingleStatementPath {
+  private static final LockRepository.TokenRange NOTHING = new LockRepository.TokenRange(0, 0);
+
+  private final LockRepository rows;
+  private final Consumer<SessionNotification> pendingNotifications;
+
+  /**
+   * @param pendingNotifications receives the news that a step left; valid once the transaction has
+   *     committed
+   */
+  SingleStatementPath(LockRepository rows, Consumer<SessionNotification> pendingNotifications) {
+    this.rows = rows;
+    this.pendingNotifications = pendingNotifications;
+  }
+
+  /** Whether {@link #alone} may know an answer. */
+  public static boolean hasFastPath(Request request) {
+    if (request instanceof Request.Acquire acquire) {
+      return acquire.mode().isExclusive() && acquire.provenDead() == null;
+    }
+    return request instanceof Request.Abandon;
+  }
+
+  /**
+   * The answer to an acquire of a session that was seen alive a moment ago, as {@link #alone}.
+   *
+   * @param aliveUntil when the session ends without a further renewal, by the store's clock
+   */
+  public @Nullable Reply seen(Request.Acquire request, long aliveUntil) throws SQLException {
+    LockRepository.TokenRange tokenRange = rows.acquireSeen(request, aliveUntil);
+    return tokenRange == null ? null : fastReply(request, tokenRange);
+  }
+
+  /**
+   * The answer of the one-statement path, or null: nothing was changed, {@link SqlLockTable#apply}
+   * decides.
+   */
+  public @Nullable Reply alone(Request request, LockRepository.Clock clock) throws SQLException {
+    if (request instanceof Request.Acquire acquire) {
+      LockRepository.TokenRange tokenRange = rows.acquireFast(acquire, clock);
+      return tokenRange == null ? null : fastReply(request, tokenRange);
+    }
+    return rows.abandonFast((Request.Abandon) request, clock) ? fastReply(request, NOTHING) : null;
+  }
+
+  /** Whether there is {@link #seen}. */
+  public boolean hasSeen() {
+    return rows.hasSeen();
+  }
+
+  /** The same of a lock that nobody is known to have asked for; null also if it has a row. */
+  public @Nullable Reply first(Request.Acquire request) throws SQLException {
+    LockRepository.TokenRange tokenRange = rows.acquireFirst(request);
+    return tokenRange == null ? null : fastReply(request, tokenRange);
+  }
+
+  /** Whether there may be another for what {@link #alone} left, see {@link #contended}. */
+  public boolean hasContended() {
+    return rows.hasContended();
+  }
+
+  /** See {@link LockRepository#mayBePartlyDone}. */
+  public boolean mayBePartlyDone() {
+    return rows.mayBePartlyDone();
+  }
+
+  /**
+   * What is common on locks that others want, in one text.
+   *
+   * @param requests each with a fast path, those who acquire ready to queue
+   */
+  public List<ContendedRequest> contended(List<Request> requests) throws SQLException {
+    List<ContendedRequest> steps = new ArrayList<>();
+    for (Request request : requests) {
+      steps.add(new ContendedRequest(request));
+    }
+    rows.contended(steps);
+    for (ContendedRequest step : steps) {
+      step.pendingNotifications().forEach(pendingNotifications);
+    }
+    return steps;
+  }
+
+  /**
+   * The answers to requests by the one-statement path, which commits by itself; null where {@link
+   * SqlLockTable#apply} decides.
+   *
+   * @param batchedRequests each with a fast path, no lock twice
+   */
+  public List<@Nullable Reply> together(List<LockRepository.BatchedRequest> batchedRequests)
+      throws SQLException {
+    List<@Nullable Reply> replies = new ArrayList<>();
+    if (batchedRequests.size() == 1
+        && batchedRequests.get(0).request() instanceof Request.Acquire acquire) {
+      LockRepository.TokenRange tokenRange =
+          rows.exchange(batchedRequests.get(0).releasing(), acquire);
+      replies.add(tokenRange == null ? null : fastReply(acquire, tokenRange));
+      return replies;
+    }
+    Map<String, LockRepository.TokenRange> done = rows.together(batchedRequests);
+    for (LockRepository.BatchedRequest batchedRequest : batchedRequests) {
+      LockRepository.TokenRange tokenRange = done.get(batchedRequest.request().attempt().encoded());
+      boolean takes = batchedRequest.request() instanceof Request.Acquire;
+      // Of an attempt that asks to hold it is no answer that it has ended, nor the reverse.
+      replies.add(
+          tokenRange != null && takes == tokenRange.tokens() > 0
+              ? fastReply(batchedRequest.request(), tokenRange)
+              : null);
+    }
+    return replies;
+  }
+
+  /** See {@link LockRepository#ensureUnlocked}. */
+  public void ensureUnlocked(LockName name) throws SQLException {
+    rows.ensureUnlocked(name);
+  }
+
+  /** The answer to a release that was done in one step with an acquire. */
+  public static Reply released(AttemptId attempt) {
+    return new Reply.Ended(attempt, AttemptState.HELD, EndReason.RELEASED, false);
+  }
+
+  static Reply granted(Request.Acquire request, LockRepository.TokenRange tokenRange) {
+    return new Reply.Granted(
+        request.attempt(),
+        tokenRange.token(),
+        tokenRange.tokens(),
+        false,
+        request.terms().atMost());
+  }
+
+  private static Reply fastReply(Request request, LockRepository.TokenRange tokenRange) {
+    return request instanceof Request.Acquire acquire
+        ? granted(acquire, tokenRange)
+        : released(request.attempt());
+  }
+}

@@ -1,0 +1,208 @@
+package io.mortise.jdbc.table;
+
+import io.mortise.internal.storekit.Refusals;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What becomes of sessions. Each method runs in a transaction of its own, which locks no lock. */
+public final class SqlSessionTable {
+  private static final String EXPIRY = "expiry";
+
+  /** How much news a renewal brings at most. */
+  private static final int TOLD = SqlLockTable.STEPS;
+
+  private final SessionRepository rows;
+
+  SqlSessionTable(SessionRepository rows) {
+    this.rows = rows;
+  }
+
+  /**
+   * See {@link io.mortise.spi.StoreSession#renew}.
+   *
+   * @param ttl from now on
+   * @param strictly whether a session that has expired by the clock lives all the same
+   */
+  public Renewal renew(
+      SessionSpec spec,
+      long previous,
+      long next,
+      List<Long> seen,
+      Duration ttl,
+      long now,
+      boolean strictly)
+      throws SQLException {
+    String id = spec.id().value();
+    long lives = HoldRow.micros(ttl);
+    long expiresAt = now + lives;
+    long dead = strictly ? 0 : now;
+    if (!rows.renewSession(id, previous, next, expiresAt, lives, dead)) {
+      SessionRepository.SessionRow sessionRow = rows.session(id);
+      if (sessionRow != null && sessionRow.expiresAt() > dead) {
+        return Refusals.RENEWED_BY_ANOTHER;
+      }
+      rows.deleteSession(id);
+      rows.forgetAll(id);
+      if (previous != 0) {
+        return Refusals.SESSION_EXPIRED;
+      }
+      rows.insertSession(id, next, expiresAt, lives, spec.client().encoded());
+    }
+    if (!seen.isEmpty()) {
+      rows.forget(id, next, seen);
+    }
+    return renewed(id, now, rows.notifications(id, 0, TOLD + 1));
+  }
+
+  /**
+   * The same of a session that lives, in one round trip where that can be.
+   *
+   * @return null if {@link #renew} has to look, in a transaction after this
+   */
+  public @Nullable Renewal keep(
+      SessionId sessionRow,
+      long previous,
+      long next,
+      List<Long> seen,
+      Duration ttl,
+      boolean strictly)
+      throws SQLException {
+    String id = sessionRow.value();
+    SessionRepository.RenewalResult renewalResult =
+        previous == 0
+            ? null
+            : rows.keep(id, previous, next, HoldRow.micros(ttl), strictly, seen, TOLD + 1);
+    return renewalResult == null
+        ? null
+        : renewed(id, renewalResult.now(), renewalResult.notifications());
+  }
+
+  private Renewal renewed(String id, long now, List<Renewal.NumberedNotification> oldest)
+      throws SQLException {
+    boolean more = oldest.size() > TOLD;
+    // What has gone comes first, even if much else happened before it.
+    Stream<Renewal.NumberedNotification> gone =
+        more
+            ? rows.gone(id, TOLD).stream()
+            : oldest.stream()
+                .filter(item -> item.notifications() instanceof SessionNotification.HoldEnded);
+    Stream<Renewal.NumberedNotification> rest =
+        oldest.stream()
+            .filter(item -> !(item.notifications() instanceof SessionNotification.HoldEnded));
+    return new Renewal.Renewed(now, Stream.concat(gone, rest).limit(TOLD).toList(), more);
+  }
+
+  /**
+   * What became of it, and the session if it may have been renewed before the clock was set back.
+   */
+  public record JudgementResult(
+      SessionVerdict verdict, SessionRepository.@Nullable SessionRow fromTheFuture) {
+    private static final JudgementResult ENDED =
+        new JudgementResult(new SessionVerdict.SessionEnded(), null);
+
+    private static JudgementResult alive(SessionRepository.SessionRow found, long now) {
+      Duration left = Duration.of(found.left(now), ChronoUnit.MICROS);
+      return new JudgementResult(
+          new SessionVerdict.Alive(found.beat(), left), found.isAheadOfClock(now) ? found : null);
+    }
+  }
+
+  /** See {@link io.mortise.spi.LockStore#judge}. */
+  public JudgementResult judge(SessionId sessionRow, long now) throws SQLException {
+    if (rows.judgeSession(sessionRow.value(), now)) {
+      rows.forgetAll(sessionRow.value());
+      return JudgementResult.ENDED;
+    }
+    SessionRepository.SessionRow found = rows.session(sessionRow.value());
+    return found == null ? JudgementResult.ENDED : JudgementResult.alive(found, now);
+  }
+
+  /**
+   * Gives a session that seems to last for longer than its TTL just that much: it was renewed
+   * before the clock was set back, and if it is dead, it would seem alive until the clock has
+   * caught up. One that lives has renewed since, or extends it.
+   *
+   * @param found as it was read in a transaction before this one: then a clock that was not set
+   *     back cannot be behind it
+   */
+  public SessionVerdict shorten(SessionId sessionRow, SessionRepository.SessionRow found, long now)
+      throws SQLException {
+    if (found.isAheadOfClock(now)) {
+      rows.shortenSession(sessionRow.value(), found.beat(), now + found.ttl());
+    }
+    return JudgementResult.alive(found, now).verdict();
+  }
+
+  /** See {@link io.mortise.internal.liveness.HeartbeatStore#end}. */
+  public boolean end(SessionId sessionRow, long beat) throws SQLException {
+    boolean ended =
+        rows.endSession(sessionRow.value(), beat) || rows.session(sessionRow.value()) == null;
+    if (ended) {
+      rows.forgetAll(sessionRow.value());
+    }
+    return ended;
+  }
+
+  /**
+   * See {@link io.mortise.internal.liveness.HeartbeatStore#revive}. A renewal that comes first has
+   * done it.
+   */
+  public boolean revive(SessionId sessionRow, long now) throws SQLException {
+    SessionRepository.SessionRow found = rows.session(sessionRow.value());
+    if (found != null) {
+      rows.shortenSession(sessionRow.value(), found.beat(), now + found.ttl());
+    }
+    return found != null;
+  }
+
+  /**
+   * Whether these tables are used with strict expiry.
+   *
+   * @return null if it has to be written first, by {@link #isStrict}
+   */
+  public @Nullable Boolean isKnownStrict(boolean wanted) throws SQLException {
+    boolean strict = "strict".equals(rows.facts().get(EXPIRY));
+    if (wanted && !strict) {
+      return null;
+    }
+    return strict;
+  }
+
+  /** The same; from now on if that is wanted. */
+  public boolean isStrict(boolean wanted) throws SQLException {
+    boolean strict = "strict".equals(rows.facts().get(EXPIRY));
+    if (wanted && !strict) {
+      rows.putFact(EXPIRY, "strict", true);
+    }
+    return strict || wanted;
+  }
+
+  /** See {@link io.mortise.spi.StoreSession#close}. */
+  public void close(SessionId sessionRow) throws SQLException {
+    rows.deleteSession(sessionRow.value());
+    rows.forgetAll(sessionRow.value());
+    rows.releaseConnectionLock(sessionRow.value());
+  }
+
+  /** Removes expired sessions and forgotten news, at most so many. */
+  public int sweep(int budget, long now) throws SQLException {
+    List<String> expired = rows.expiredSessions(now, budget);
+    for (String sessionRow : expired) {
+      // Again by time: it may have been renewed since it was read.
+      if (rows.judgeSession(sessionRow, now)) {
+        rows.forgetAll(sessionRow);
+      }
+    }
+    return expired.size()
+        + (expired.size() < budget ? rows.forgetOrphans(budget - expired.size()) : 0);
+  }
+}

@@ -1,0 +1,84 @@
+package io.mortise.jdbc.table;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The statements of one connection, each prepared when it is first needed. For one thread. */
+public abstract class StatementCache {
+  private final Connection connection;
+  public final SqlText text;
+  private final String namespace;
+  private final Map<String, NamedStatement> prepared = new HashMap<>();
+
+  StatementCache(Connection connection, SqlText text, String namespace) {
+    this.connection = connection;
+    this.text = text;
+    this.namespace = namespace;
+  }
+
+  public NamedStatement prepare(Connection connection, SqlText.SqlStatement sqlStatement)
+      throws SQLException {
+    return new NamedStatement(connection, sqlStatement);
+  }
+
+  /** Sets the parameters of a statement. */
+  @FunctionalInterface
+  public interface ParameterBinder {
+    void bind(NamedStatement namedStatement) throws SQLException;
+  }
+
+  final void write(String sqlStatement, String name, ParameterBinder binder) throws SQLException {
+    write(
+        sqlStatement,
+        namedStatement -> {
+          namedStatement.set("name", name);
+          binder.bind(namedStatement);
+        });
+  }
+
+  /** Runs a statement whose outcome is known beforehand, now or with the commit. */
+  void write(String sqlStatement, ParameterBinder binder) throws SQLException {
+    NamedStatement namedStatement = of(sqlStatement);
+    binder.bind(namedStatement);
+    namedStatement.update();
+  }
+
+  public final NamedStatement of(String sqlStatement, String name) throws SQLException {
+    return of(sqlStatement).set("name", name);
+  }
+
+  public final NamedStatement of(String sqlStatement) throws SQLException {
+    NamedStatement known = prepared.get(sqlStatement);
+    return known == null ? of(text.statement(sqlStatement)) : known;
+  }
+
+  public final NamedStatement of(SqlText.SqlStatement sqlStatement) throws SQLException {
+    NamedStatement namedStatement = prepared.get(sqlStatement.name());
+    if (namedStatement == null) {
+      namedStatement = prepare(connection, sqlStatement);
+      prepared.put(sqlStatement.name(), namedStatement);
+      // Never changes, and parameters stay bound.
+      namedStatement.set("namespace", namespace);
+    }
+    return namedStatement;
+  }
+
+  final boolean isClosed() throws SQLException {
+    return connection.isClosed();
+  }
+
+  static List<String> strings(NamedStatement namedStatement) throws SQLException {
+    List<String> strings = new ArrayList<>();
+    try (ResultSet row = namedStatement.query()) {
+      while (row.next()) {
+        strings.add(row.getString(1));
+      }
+    }
+    return strings;
+  }
+}

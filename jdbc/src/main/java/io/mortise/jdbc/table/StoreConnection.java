@@ -1,0 +1,120 @@
+package io.mortise.jdbc.table;
+
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.StoreReport;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One connection with its statements. Used by one thread at a time. */
+public final class StoreConnection implements AutoCloseable {
+  private final Connection connection;
+  private final Transactions transactions;
+  private List<SessionNotification> pendingNotifications = new ArrayList<>();
+  private @Nullable ConnectionState before;
+
+  public final LockRepository rows;
+  public final SingleStatementPath fast;
+  public final SqlLockTable locks;
+  public final SqlSessionTable sessions;
+
+  public StoreConnection(Connection connection, LockRepository rows, Transactions transactions) {
+    this.connection = connection;
+    this.transactions = transactions;
+    this.rows = rows;
+    this.fast =
+        new SingleStatementPath(rows, notifications -> pendingNotifications.add(notifications));
+    this.locks = new SqlLockTable(rows, notifications -> pendingNotifications.add(notifications));
+    this.sessions = new SqlSessionTable(rows);
+  }
+
+  /** How a database begins and ends transactions, and what time it is there. */
+  public interface Transactions {
+    /**
+     * Begins one that may write.
+     *
+     * @param prefetchTarget a step on this lock follows, so that what it may read can be read at
+     *     once; null if something else follows
+     */
+    void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) throws SQLException;
+
+    /**
+     * Ends it.
+     *
+     * @param pendingNotifications the news that it left, of which a server may tell other processes
+     */
+    void commit(List<SessionNotification> pendingNotifications) throws SQLException;
+
+    void rollback() throws SQLException;
+
+    /** The connection goes back to where it came from: undoes what was set for us alone. */
+    default void detach() throws SQLException {}
+
+    /** The connection broke, and is given up: something of it may be left on the server. */
+    default void broke() {}
+
+    /** The store's time in microseconds. */
+    long now() throws SQLException;
+  }
+
+  public void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) throws SQLException {
+    transactions.begin(prefetchTarget);
+  }
+
+  public void commit() throws SQLException {
+    transactions.commit(pendingNotifications);
+  }
+
+  public void rollback() throws SQLException {
+    pendingNotifications.clear();
+    transactions.rollback();
+  }
+
+  public long now() throws SQLException {
+    return transactions.now();
+  }
+
+  /** See {@link Database#makeRoom}. */
+  public void makeRoom(Database database) throws SQLException {
+    database.makeRoom(connection);
+  }
+
+  /** See {@link Database#examine}. */
+  public StoreReport examine(Database database) throws SQLException {
+    return database.examine(connection);
+  }
+
+  /** The news that the transaction which has just committed left for sessions. */
+  public List<SessionNotification> takeNotifications() {
+    if (pendingNotifications.isEmpty()) {
+      return List.of();
+    }
+    List<SessionNotification> taken = pendingNotifications;
+    pendingNotifications = new ArrayList<>();
+    return taken;
+  }
+
+  /** It is a pool's, and was in this state there. */
+  public void borrowed(ConnectionState state) {
+    before = state;
+  }
+
+  /** Gives the connection back as it was, where that matters; before {@link #close}. */
+  public void detach() throws SQLException {
+    rows.releaseConnectionLocks();
+    transactions.detach();
+    if (before != null) {
+      before.restore(connection);
+    }
+  }
+
+  @Override
+  public void close() throws SQLException {
+    if (connection.isClosed()) {
+      transactions.broke();
+    }
+    connection.close();
+  }
+}

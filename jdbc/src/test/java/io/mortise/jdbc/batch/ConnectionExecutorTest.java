@@ -1,0 +1,478 @@
+package io.mortise.jdbc.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.LockName;
+import io.mortise.jdbc.TestSession;
+import io.mortise.jdbc.dialect.H2Dialect;
+import io.mortise.jdbc.dialect.ServerDatabase;
+import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.SqlText;
+import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.Ticker;
+import io.mortise.testkit.ManualTime;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ConnectionExecutorTest {
+  @Test
+  void givenConnectionThatWasIdleForTooLong_whenWorkComes_thenItGetsANewOne() {
+    ManualTime time = new ManualTime();
+    try (ServerDatabase h2 = database("lane")) {
+      ShortIdleDatabase database = new ShortIdleDatabase(h2);
+      try (ConnectionExecutor connectionExecutor =
+          new ConnectionExecutor(
+              "lane", database, time, new ReentrantLock(), notifications -> {})) {
+        work(connectionExecutor);
+        time.advance(ShortIdleDatabase.LIMIT);
+        work(connectionExecutor);
+        assertThat(database.connections).hasValue(1);
+        time.advance(ShortIdleDatabase.LIMIT.plusNanos(1));
+        work(connectionExecutor);
+        assertThat(database.connections).hasValue(2);
+      }
+    }
+  }
+
+  @Test
+  void givenConnectionOfAPool_whenItWasIdleForTooLong_thenItGoesBackAsItWas() {
+    try (ServerDatabase h2 = database("pool")) {
+      PooledDatabase database = new PooledDatabase(h2);
+      TransactionRunner transactionRunner =
+          new TransactionRunner(database, Ticker.SYSTEM, new ReentrantLock());
+      for (int i = 0; i < 3; i++) {
+        assertThat(transactionRunner.attempt(StoreConnection::now, new boolean[1])).isNull();
+      }
+      assertThat(database.connections).hasValue(3);
+      assertThat(database.givenBack).hasValue(2);
+      transactionRunner.detach();
+      assertThat(database.givenBack).hasValue(3);
+    }
+  }
+
+  @Test
+  void givenThreadThatWaits_whenTheLaneIsIdle_thenItServesItself_andNothingIsLeftLying() {
+    try (ServerDatabase h2 = database("help");
+        ConnectionExecutor connectionExecutor =
+            new ConnectionExecutor(
+                "lane",
+                new CallerHelpedDatabase(h2),
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
+      // The first connects, which a caller does not.
+      work(connectionExecutor);
+      int own = 0;
+      for (int i = 0; i < 200 || (own <= 20 && i < 5_000); i++) {
+        StoreTask.ValueTask<Thread> later =
+            new StoreTask.ValueTask<>(storeConnection -> Thread.currentThread());
+        StoreTask.ValueTask<Thread> now =
+            new StoreTask.ValueTask<>(storeConnection -> Thread.currentThread());
+        connectionExecutor.submitLater(later);
+        connectionExecutor.submit(now);
+        connectionExecutor.runOnCaller();
+        own += TestSession.get(now.answer) == Thread.currentThread() ? 1 : 0;
+        TestSession.get(later.answer);
+      }
+      assertThat(own).isGreaterThan(20);
+      // Who helped before does not come back: the lane's thread looks all the same.
+      for (int i = 0; i < 3; i++) {
+        StoreTask.ValueTask<Thread> left =
+            new StoreTask.ValueTask<>(storeConnection -> Thread.currentThread());
+        connectionExecutor.submit(left);
+        assertThat(TestSession.get(left.answer)).isNotEqualTo(Thread.currentThread());
+        StoreTask.ValueTask<Thread> later =
+            new StoreTask.ValueTask<>(storeConnection -> Thread.currentThread());
+        connectionExecutor.submitLater(later);
+        assertThat(TestSession.get(later.answer)).isNotEqualTo(Thread.currentThread());
+        work(connectionExecutor);
+        connectionExecutor.runOnCaller();
+      }
+    }
+  }
+
+  @Test
+  void givenManyThreads_whenEachHelps_thenEachGetsItsAnswer() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(8);
+    try (ServerDatabase h2 = database("many");
+        ConnectionExecutor connectionExecutor =
+            new ConnectionExecutor(
+                "lane",
+                new CallerHelpedDatabase(h2),
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
+      List<Future<?>> all = new ArrayList<>();
+      for (int t = 0; t < 8; t++) {
+        boolean helps = t < 6;
+        all.add(
+            threads.submit(
+                () -> {
+                  for (int i = 0; i < 300; i++) {
+                    StoreTask.ValueTask<Long> valueTask =
+                        new StoreTask.ValueTask<>(StoreConnection::now);
+                    if (i % 3 == 0) {
+                      connectionExecutor.submitLater(valueTask);
+                    } else {
+                      connectionExecutor.submit(valueTask);
+                    }
+                    if (helps) {
+                      connectionExecutor.runOnCaller();
+                    }
+                    assertThat(TestSession.get(valueTask.answer)).isPositive();
+                  }
+                }));
+      }
+      for (Future<?> each : all) {
+        each.get(50, TimeUnit.SECONDS);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void givenRequestsThatCameMeanwhile_thenReleasesOfOtherLocksGoFirst_andEachLockKeepsItsOrder()
+      throws Exception {
+    List<String> served = Collections.synchronizedList(new ArrayList<>());
+    try (ServerDatabase h2 = database("first");
+        ConnectionExecutor connectionExecutor =
+            new ConnectionExecutor(
+                "lane",
+                new SingleThreadDatabase(h2),
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
+      CountDownLatch free = keepBusy(connectionExecutor);
+      for (String what : List.of("take a", "take b", "give c", "give a", "take c")) {
+        connectionExecutor.submit(new RecordingTask(what, served));
+      }
+      free.countDown();
+      // What waits behind another of the same lock is served after all that came with it.
+      await().until(() -> served.size() == 5);
+    }
+    assertThat(served).containsExactly("give c", "take a", "take b", "give a", "take c");
+  }
+
+  @Test
+  void givenRowThatIsLocked_whenOthersTravelTogether_thenNobodyPassesWhoWaitsForIt()
+      throws Exception {
+    List<String> served = Collections.synchronizedList(new ArrayList<>());
+    try (ServerDatabase h2 = database("aside");
+        ConnectionExecutor connectionExecutor =
+            new ConnectionExecutor(
+                "lane",
+                new SingleThreadDatabase(h2) {
+                  @Override
+                  public StoreConnection connect() throws SQLException {
+                    return serving();
+                  }
+                },
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
+      CountDownLatch free = keepBusy(connectionExecutor);
+      connectionExecutor.submit(new LockedRowTask("first a", served));
+      connectionExecutor.submit(new RecordingTask("first b", served));
+      connectionExecutor.submit(new BatchableTask("second a", served));
+      connectionExecutor.submit(new BatchableTask("second b", served));
+      connectionExecutor.submit(new BatchableTask("first c", served));
+      free.countDown();
+      await().until(() -> served.size() == 5);
+    }
+    assertThat(served).containsSubsequence("first a", "second a");
+  }
+
+  /** A connection by which all that travel together are served. */
+  private static StoreConnection serving() throws SQLException {
+    Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:serving");
+    LockRepository lockRepository =
+        new LockRepository(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default") {
+          @Override
+          public Map<String, TokenRange> together(List<BatchedRequest> batchedRequests) {
+            Map<String, TokenRange> all = new HashMap<>();
+            batchedRequests.forEach(
+                ask -> all.put(ask.request().attempt().encoded(), new TokenRange(1, 1)));
+            return all;
+          }
+        };
+    return new StoreConnection(connection, lockRepository, new NoTransactions());
+  }
+
+  /** Has a lane do something until the latch is opened that is returned. */
+  private static CountDownLatch keepBusy(ConnectionExecutor connectionExecutor)
+      throws InterruptedException {
+    CountDownLatch busy = new CountDownLatch(1);
+    CountDownLatch free = new CountDownLatch(1);
+    connectionExecutor.submit(
+        new StoreTask.ValueTask<>(
+            storeConnection -> {
+              busy.countDown();
+              return awaited(free);
+            }));
+    assertThat(busy.await(20, TimeUnit.SECONDS)).isTrue();
+    return free;
+  }
+
+  private static boolean awaited(CountDownLatch latch) {
+    try {
+      return latch.await(20, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** A request for the lock of its last letter that writes down when it is served. */
+  private static class RecordingTask extends StoreTask {
+    private static final AttemptId ATTEMPT = new AttemptId(new SessionId("sessionAaaaa"), 1);
+
+    private final String what;
+    private final List<String> served;
+
+    RecordingTask(String what, List<String> served) {
+      this.what = what;
+      this.served = served;
+    }
+
+    @Override
+    public Request request() {
+      String name = what.substring(what.length() - 1);
+      return what.startsWith("give")
+          ? new Request.Abandon(LockName.of(name), ATTEMPT)
+          : TestSession.request(name, ATTEMPT, Mode.EXCLUSIVE, true, TestSession.NO_TERMS, null);
+    }
+
+    @Override
+    public void run(@Nullable StoreConnection storeConnection) throws SQLException {
+      note();
+    }
+
+    final void note() {
+      served.add(what);
+    }
+
+    @Override
+    public void done() {}
+
+    @Override
+    public void failed(ErrorKind errorKind, boolean mayHaveRun, RuntimeException cause) {
+      served.add(what + " failed: " + cause);
+    }
+  }
+
+  /** Served with others in one statement. */
+  private static final class BatchableTask extends RecordingTask {
+    BatchableTask(String what, List<String> served) {
+      super(what, served);
+    }
+
+    @Override
+    public boolean hasFastPath() {
+      return true;
+    }
+
+    @Override
+    public void take(Reply reply) {
+      note();
+    }
+  }
+
+  /** Finds its row locked the first time. */
+  private static final class LockedRowTask extends RecordingTask {
+    private boolean met;
+
+    LockedRowTask(String what, List<String> served) {
+      super(what, served);
+    }
+
+    @Override
+    public void run(@Nullable StoreConnection storeConnection) throws SQLException {
+      if (!met) {
+        met = true;
+        throw new SQLException("Timeout trying to lock table", "HYT00", 50200);
+      }
+      super.run(storeConnection);
+    }
+  }
+
+  private static ServerDatabase database(String name) {
+    return new ServerDatabase(
+            new H2Dialect(),
+            () ->
+                java.sql.DriverManager.getConnection("jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1"),
+            false,
+            "h2",
+            SqlText.DEFAULT_PREFIX,
+            "default",
+            Duration.ofSeconds(5))
+        .prepare(true);
+  }
+
+  private static void work(ConnectionExecutor connectionExecutor) {
+    StoreTask.ValueTask<Long> valueTask = new StoreTask.ValueTask<>(StoreConnection::now);
+    connectionExecutor.submit(valueTask);
+    assertThat(TestSession.get(valueTask.answer)).isPositive();
+  }
+
+  /** Ends idle connections early. */
+  private static final class ShortIdleDatabase extends CallerHelpedDatabase {
+    static final Duration LIMIT = Duration.ofMillis(500);
+
+    final AtomicInteger connections = new AtomicInteger();
+
+    ShortIdleDatabase(Database database) {
+      super(database);
+    }
+
+    @Override
+    public StoreConnection connect() throws SQLException {
+      connections.incrementAndGet();
+      return super.connect();
+    }
+
+    @Override
+    public Duration idleLimit() {
+      return LIMIT;
+    }
+  }
+
+  /** A pool, whose connections are idle for too long at once. */
+  private static final class PooledDatabase extends CallerHelpedDatabase {
+    final AtomicInteger connections = new AtomicInteger();
+    final AtomicInteger givenBack = new AtomicInteger();
+
+    PooledDatabase(Database database) {
+      super(database);
+    }
+
+    @Override
+    public boolean borrows() {
+      return true;
+    }
+
+    @Override
+    public Duration idleLimit() {
+      return Duration.ZERO;
+    }
+
+    @Override
+    public StoreConnection connect() throws SQLException {
+      connections.incrementAndGet();
+      Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:lent");
+      LockRepository lockRepository =
+          new LockRepository(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default");
+      return new StoreConnection(
+          connection,
+          lockRepository,
+          new NoTransactions() {
+            @Override
+            public void detach() {
+              givenBack.incrementAndGet();
+            }
+          });
+    }
+  }
+
+  private static class NoTransactions implements StoreConnection.Transactions {
+    @Override
+    public void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) {}
+
+    @Override
+    public void commit(List<SessionNotification> told) {}
+
+    @Override
+    public void rollback() {}
+
+    @Override
+    public long now() {
+      return 1;
+    }
+  }
+
+  /** Asked by the lane's thread only, for several at a time. */
+  private static class SingleThreadDatabase extends CallerHelpedDatabase {
+    SingleThreadDatabase(Database database) {
+      super(database);
+    }
+
+    @Override
+    public int batch() {
+      return 64;
+    }
+
+    @Override
+    public boolean callerRuns() {
+      return false;
+    }
+  }
+
+  /** Lets callers ask for themselves. */
+  private static class CallerHelpedDatabase implements Database {
+    private final Database database;
+
+    CallerHelpedDatabase(Database database) {
+      this.database = database;
+    }
+
+    @Override
+    public boolean callerHelps() {
+      return true;
+    }
+
+    @Override
+    public StoreProfile profile() {
+      return database.profile();
+    }
+
+    @Override
+    public StoreConnection connect() throws SQLException {
+      return database.connect();
+    }
+
+    @Override
+    public StoreReport examine(Connection connection) throws SQLException {
+      return database.examine(connection);
+    }
+
+    @Override
+    public ErrorKind errorKind(SQLException error) {
+      return database.errorKind(error);
+    }
+
+    @Override
+    public boolean callerRuns() {
+      return database.callerRuns();
+    }
+
+    @Override
+    public int batch() {
+      return database.batch();
+    }
+  }
+}

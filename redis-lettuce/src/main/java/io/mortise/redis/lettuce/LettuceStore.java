@@ -1,0 +1,37 @@
+package io.mortise.redis.lettuce;
+
+import io.lettuce.core.RedisClient;
+import io.mortise.redis.RedisStore;
+import io.mortise.redis.transport.RedisTransport;
+import io.mortise.redis.transport.TransportFactory;
+import io.mortise.redis.transport.TransportListener;
+import io.mortise.spi.LockStore;
+
+/** Opens stores over a Lettuce client. */
+public final class LettuceStore {
+  private LettuceStore() {}
+
+  /**
+   * Uses a ready client, which must be connected to a server by its own URI, and stays open when
+   * the store is closed. Slower than {@link RedisStore#open} under load, for a client that belongs
+   * to somebody else is not tuned. Blocks.
+   *
+   * @throws IllegalArgumentException if the client is restricted to RESP2
+   * @throws io.mortise.StoreUnavailableException if the server cannot be reached
+   * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
+   */
+  public static LockStore over(RedisClient client, RedisStore.Options options) {
+    return RedisStore.over(new SuppliedClient(client), "redis:(client handed in)", options);
+  }
+
+  /** The client outlives the connections. */
+  private record SuppliedClient(RedisClient client) implements TransportFactory {
+    @Override
+    public RedisTransport connect(TransportListener listener) {
+      return LettuceTransport.over(client, listener);
+    }
+
+    @Override
+    public void close() {}
+  }
+}

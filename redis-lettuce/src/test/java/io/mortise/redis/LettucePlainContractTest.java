@@ -1,0 +1,12 @@
+package io.mortise.redis;
+
+import io.mortise.testkit.ContractFor;
+import io.mortise.testkit.LockStoreContract;
+
+/** The published layout, over Lettuce. */
+@ContractFor({"redis-plain", "rediss-plain"})
+class LettucePlainContractTest extends LockStoreContract {
+  LettucePlainContractTest() {
+    super(new PlainUnderTest(RedisServers.REDIS_6, "layout=string&wire=lettuce"));
+  }
+}

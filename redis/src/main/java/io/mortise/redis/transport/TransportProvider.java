@@ -1,0 +1,21 @@
+package io.mortise.redis.transport;
+
+import java.util.Optional;
+import java.util.ServiceLoader;
+
+/** A client library that store URLs can ask for; found by {@link ServiceLoader}. */
+public interface TransportProvider {
+  /** The value of the parameter {@code wire}. */
+  String wire();
+
+  /** For the connections of one store to a server. Does not connect yet. */
+  TransportFactory to(Endpoint endpoint);
+
+  /** The provider of a wire; empty if its artifact is not there. */
+  static Optional<TransportProvider> find(String wire) {
+    return ServiceLoader.load(TransportProvider.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .filter(provider -> provider.wire().equals(wire))
+        .findFirst();
+  }
+}

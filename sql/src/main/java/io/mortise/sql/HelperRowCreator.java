@@ -1,0 +1,145 @@
+package io.mortise.sql;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLTransactionRollbackException;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Makes rows of the helpers' tables, on first use, before the user's transaction touches them.
+ *
+ * <p>Not in that transaction. There, whoever inserts a row keeps all others waiting for its commit,
+ * also those who asked not to wait; and on MySQL, to look for a missing row with FOR UPDATE locks
+ * the gap where it belongs, so that two that do so and insert then deadlock. A row made and
+ * committed apart is simply there. SQLite is the exception: it has one writer, so the row is made
+ * in the transaction, which is that writer from then on.
+ */
+final class HelperRowCreator {
+  private static final int REMEMBERED = 10_000;
+
+  private final SqlFiles files;
+  private final DedicatedConnection own;
+  private final Set<String> known =
+      Collections.synchronizedSet(
+          Collections.newSetFromMap(
+              new LinkedHashMap<>() {
+                private static final long serialVersionUID = 1L;
+
+                @Override
+                protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+                  return size() > REMEMBERED;
+                }
+              }));
+
+  HelperRowCreator(SqlFiles files, DedicatedConnection own) {
+    this.files = files;
+    this.own = own;
+  }
+
+  /** Sees to it that the table has a row of this name. */
+  void ensure(String table, Connection user, String name) throws SQLException {
+    if (files.dialect() == HelperDialect.SQLITE) {
+      insert(user, table, name);
+    } else if (!known.contains(table + name)) {
+      own.run(connection -> make(connection, table, name));
+      known.add(table + name);
+    }
+  }
+
+  /**
+   * Whether the table has a row of this name; for statements in the user's transaction that do not
+   * need one. MySQL and MariaDB lock the gap in which a missing row was looked for, and then the
+   * row could not be made apart while that transaction is open.
+   */
+  boolean has(String table, String name) throws SQLException {
+    if (files.dialect() == HelperDialect.SQLITE || known.contains(table + name)) {
+      return true;
+    }
+    boolean there = own.call(connection -> exists(connection, table, name));
+    if (there) {
+      known.add(table + name);
+    }
+    return there;
+  }
+
+  private void make(Connection connection, String table, String name) throws SQLException {
+    if (exists(connection, table, name)) {
+      return;
+    }
+    try {
+      insert(connection, table, name);
+    } catch (SQLException e) {
+      // Another process made it at this moment; perhaps it is in use already, and we were let wait.
+      if (!exists(connection, table, name)) {
+        throw files.dialect().isLockTimeout(e) ? placeLocked(table, name, e) : e;
+      }
+    }
+  }
+
+  /** Whether this connection sees the row, as far as its transaction sees anything new. */
+  boolean exists(Connection connection, String table, String name) throws SQLException {
+    String sql = files.statement("row_find", Map.of("table", files.prefix() + table));
+    try (PreparedStatement find = connection.prepareStatement(sql)) {
+      find.setBytes(1, bytes(name));
+      try (ResultSet row = find.executeQuery()) {
+        return row.next();
+      }
+    }
+  }
+
+  private void insert(Connection connection, String table, String name) throws SQLException {
+    try (PreparedStatement make = connection.prepareStatement(files.statement(table + "_make"))) {
+      make.setBytes(1, bytes(name));
+      make.executeUpdate();
+    }
+  }
+
+  private SQLException placeLocked(String table, String name, SQLException cause) {
+    return new SQLTransactionRollbackException(
+        "The row of '"
+            + name
+            + "' could not be made in table '"
+            + files.prefix()
+            + table
+            + "': a transaction, perhaps this one, keeps its place locked. Roll back and repeat the transaction.",
+        "40001",
+        cause);
+  }
+
+  /** The row is not to be seen, though it was made: what the user's transaction is to be told. */
+  SQLException gone(String table, String name) {
+    known.remove(table + name);
+    return new SQLTransactionRollbackException(
+        "The row of '"
+            + name
+            + "' in table '"
+            + files.prefix()
+            + table
+            + "' was made after this transaction began to read, or deleted. Roll back and repeat the transaction.",
+        "40001");
+  }
+
+  static byte[] bytes(String name) {
+    return name.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Refuses a connection on which a lock would be over at once.
+   *
+   * @throws IllegalStateException if autocommit is on
+   */
+  static void requireTransaction(Connection connection, String what) throws SQLException {
+    if (connection.getAutoCommit()) {
+      throw new IllegalStateException(
+          what
+              + " holds until the transaction ends, but autocommit is on: every statement is a transaction of its own."
+              + " Call setAutoCommit(false), or begin a transaction, first.");
+    }
+  }
+}

@@ -1,0 +1,353 @@
+package io.mortise.sql;
+
+import io.mortise.DistributedLock;
+import io.mortise.FencingToken;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockName;
+import io.mortise.StaleTokenException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Does something once per key: the first caller runs it, and what came of it is kept, for ever or
+ * for a time; later callers get that without running. If the runner fails or dies, the next caller
+ * runs.
+ *
+ * <p>There are two forms, for one key use one of them.
+ *
+ * <ul>
+ *   <li><b>In your transaction</b> ({@link #run(Connection, String, Task)}), when the work is
+ *       writing to this database: the fact that it is done is committed together with the work, or
+ *       rolled back with it. That is exactly once. Others with the key wait meanwhile.
+ *   <li><b>Under a lock</b> ({@link #run(DistributedLock, Duration, HeldTask)}), when the work is
+ *       elsewhere. The fact is recorded after the work, so a runner that dies in between has done
+ *       it, and it is done again: at least once, and hardly ever twice. What must not happen twice
+ *       has to be refused where it happens, by the token or a key of its own.
+ * </ul>
+ *
+ * <p>Keys are as lock names: 1 to 512 bytes of UTF-8. Results have at most 64 KiB. Rows stay until
+ * you delete them; delete none that is still in use. Thread-safe; the connections are the caller's.
+ */
+public final class Once {
+  /** The longest result, in bytes. */
+  public static final int MAX_RESULT = 65_536;
+
+  private static final String TABLE = "once";
+
+  /** With the second that each takes, as long as MySQL lets a statement wait for a row. */
+  private static final int TRIES = 50;
+
+  private final SqlFiles files;
+  private final HelperRowCreator rows;
+  private final DedicatedConnection own;
+
+  /** Microseconds; 0 for ever. */
+  private final long counts;
+
+  Once(SqlFiles files, HelperRowCreator rows, DedicatedConnection own, long counts) {
+    this.files = files;
+    this.rows = rows;
+    this.own = own;
+    this.counts = counts;
+  }
+
+  /** What came of it. */
+  public static final class Outcome {
+    private final byte[] result;
+    private final boolean ran;
+
+    Outcome(byte[] result, boolean ran) {
+      this.result = result.clone();
+      this.ran = ran;
+    }
+
+    /** What the task returned, now or then; a copy. */
+    public byte[] result() {
+      return result.clone();
+    }
+
+    /** Whether this call ran the task. */
+    public boolean ran() {
+      return ran;
+    }
+  }
+
+  /** The work, in the caller's transaction. */
+  @FunctionalInterface
+  public interface Task<E extends Exception> {
+    /** Does it; what it returns is kept, at most {@link #MAX_RESULT} bytes. */
+    byte[] run() throws E;
+  }
+
+  /** The work, under a lock. */
+  @FunctionalInterface
+  public interface HeldTask<E extends Exception> {
+    /** Does it; what it returns is kept, at most {@link #MAX_RESULT} bytes. */
+    byte[] run(Lease lease) throws E;
+  }
+
+  /** What the row says. */
+  private record StoredOutcome(boolean done, Outcome kept, long token, String holder) {
+    Optional<Outcome> outcome() {
+      return done ? Optional.of(kept) : Optional.empty();
+    }
+  }
+
+  /**
+   * The same for things whose being done counts only so long, by the database's clock; then the
+   * next caller runs again.
+   *
+   * @throws IllegalArgumentException if it is not within 1 ms and 10 years
+   */
+  public Once expiringAfter(Duration time) {
+    if (time.toMillis() < 1 || time.toDays() > 3650) {
+      throw new IllegalArgumentException(
+          "The time "
+              + time
+              + " for which something counts as done is not within 1 ms and 10 years.");
+    }
+    return new Once(files, rows, own, time.toNanos() / 1000);
+  }
+
+  /**
+   * Runs the task in this transaction, unless it was done. Blocks while another transaction runs
+   * the same key, then for the task. Commit afterwards: until then nothing is done, and others with
+   * the key wait. Call it first in the transaction, before anything is read that the task depends
+   * on.
+   *
+   * @return the task's result, or that of the transaction that did it
+   * @throws IllegalArgumentException if the key is none, or the result is too long; roll back
+   * @throws IllegalStateException if autocommit is on
+   * @throws E what the task throws; roll back
+   * @throws SQLException if the database fails or refuses: a deadlock, the end of its own lock
+   *     wait, a conflict that its isolation level does not allow; roll back
+   */
+  public <E extends Exception> Outcome run(Connection connection, String key, Task<E> task)
+      throws SQLException, E {
+    LockName.of(key);
+    HelperRowCreator.requireTransaction(connection, "Doing something once");
+    rows.ensure(TABLE, connection, key);
+    StoredOutcome storedOutcome = read(connection, "once_lock", key);
+    if (storedOutcome == null) {
+      throw rows.gone(TABLE, key);
+    }
+    Optional<Outcome> before = storedOutcome.outcome();
+    if (before.isPresent()) {
+      return before.get();
+    }
+    byte[] result = checked(key, task.run());
+    try (PreparedStatement done = connection.prepareStatement(files.statement("once_done"))) {
+      new PositionalBinder(done)
+          .add(result)
+          .add(counts)
+          .add(counts)
+          .add(HelperRowCreator.bytes(key));
+      done.executeUpdate();
+    }
+    return new Outcome(result, true);
+  }
+
+  /**
+   * Runs the task under this lock, whose name is the key, unless it was done; asks first, so a key
+   * that is done costs one round trip to the database and none to the lock's store. The row
+   * remembers the lease's fencing token: a runner that lost its lease cannot record over one that
+   * was let run after it. Blocks for the wait and for the task.
+   *
+   * @param wait how long to wait for another who runs it
+   * @return the task's result, or that of the caller who did it
+   * @throws io.mortise.LockTimeoutException if another runs it for longer
+   * @throws StaleTokenException if another was let run because this one's lease was lost; if the
+   *     task ran, it ran twice, and the other's result is the one that is kept
+   * @throws IllegalArgumentException if the wait is negative, or the result is too long
+   * @throws IllegalStateException if the lock is shared or one of permits
+   * @throws InterruptedException if this thread is interrupted while it waits
+   * @throws io.mortise.LockException if the lock's store refuses or does not answer
+   * @throws E what the task throws; then it is not done
+   * @throws SQLException if the database fails; if the task ran, whether it counts as done is
+   *     unknown
+   */
+  public <E extends Exception> Outcome run(DistributedLock lock, Duration wait, HeldTask<E> task)
+      throws SQLException, InterruptedException, E {
+    String key = lock.name();
+    Optional<Outcome> before = find(key);
+    if (before.isPresent()) {
+      return before.get();
+    }
+    Lease lease = lock.acquireWithin(wait);
+    byte[] result;
+    try {
+      FencingToken token = lease.fencingToken();
+      Optional<Outcome> meanwhile = patiently(connection -> begin(connection, key, token));
+      if (meanwhile.isPresent()) {
+        lease.close();
+        return meanwhile.get();
+      }
+      result = checked(key, task.run(lease));
+      patiently(
+          connection -> {
+            done(connection, key, token, result);
+            return true;
+          });
+    } catch (Throwable e) {
+      closeAfter(e, lease);
+      throw e;
+    }
+    try {
+      lease.close();
+    } catch (LeaseLostException e) {
+      // Late, but nobody was let run before it was recorded; whoever has the lock now finds it
+      // done.
+    }
+    return new Outcome(result, true);
+  }
+
+  /**
+   * Again, if another transaction has the row: one that forgets the key, say. In between the own
+   * connection is there for others.
+   */
+  private <T> T patiently(DedicatedConnection.ConnectionFunction<T> work) throws SQLException {
+    for (int tries = 1; ; tries++) {
+      try {
+        return own.call(work);
+      } catch (SQLException e) {
+        if (!files.dialect().isMySqlLike() || !files.dialect().isLockTimeout(e) || tries == TRIES) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private static void closeAfter(Throwable trouble, Lease lease) {
+    try {
+      lease.close();
+    } catch (RuntimeException e) {
+      trouble.addSuppressed(e);
+    }
+  }
+
+  /** Empty if the holder may run. */
+  private Optional<Outcome> begin(Connection connection, String key, FencingToken token)
+      throws SQLException {
+    rows.ensure(TABLE, connection, key);
+    try (PreparedStatement begin = connection.prepareStatement(files.statement("once_begin"))) {
+      new PositionalBinder(begin)
+          .add(token.value())
+          .add(token.holder())
+          .add(HelperRowCreator.bytes(key))
+          .add(token.value())
+          .add(token.value())
+          .add(token.holder());
+      begin.executeUpdate();
+    }
+    // The row tells, not the count: the reply may have been lost, and this be the second time.
+    StoredOutcome storedOutcome = known(connection, key);
+    if (!storedOutcome.done() && !isOf(storedOutcome, token)) {
+      throw stale(token, storedOutcome);
+    }
+    return storedOutcome.outcome();
+  }
+
+  private void done(Connection connection, String key, FencingToken token, byte[] result)
+      throws SQLException {
+    try (PreparedStatement done = connection.prepareStatement(files.statement("once_done_by"))) {
+      new PositionalBinder(done)
+          .add(result)
+          .add(counts)
+          .add(counts)
+          .add(HelperRowCreator.bytes(key))
+          .add(token.value())
+          .add(token.holder());
+      done.executeUpdate();
+    }
+    StoredOutcome storedOutcome = known(connection, key);
+    if (!isOf(storedOutcome, token)) {
+      throw stale(token, storedOutcome);
+    }
+  }
+
+  private static boolean isOf(StoredOutcome storedOutcome, FencingToken token) {
+    return storedOutcome.token() == token.value() && storedOutcome.holder().equals(token.holder());
+  }
+
+  private StaleTokenException stale(FencingToken token, StoredOutcome storedOutcome) {
+    return new StaleTokenException(
+        "'" + files.prefix() + TABLE + "'", token, storedOutcome.token(), storedOutcome.holder());
+  }
+
+  /**
+   * What came of a key, without running anything. Blocks for one round trip.
+   *
+   * @return empty if it is not done, or does not count any more
+   * @throws SQLException if the database fails
+   */
+  public Optional<Outcome> find(String key) throws SQLException {
+    return own.call(
+        connection ->
+            Optional.ofNullable(read(connection, "once_read", key))
+                .flatMap(StoredOutcome::outcome));
+  }
+
+  /**
+   * Makes a key count as not done, so that the next caller runs. In this transaction, if there is
+   * one. Blocks for one round trip, two on the first use of the key by this process, and while
+   * another transaction runs the key.
+   *
+   * @return whether it was done
+   * @throws SQLException if the database fails or refuses
+   */
+  public boolean forget(Connection connection, String key) throws SQLException {
+    if (!rows.has(TABLE, key)) {
+      return false;
+    }
+    try (PreparedStatement forget = connection.prepareStatement(files.statement("once_forget"))) {
+      forget.setBytes(1, HelperRowCreator.bytes(key));
+      return forget.executeUpdate() == 1;
+    }
+  }
+
+  private StoredOutcome known(Connection connection, String key) throws SQLException {
+    StoredOutcome storedOutcome = read(connection, "once_read", key);
+    if (storedOutcome == null) {
+      throw rows.gone(TABLE, key);
+    }
+    return storedOutcome;
+  }
+
+  private @Nullable StoredOutcome read(Connection connection, String statement, String key)
+      throws SQLException {
+    try (PreparedStatement read = connection.prepareStatement(files.statement(statement))) {
+      read.setBytes(1, HelperRowCreator.bytes(key));
+      try (ResultSet row = read.executeQuery()) {
+        return row.next()
+            ? new StoredOutcome(
+                row.getInt(1) == 1,
+                new Outcome(
+                    Objects.requireNonNullElseGet(row.getBytes(2), () -> new byte[0]), false),
+                row.getLong(3),
+                String.valueOf(row.getString(4)))
+            : null;
+      }
+    }
+  }
+
+  private static byte[] checked(String key, byte[] result) {
+    if (result.length > MAX_RESULT) {
+      throw new IllegalArgumentException(
+          "The result of '"
+              + key
+              + "' has "
+              + result.length
+              + " bytes; "
+              + MAX_RESULT
+              + " are kept at most. Keep it elsewhere, and return where.");
+    }
+    return result;
+  }
+}

@@ -1,0 +1,222 @@
+package io.mortise.sql;
+
+import io.mortise.LeaseLostException;
+import io.mortise.spi.DurationText;
+import io.mortise.spi.Ticker;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A session lock, held for as long as its connection lives. It has no token and no deadline: see
+ * {@link SessionLocks} for what that means. Usable and closable from any thread.
+ */
+public final class SessionLease implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(SessionLease.class);
+
+  private final String name;
+  private final SessionConnection session;
+  private final Duration check;
+  private final Ticker ticker;
+  private final Executor threads;
+  private final Consumer<SessionLease> over;
+
+  /** One thread at a time uses the connection. */
+  private final ReentrantLock use = new ReentrantLock();
+
+  private final List<Consumer<? super LeaseLostException>> listeners = new ArrayList<>();
+
+  /** When the check under way was begun; 0 if none is. */
+  private volatile long checkedSince;
+
+  private volatile State state = State.HELD;
+  private @Nullable LeaseLostException loss;
+
+  private enum State {
+    HELD,
+    LOST,
+    CLOSED
+  }
+
+  SessionLease(
+      String name,
+      SessionConnection session,
+      Duration check,
+      Ticker ticker,
+      Executor threads,
+      Consumer<SessionLease> over) {
+    this.name = name;
+    this.session = session;
+    this.check = check;
+    this.ticker = ticker;
+    this.threads = threads;
+    this.over = over;
+  }
+
+  /** The lock's name. */
+  public String name() {
+    return name;
+  }
+
+  /**
+   * Whether nothing is known to have ended it: not closed, and not found lost at the last check. It
+   * may have been lost since. Does not block.
+   */
+  public boolean isHeld() {
+    return state == State.HELD;
+  }
+
+  /**
+   * Calls the listener once when the lease is found lost, on a thread of Mortise's own that may
+   * block; at once if it was found already, never after a close.
+   */
+  public void onLost(Consumer<? super LeaseLostException> listener) {
+    LeaseLostException known;
+    synchronized (listeners) {
+      known = loss;
+      if (known == null) {
+        listeners.add(listener);
+      }
+    }
+    if (known != null && state == State.LOST) {
+      threads.execute(() -> listener.accept(known));
+    }
+  }
+
+  /** Begins a check, unless the last one is still under way, or for too long. */
+  void check() {
+    long since = checkedSince;
+    if (since == 0) {
+      checkedSince = ticker.nanos() | 1; // Never 0.
+      try {
+        threads.execute(this::ask);
+      } catch (RuntimeException | OutOfMemoryError e) {
+        checkedSince = 0;
+        throw e;
+      }
+    } else if (ticker.nanos() - since > check.toNanos()) {
+      lose("the server did not answer for " + DurationText.format(check), null);
+    }
+  }
+
+  private void ask() {
+    use.lock();
+    try {
+      if (state == State.HELD && !session.holds()) {
+        lose("the server did not know it any more", null);
+      }
+    } catch (SQLException e) {
+      lose("its connection broke", e);
+    } finally {
+      checkedSince = 0;
+      use.unlock();
+    }
+  }
+
+  private void lose(String why, @Nullable SQLException cause) {
+    String message =
+        String.format(
+            "The session lock '%s' was lost: %s. Another may hold it by now, and this lock has no token to tell the"
+                + " two apart.",
+            name, why);
+    LeaseLostException lost =
+        cause == null ? new LeaseLostException(message) : new LeaseLostException(message, cause);
+    List<Consumer<? super LeaseLostException>> told;
+    synchronized (listeners) {
+      if (state != State.HELD) {
+        return;
+      }
+      state = State.LOST;
+      loss = lost;
+      told = List.copyOf(listeners);
+    }
+    over.accept(this);
+    log.error(message);
+    threads.execute(session::cut);
+    for (Consumer<? super LeaseLostException> listener : told) {
+      threads.execute(() -> listener.accept(lost));
+    }
+  }
+
+  /**
+   * Releases the lock, once: later calls do nothing. Blocks for a round trip, and for twice the
+   * time between two checks at most; if the server does not answer, the connection is cut, and the
+   * lock ends when the server notices.
+   *
+   * @throws LeaseLostException if it was lost before
+   */
+  @Override
+  public void close() {
+    if (state == State.CLOSED) {
+      return;
+    }
+    boolean mine = lockForClose();
+    try {
+      LeaseLostException lost;
+      synchronized (listeners) {
+        if (state == State.CLOSED) {
+          return;
+        }
+        lost = loss;
+        state = State.CLOSED;
+      }
+      over.accept(this);
+      if (lost != null) {
+        throw lost;
+      } else if (!mine) {
+        log.warn("The release of session lock '{}' was not answered; its connection is cut.", name);
+        session.cut();
+      } else {
+        release();
+      }
+    } finally {
+      if (mine) {
+        use.unlock();
+      }
+    }
+  }
+
+  private boolean lockForClose() {
+    try {
+      return use.tryLock(check.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return use.tryLock();
+    }
+  }
+
+  private void release() {
+    boolean held;
+    try {
+      held = session.release();
+      session.giveBack();
+    } catch (SQLException e) {
+      log.warn(
+          "The release of session lock '{}' failed; its connection is cut: {}",
+          name,
+          e.getMessage());
+      session.cut();
+      return;
+    }
+    if (!held) {
+      throw new LeaseLostException(
+          "The session lock '"
+              + name
+              + "' was lost before its release: the server did not know it any more. Work done under it may overlap"
+              + " with the next holder's.");
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "SessionLease[" + name + ", " + state + "]";
+  }
+}

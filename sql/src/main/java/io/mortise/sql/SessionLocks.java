@@ -1,0 +1,212 @@
+package io.mortise.sql;
+
+import io.mortise.LockName;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.DurationText;
+import io.mortise.spi.Ticker;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Locks that live in a connection: PostgreSQL's advisory locks, and {@code GET_LOCK} of MySQL and
+ * MariaDB. Cheap, as nothing is written; for a few locks where double work is a waste and no harm.
+ *
+ * <p><b>What they do not give.</b> There is no fencing token: the database keeps no count of
+ * grants, so nothing can refuse a late holder, and {@link SessionLease} has no method to ask for
+ * one. The lock is nowhere but in the memory of one server: it vanishes when the server restarts or
+ * fails over, and with the connection, and another may hold it at that moment, while this process
+ * learns it up to two checks later. What has to be right needs a {@link io.mortise.LockClient} with
+ * a guard, or {@link TransactionLocks}.
+ *
+ * <p>Begin transactions that the lock guards after it was granted: one that read before may go on
+ * seeing what was there then. Commit them before it is released.
+ *
+ * <p>Each held lock, and each wait for one, takes a connection of its own from the data source. It
+ * is asked every so often (5 s unless said otherwise) whether the server still knows the lock; if
+ * it does not, or does not answer for as long again, the lease is lost and the connection cut. That
+ * also keeps idle connections alive. A host that vanishes without a word keeps its locks until the
+ * server's TCP keep-alive gives up, two hours by default: set {@code tcp_keepalives_idle}, or
+ * {@code wait_timeout} above the check.
+ *
+ * <p>Not through a pooler that changes the server connection between transactions (PgBouncer in
+ * transaction mode): the check then finds the lock lost sooner or later, which is late.
+ *
+ * <p>Names are hashed. On PostgreSQL to the 64 bits that it has: two names that share a hash, one
+ * pair in 2<sup>64</sup>, or other users of advisory locks who happen to use the same number,
+ * exclude each other without need, and never the reverse. On MySQL and MariaDB to 224 bits, as
+ * names there are short and not told apart by case.
+ *
+ * <p>Thread-safe. Not re-entrant: who asks again for what it holds is one more who waits.
+ */
+public final class SessionLocks implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(SessionLocks.class);
+  private static final Duration CHECK = Duration.ofSeconds(5);
+  private static final Duration IDLE_THREADS = Duration.ofSeconds(5);
+
+  private final DataSource dataSource;
+  private final Duration check;
+  private final Ticker ticker;
+  private final Set<SessionLease> leases = ConcurrentHashMap.newKeySet();
+  private final ScheduledExecutorService timer;
+  private final ScheduledFuture<?> checks;
+  private final Executor threads;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private SessionLocks(DataSource dataSource, Duration check, Ticker ticker) {
+    this.dataSource = dataSource;
+    this.check = check;
+    this.ticker = ticker;
+    ThreadFactory daemons =
+        task -> {
+          Thread thread = new Thread(task, "mortise-session-locks");
+          thread.setDaemon(true);
+          return thread;
+        };
+    this.timer = Executors.newSingleThreadScheduledExecutor(daemons);
+    // Not shut down: what a loss has begun goes on after close(), and idle threads end by
+    // themselves.
+    this.threads =
+        new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            IDLE_THREADS.toSeconds(),
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            daemons);
+    this.checks =
+        timer.scheduleWithFixedDelay(
+            this::checkAll, check.toNanos(), check.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  private void checkAll() {
+    for (SessionLease lease : leases) {
+      try {
+        lease.check();
+      } catch (RuntimeException | OutOfMemoryError e) {
+        // No thread for it, say. Were this to reach the timer, nobody would check again.
+        log.warn("Session lock '{}' could not be checked this time.", lease.name(), e);
+      }
+    }
+  }
+
+  /** Locks in connections of this data source, asked about every 5 s. */
+  public static SessionLocks over(DataSource dataSource) {
+    return over(dataSource, CHECK);
+  }
+
+  /**
+   * Locks in connections of this data source.
+   *
+   * @param check how often each is asked about, and how long it may take to answer
+   * @throws IllegalArgumentException if it is not within 100 ms and 10 min
+   */
+  public static SessionLocks over(DataSource dataSource, Duration check) {
+    if (check.toMillis() < 100 || check.toMinutes() > 10) {
+      throw new IllegalArgumentException(
+          "The time " + check + " between two checks is not within 100 ms and 10 min.");
+    }
+    return new SessionLocks(dataSource, check, Ticker.SYSTEM);
+  }
+
+  /**
+   * Tries once, without waiting for another holder. Blocks until there is a connection, and for a
+   * round trip or a few.
+   *
+   * @return empty if another has it
+   * @throws IllegalArgumentException if it is no lock name
+   * @throws IllegalStateException if this was closed
+   * @throws UnsupportedByStoreException if the database has no session locks (H2, SQLite)
+   * @throws SQLException if there is no connection, or the database fails; nothing is held then
+   */
+  public Optional<SessionLease> tryAcquire(String name) throws SQLException {
+    return tryAcquire(name, Duration.ZERO);
+  }
+
+  /**
+   * Waits for the lock so long at most; MySQL and MariaDB count whole seconds, rounded up. Blocks,
+   * and cannot be interrupted. Who waits longest comes first, as far as the database says so.
+   *
+   * @return empty if the time is over
+   * @throws IllegalArgumentException if it is no lock name, or the time is negative or above a day
+   * @throws IllegalStateException if this was closed
+   * @throws UnsupportedByStoreException if the database has no session locks (H2, SQLite)
+   * @throws SQLException if there is no connection, or the database fails; nothing is held then
+   */
+  public Optional<SessionLease> tryAcquire(String name, Duration wait) throws SQLException {
+    LockName lock = LockName.of(name);
+    if (wait.isNegative() || wait.toDays() > 0) {
+      throw new IllegalArgumentException(
+          "The wait " + DurationText.format(wait) + " is not within 0 and 24 h.");
+    }
+    if (closed.get()) {
+      throw new IllegalStateException("The session locks were closed.");
+    }
+    Connection connection = dataSource.getConnection();
+    SessionConnection session = null;
+    try {
+      session = SessionConnection.over(connection, lock);
+      if (!session.acquire(wait)) {
+        session.giveBack();
+        return Optional.empty();
+      }
+      session.bound(check);
+    } catch (SQLException | RuntimeException e) {
+      if (session == null) {
+        connection.close();
+      } else {
+        // The lock may have been granted: it must not go back to the pool with the connection.
+        session.cut();
+      }
+      throw e;
+    }
+    SessionLease lease = new SessionLease(name, session, check, ticker, threads, leases::remove);
+    leases.add(lease);
+    if (closed.get()) {
+      lease.close();
+      throw new IllegalStateException("The session locks were closed.");
+    }
+    return Optional.of(lease);
+  }
+
+  /** Gives all locks up. Blocks as {@link SessionLease#close()} does for each. */
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    checks.cancel(false);
+    timer.shutdown();
+    RuntimeException first = null;
+    for (SessionLease lease : List.copyOf(leases)) {
+      try {
+        lease.close();
+      } catch (RuntimeException e) {
+        if (first == null) {
+          first = e;
+        } else {
+          first.addSuppressed(e);
+        }
+      }
+    }
+    if (first != null) {
+      throw first;
+    }
+  }
+}

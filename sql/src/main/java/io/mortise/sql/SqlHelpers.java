@@ -1,0 +1,172 @@
+package io.mortise.sql;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.Ticker;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The helpers that keep rows in tables of their own: {@link SqlFence}, {@link TransactionLocks},
+ * {@link Once}. One per database and process; thread-safe.
+ *
+ * <p>It takes one connection from the data source when it first needs one, and keeps it until
+ * {@link #close()}: rows are made there, apart from your transactions. Hand in the pool itself, not
+ * a proxy that gives the connection of the transaction under way (Spring's {@code
+ * TransactionAwareDataSourceProxy}).
+ *
+ * <p>The tables are in {@code META-INF/mortise/<database>/helpers.sql} of the jar, and are made by
+ * {@link #open} unless forbidden. Databases: PostgreSQL 12, MySQL 8.0.17, MariaDB 10.6, H2 2.2.220,
+ * SQLite 3.24, and later.
+ */
+public final class SqlHelpers implements AutoCloseable {
+  private final DedicatedConnection own;
+  private final SqlFence fence;
+  private final SqlFiles files;
+  private final HelperRowCreator rows;
+
+  private SqlHelpers(SqlFiles files, DedicatedConnection own) {
+    this.files = files;
+    this.own = own;
+    this.rows = new HelperRowCreator(files, own);
+    this.fence = new SqlFence(files, rows);
+  }
+
+  /**
+   * What to open.
+   *
+   * @param prefix of the tables' names: 1 to 30 letters, digits and underscores, a letter first
+   * @param createTables whether missing tables are made; without it they are an error
+   */
+  public record Options(String prefix, boolean createTables) {
+    /** Tables {@code mortise_…}, made if they are missing. */
+    public static final Options DEFAULTS = new Options(SqlFiles.DEFAULT_PREFIX, true);
+
+    /** See {@link #prefix()}. */
+    public Options withPrefix(String value) {
+      return new Options(value, createTables);
+    }
+
+    /** See {@link #createTables()}. */
+    public Options withCreateTables(boolean value) {
+      return new Options(prefix, value);
+    }
+  }
+
+  /** As {@link #open(DataSource, Options)} with {@link Options#DEFAULTS}. */
+  public static SqlHelpers open(DataSource dataSource) {
+    return open(dataSource, Options.DEFAULTS);
+  }
+
+  /**
+   * Opens the helpers in a database. Blocks.
+   *
+   * @throws IllegalArgumentException if the prefix is none
+   * @throws StoreUnavailableException if the database cannot be reached
+   * @throws StoreUnfitException if a table is missing and may not or cannot be made
+   * @throws UnsupportedByStoreException if the helpers do not know the database
+   */
+  public static SqlHelpers open(DataSource dataSource, Options options) {
+    DedicatedConnection own = new DedicatedConnection(dataSource, Ticker.SYSTEM);
+    try {
+      SqlFiles files = new SqlFiles(own.call(HelperDialect::of), options.prefix());
+      own.run(connection -> prepare(connection, files, options.createTables()));
+      return new SqlHelpers(files, own);
+    } catch (SQLException e) {
+      own.close();
+      throw new StoreUnavailableException(
+          "The database of the SQL helpers cannot be used: " + e.getMessage(), e);
+    } catch (RuntimeException e) {
+      own.close();
+      throw e;
+    }
+  }
+
+  private static void prepare(Connection connection, SqlFiles files, boolean create)
+      throws SQLException {
+    if (isThere(connection, files)) {
+      return;
+    }
+    if (!create) {
+      throw missing(files, null);
+    }
+    try (Statement statement = connection.createStatement()) {
+      for (String ddl : files.schema()) {
+        make(statement, ddl);
+      }
+    } catch (SQLException e) {
+      throw missing(files, e);
+    }
+  }
+
+  private static void make(Statement statement, String ddl) throws SQLException {
+    try {
+      statement.execute(ddl);
+    } catch (SQLException e) {
+      // Another process made the same at this moment, which IF NOT EXISTS may trip over.
+      statement.execute(ddl);
+    }
+  }
+
+  private static boolean isThere(Connection connection, SqlFiles files) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      for (String table : new String[] {"fence", "txlock", "once"}) {
+        statement
+            .executeQuery(files.statement("table_find", Map.of("table", files.prefix() + table)))
+            .close();
+      }
+      return true;
+    } catch (SQLException e) {
+      if (connection.isValid(2)) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private static StoreUnfitException missing(SqlFiles files, @Nullable SQLException cause) {
+    String message =
+        "A table '"
+            + files.prefix()
+            + "…' of the SQL helpers is missing"
+            + (cause == null
+                ? ", and the options forbid to make it"
+                : " and could not be made: " + cause.getMessage())
+            + ". Make the tables from META-INF/mortise/"
+            + files.dialect().folder()
+            + "/helpers.sql of the jdbc module, or set the prefix.";
+    return cause == null
+        ? new StoreUnfitException(message)
+        : new StoreUnfitException(message, cause);
+  }
+
+  /** The guard against stale holders, for whole transactions. */
+  public SqlFence fence() {
+    return fence;
+  }
+
+  /**
+   * Locks that last until the transaction ends.
+   *
+   * @throws UnsupportedByStoreException if the database has no row locks (SQLite)
+   */
+  public TransactionLocks transactionLocks() {
+    return new TransactionLocks(files, rows);
+  }
+
+  /** Things that are done once. */
+  public Once once() {
+    return new Once(files, rows, own, 0);
+  }
+
+  /** Gives the own connection back. What your transactions hold, they hold on. */
+  @Override
+  public void close() {
+    own.close();
+  }
+}

@@ -1,0 +1,66 @@
+package io.mortise.sql;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+/**
+ * A lock that a transaction has. Of use for its {@link #token()} only: there is nothing to close.
+ * Belongs to the transaction's thread.
+ */
+public final class TransactionLock {
+  private final SqlFiles files;
+  private final Connection connection;
+  private final String name;
+  private long token;
+
+  TransactionLock(SqlFiles files, Connection connection, String name) {
+    this.files = files;
+    this.connection = connection;
+    this.name = name;
+  }
+
+  /** The lock's name. */
+  public String name() {
+    return name;
+  }
+
+  /**
+   * A token greater than those of all transactions that committed one under this lock before; the
+   * same at each call. Blocks for two round trips at the first call. Make that call while the
+   * transaction is open: after the commit it would begin a new transaction, and that one takes the
+   * lock.
+   *
+   * <p>The token is committed with the transaction: <b>a rollback takes it back</b>, and nothing in
+   * the database remembers that it was given. It is the greater of the last one plus one and the
+   * database's time in microseconds, so the next holder gets another all the same unless the
+   * database's clock was set back meanwhile. Show it outside this database after the commit only.
+   *
+   * @throws SQLException if the database fails; roll back
+   */
+  public long token() throws SQLException {
+    if (token == 0) {
+      try (PreparedStatement mint = connection.prepareStatement(files.statement("txlock_mint"))) {
+        mint.setBytes(1, HelperRowCreator.bytes(name));
+        if (mint.executeUpdate() != 1) {
+          throw new IllegalStateException(
+              "The transaction that had lock '" + name + "' is over, and its row was deleted.");
+        }
+      }
+      try (PreparedStatement read = connection.prepareStatement(files.statement("txlock_token"))) {
+        read.setBytes(1, HelperRowCreator.bytes(name));
+        try (ResultSet row = read.executeQuery()) {
+          row.next();
+          token = row.getLong(1);
+        }
+      }
+    }
+    return token;
+  }
+
+  @Override
+  public String toString() {
+    return "TransactionLock[" + name + "]";
+  }
+}

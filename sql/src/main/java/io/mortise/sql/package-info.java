@@ -1,0 +1,18 @@
+/**
+ * Helpers for SQL of your own: they guard, lock or record inside the transaction or connection that
+ * you hand in, and never commit it. They are no stores: no {@link io.mortise.LockClient} is behind
+ * them, except where a fencing token or a client is handed in.
+ *
+ * <p>Start at {@link io.mortise.sql.SqlHelpers}, which needs tables of its own; {@link
+ * io.mortise.sql.FencedUpdate}, {@link io.mortise.sql.VersionedUpdate} and {@link
+ * io.mortise.sql.InsertOnce} work on your tables alone, and {@link io.mortise.sql.SessionLocks}
+ * needs none.
+ *
+ * <p>Trouble with your connection reaches you as the driver's own {@link java.sql.SQLException},
+ * unlike elsewhere in Mortise: whatever you have that rolls back and repeats transactions has to
+ * see it. After one, roll back.
+ */
+@NullMarked
+package io.mortise.sql;
+
+import org.jspecify.annotations.NullMarked;

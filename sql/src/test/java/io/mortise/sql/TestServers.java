@@ -1,0 +1,56 @@
+package io.mortise.sql;
+
+import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.MariaDbServer;
+import io.mortise.testkit.server.MySqlServer;
+import io.mortise.testkit.server.PostgresServer;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+/**
+ * One server of each product serves all tests of the JVM, and ends with it. Public, for the loaders
+ * of mutants.
+ */
+public enum TestServers {
+  POSTGRESQL,
+  MYSQL,
+  MARIADB;
+
+  private static final AtomicInteger NAMES = new AtomicInteger();
+  private static final Map<TestServers, String> URLS = new EnumMap<>(TestServers.class);
+
+  /** The name of a database that nobody in this JVM had before. */
+  public static String newName() {
+    return "helpers" + NAMES.incrementAndGet();
+  }
+
+  /** The URL of a user who may make databases; skips the test, or on CI fails, without server. */
+  public String url() {
+    synchronized (URLS) {
+      return URLS.computeIfAbsent(this, TestServers::start);
+    }
+  }
+
+  private static String start(TestServers server) {
+    return switch (server) {
+      case POSTGRESQL ->
+          start(server, PostgresServer.installed(), program -> PostgresServer.start(program).url());
+      case MYSQL ->
+          start(server, MySqlServer.bundled(), program -> MySqlServer.start(program).adminUrl());
+      case MARIADB ->
+          start(
+              server,
+              MariaDbServer.installed(),
+              program -> MariaDbServer.start(program).adminUrl());
+    };
+  }
+
+  private static String start(
+      TestServers server, Optional<Path> program, Function<Path, String> starter) {
+    return starter.apply(TestPrerequisites.required(program, "A server for " + server));
+  }
+}
