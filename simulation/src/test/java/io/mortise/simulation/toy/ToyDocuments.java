@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
  * whose version is still the one that was read; nothing else is atomic.
  */
 final class ToyDocuments<K extends Comparable<K>, D> {
-  /** What a step wants written, and its answer. The document that was read changes nothing. */
-  record Change<D, R>(D document, R answer) {}
-
   private record Versioned<D>(long version, D document) {}
 
   private final ConcurrentMap<K, Versioned<D>> documents = new ConcurrentHashMap<>();
@@ -34,20 +31,27 @@ final class ToyDocuments<K extends Comparable<K>, D> {
   }
 
   D read(K key) {
-    Versioned<D> found = documents.get(key);
-    return found == null ? absent : found.document();
+    return document(documents.get(key));
   }
 
-  /** Computes and writes one document, again if another process wrote it in between. */
-  <R> R change(K key, Function<D, Change<D, R>> step) {
+  /**
+   * One step: reads a document, computes the next one, and writes it; again if another process has
+   * written meanwhile.
+   *
+   * @return the document as the step leaves it, from which the caller makes its reply
+   */
+  D change(K key, UnaryOperator<D> step) {
     while (true) {
       Versioned<D> found = documents.get(key);
-      D before = found == null ? absent : found.document();
-      Change<D, R> change = step.apply(before);
-      if (change.document() == before || compareAndSet(key, found, change.document())) {
-        return change.answer();
+      D next = step.apply(document(found));
+      if (next.equals(document(found)) || compareAndSet(key, found, next)) {
+        return next;
       }
     }
+  }
+
+  private D document(@Nullable Versioned<D> found) {
+    return found == null ? absent : found.document();
   }
 
   private boolean compareAndSet(K key, @Nullable Versioned<D> found, D document) {
@@ -55,7 +59,20 @@ final class ToyDocuments<K extends Comparable<K>, D> {
     if (found == null) {
       return documents.putIfAbsent(key, next) == null;
     }
-    return document == absent ? documents.remove(key, found) : documents.replace(key, found, next);
+    return document.equals(absent)
+        ? documents.remove(key, found)
+        : documents.replace(key, found, next);
+  }
+
+  /** Takes the step with each document until so many have changed; returns how many have. */
+  int changeAll(int most, UnaryOperator<D> step) {
+    int changed = 0;
+    for (K key : keysAfter(null)) {
+      if (changed < most && !read(key).equals(change(key, step))) {
+        changed++;
+      }
+    }
+    return changed;
   }
 
   /** The keys behind this one, in order; all if it is null. */

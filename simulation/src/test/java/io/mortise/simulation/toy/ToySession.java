@@ -1,11 +1,15 @@
 package io.mortise.simulation.toy;
 
+import static java.util.concurrent.CompletableFuture.completedFuture;
+
 import io.mortise.LockName;
-import io.mortise.simulation.toy.ToyDocuments.Change;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Renewal.NumberedNotification;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification.Contended;
@@ -13,36 +17,22 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * A process's session. Each request changes one document of a lock. Whatever else it writes does no
- * harm if the rest never happens, because documents cannot be changed together.
+ * A process's session. A request changes one document, that of its lock. A session's document is
+ * read and written apart from it, so neither step relies on the other.
  */
-final class ToySession implements StoreSession {
+record ToySession(
+    SessionSpec spec,
+    ToyDocuments<LockName, ToyLockDocument> locks,
+    ToyDocuments<SessionId, ToySessionDocument> sessions,
+    LongSupplier clock)
+    implements StoreSession {
   /** How many notifications one renewal tells. */
   private static final int PAGE = 64;
-
-  private static final Duration SOON = Duration.ofMillis(1);
-
-  private final SessionSpec spec;
-  private final ToyDocuments<LockName, ToyLockDocument> locks;
-  private final ToyDocuments<SessionId, ToySessionDocument> sessions;
-  private final LongSupplier clock;
-
-  ToySession(
-      SessionSpec spec,
-      ToyDocuments<LockName, ToyLockDocument> locks,
-      ToyDocuments<SessionId, ToySessionDocument> sessions,
-      LongSupplier clock) {
-    this.spec = spec;
-    this.locks = locks;
-    this.sessions = sessions;
-    this.clock = clock;
-  }
 
   @Override
   public SessionId id() {
@@ -51,87 +41,77 @@ final class ToySession implements StoreSession {
 
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-    return CompletableFuture.completedFuture(
-        sessions.change(id(), session -> renew(session, previous, next, seen)));
-  }
-
-  private Change<ToySessionDocument, Renewal> renew(
-      ToySessionDocument found, long previous, long next, List<Long> seen) {
     long now = clock.getAsLong();
-    boolean first = found.equals(ToySessionDocument.ABSENT) && previous == 0;
-    ToySessionDocument session = first ? ToySessionDocument.of(spec, now) : found;
-    if (!session.isAlive(now) || (session.beat() != previous && session.beat() != next)) {
-      return new Change<>(found, new Renewal.Lost("It has ended, or another process renews it."));
-    }
-    ToySessionDocument renewed = session.renewed(spec, next, seen, now);
-    List<NumberedNotification> notes = renewed.notes();
-    List<NumberedNotification> page = notes.subList(0, Math.min(PAGE, notes.size()));
-    return new Change<>(renewed, new Renewal.Renewed(now, page, notes.size() > PAGE));
+    ToySessionDocument session =
+        sessions.change(id(), found -> found.renew(spec, previous, next, seen, now));
+    List<NumberedNotification> page =
+        session.notes().stream()
+            .limit(PAGE)
+            .map(note -> new NumberedNotification(note.attempt().number(), note))
+            .toList();
+    return completedFuture(
+        session.beat() == next && session.isAlive(now)
+            ? new Renewal.Renewed(now, page, session.notes().size() > PAGE)
+            : new Renewal.Lost("The session has ended, or another process renews it."));
   }
 
   @Override
   public void submit(Request request, Consumer<Reply> sink) {
-    sink.accept(
-        ToyStore.PROFILE.refusal(request).map(Reply.class::cast).orElseGet(() -> answer(request)));
+    Reply refusal = ToyStore.PROFILE.refusal(request).orElse(null);
+    sink.accept(refusal == null ? reply(request, clock.getAsLong()) : refusal);
   }
 
-  private Reply answer(Request request) {
+  private Reply reply(Request request, long now) {
     AttemptId attempt = request.attempt();
-    long now = clock.getAsLong();
     if (request instanceof Request.Abandon) {
-      Reply reply = locks.change(request.name(), lock -> lock.abandon(attempt, now));
-      forgetNotes(attempt);
-      return reply;
+      ToyLockDocument lock = locks.change(request.name(), found -> found.abandon(attempt, now));
+      sessions.change(attempt.session(), found -> found.removeNote(request.name(), attempt));
+      return lock.isLastEnd(attempt)
+          ? lock.lastEnd()
+          : new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false);
     }
-    // A session that ends after this may still be granted the lock. It is dead then, and the next
-    // contender proves it.
+    // A session that ends after this line may still be granted the lock. A contender finds a dead
+    // holder then, as it does after a crash.
     if (!sessions.read(id()).isAlive(now)) {
       return new Reply.Refused(
-          attempt, Reply.RefusalReason.SESSION_GONE, "Session " + id() + " has ended.");
+          attempt, RefusalReason.SESSION_GONE, "Session " + id() + " has ended.");
     }
-    return request instanceof Request.Acquire acquire
-        ? acquire(acquire, now)
-        : locks.change(request.name(), lock -> lock.adjust((Request.Adjust) request, now));
+    if (request instanceof Request.Acquire acquire) {
+      return acquire(acquire, now);
+    }
+    Request.Adjust adjust = (Request.Adjust) request;
+    ToyLockDocument lock = locks.change(request.name(), found -> found.adjust(adjust, now));
+    return lock.isHeldBy(attempt)
+        ? lock.hold().reply()
+        : new Reply.Refused(attempt, RefusalReason.NOT_HELD, attempt + " does not hold.");
   }
 
   private Reply acquire(Request.Acquire acquire, long now) {
-    ToyLockDocument.Hold told = locks.read(acquire.name()).inTheWayOf(acquire);
-    if (told != null && !told.wanted()) {
-      // Before the hold is marked as wanted, so that a marked one has surely been told.
-      leaveNote(new Contended(acquire.name(), told.attempt()), now);
+    AttemptId attempt = acquire.attempt();
+    // The note comes first: a hold that is marked as wanted then surely has one.
+    ToyLockDocument.Hold told = locks.read(acquire.name()).untoldHold(attempt);
+    if (told != null) {
+      Contended note = new Contended(acquire.name(), told.attempt());
+      sessions.change(told.attempt().session(), found -> found.addNote(note, now));
     }
-    return locks.change(
-        acquire.name(),
-        lock -> {
-          ToyLockDocument.Hold holder = lock.inTheWayOf(acquire);
-          return holder == null
-              ? lock.acquire(acquire, now)
-              : new Change<>(
-                  holder.equals(told) ? lock.wanted() : lock, busy(acquire, holder, now));
-        });
-  }
-
-  private Reply busy(Request.Acquire acquire, ToyLockDocument.Hold holder, long now) {
+    ToyLockDocument lock = locks.change(acquire.name(), found -> found.acquire(acquire, told, now));
+    if (lock.isLastEnd(attempt)) {
+      return new Reply.Refused(attempt, RefusalReason.ENDED, attempt + " has ended.");
+    }
+    ToyLockDocument.Hold holder = lock.hold();
+    if (holder.attempt().equals(attempt)) {
+      return holder.reply();
+    }
     Duration left = sessions.read(holder.attempt().session()).left(now);
     return new Reply.Busy(
-        acquire.attempt(),
-        new Reply.Holder(holder.attempt(), holder.token(), left),
-        left.compareTo(SOON) < 0 ? SOON : left);
-  }
-
-  private void leaveNote(Contended note, long now) {
-    sessions.change(
-        note.attempt().session(), session -> new Change<>(session.with(note, now), true));
-  }
-
-  private void forgetNotes(AttemptId attempt) {
-    sessions.change(
-        attempt.session(), session -> new Change<>(session.withoutNotesOf(attempt), true));
+        attempt,
+        new Reply.Holder(holder.attempt(), holder.reply().token(), left),
+        left.plusMillis(1));
   }
 
   @Override
   public CompletionStage<Void> close() {
-    sessions.change(id(), session -> new Change<>(session.close(), true));
-    return CompletableFuture.completedFuture(null);
+    sessions.change(id(), ToySessionDocument::close);
+    return completedFuture(null);
   }
 }

@@ -1,8 +1,8 @@
 package io.mortise.simulation.toy;
 
+import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.Renewal.NumberedNotification;
 import io.mortise.spi.SessionNotification.Contended;
 import io.mortise.spi.SessionSpec;
 import java.time.Duration;
@@ -14,64 +14,59 @@ import org.jspecify.annotations.Nullable;
  * A session. The document of one that has ended stays for a while, so that no late renewal revives
  * it.
  *
+ * @param beat the beat of the last renewal; {@link #OVER} if the session has ended for good
  * @param ends when it ends without a further renewal, in microseconds of the store's clock
- * @param closed whether it has ended before, for good
- * @param lastNote the number of the newest note ever left
- * @param notes what renewals tell until it is acknowledged
+ * @param notes which holds are wanted, until its owner has acknowledged that
  */
 record ToySessionDocument(
-    long beat,
-    long ends,
-    boolean closed,
-    @Nullable ClientLabel client,
-    long lastNote,
-    List<NumberedNotification> notes) {
-  /** A session that never was, or was forgotten. */
-  static final ToySessionDocument ABSENT = new ToySessionDocument(0, 0, true, null, 0, List.of());
+    long beat, long ends, @Nullable ClientLabel client, List<Contended> notes) {
+  private static final long OVER = -1;
 
-  static ToySessionDocument of(SessionSpec spec, long now) {
-    return new ToySessionDocument(0, ends(spec, now), false, spec.client(), 0, List.of());
-  }
+  /** A session that never was, or that is forgotten. */
+  static final ToySessionDocument ABSENT = new ToySessionDocument(OVER, 0, null, List.of());
 
-  private static long ends(SessionSpec spec, long now) {
-    return now + spec.ttl().toNanos() / 1000;
+  boolean isOver() {
+    return beat == OVER;
   }
 
   boolean isAlive(long now) {
-    return !closed && now < ends;
+    return !isOver() && now < ends;
   }
 
-  /** What is left; zero if the session should be judged. */
+  /** What is left of it; zero if it should be judged. */
   Duration left(long now) {
     return isAlive(now) ? Duration.ofNanos((ends - now) * 1000) : Duration.ZERO;
   }
 
-  ToySessionDocument renewed(SessionSpec spec, long next, List<Long> seen, long now) {
-    List<NumberedNotification> unseen =
-        notes.stream().filter(note -> !seen.contains(note.id())).toList();
-    return new ToySessionDocument(next, ends(spec, now), false, client, lastNote, unseen);
-  }
-
-  /** With a note, if the session lives and has none of that hold. */
-  ToySessionDocument with(Contended note, long now) {
-    if (!isAlive(now) || notes.stream().anyMatch(other -> other.notifications().equals(note))) {
+  /** Compares and sets the beat. */
+  ToySessionDocument renew(SessionSpec spec, long previous, long next, List<Long> seen, long now) {
+    boolean first = equals(ABSENT) && previous == 0;
+    if (!first && (!isAlive(now) || (beat != previous && beat != next))) {
       return this;
     }
-    long id = lastNote + 1;
-    Stream<NumberedNotification> more =
-        Stream.concat(notes.stream(), Stream.of(new NumberedNotification(id, note)));
-    return new ToySessionDocument(beat, ends, false, client, id, more.toList());
+    return new ToySessionDocument(next, now + spec.ttl().toNanos() / 1000, spec.client(), notes)
+        .withNotes(notes.stream().filter(note -> !seen.contains(note.attempt().number())));
   }
 
-  ToySessionDocument withoutNotesOf(AttemptId attempt) {
-    List<NumberedNotification> others =
-        notes.stream().filter(note -> !note.notifications().attempt().equals(attempt)).toList();
-    return others.size() == notes.size()
-        ? this
-        : new ToySessionDocument(beat, ends, closed, client, lastNote, others);
+  ToySessionDocument judge(long now) {
+    return isOver() || isAlive(now) ? this : close();
   }
 
   ToySessionDocument close() {
-    return closed ? this : new ToySessionDocument(beat, ends, true, null, lastNote, List.of());
+    return equals(ABSENT) ? this : new ToySessionDocument(OVER, ends, null, List.of());
+  }
+
+  ToySessionDocument addNote(Contended note, long now) {
+    Stream<Contended> others = notes.stream().filter(other -> !other.equals(note));
+    return isAlive(now) ? withNotes(Stream.concat(others, Stream.of(note))) : this;
+  }
+
+  ToySessionDocument removeNote(LockName name, AttemptId attempt) {
+    Contended note = new Contended(name, attempt);
+    return withNotes(notes.stream().filter(other -> !other.equals(note)));
+  }
+
+  private ToySessionDocument withNotes(Stream<Contended> some) {
+    return new ToySessionDocument(beat, ends, client, some.toList());
   }
 }

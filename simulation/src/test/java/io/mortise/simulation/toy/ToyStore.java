@@ -1,17 +1,23 @@
 package io.mortise.simulation.toy;
 
+import static io.mortise.spi.Capability.PROOF;
+import static io.mortise.spi.Capability.RECORD;
+import static io.mortise.spi.Capability.SESSION;
+import static io.mortise.spi.Capability.TOKEN;
+import static io.mortise.spi.Capability.TOKEN_FLOOR;
+import static java.util.concurrent.CompletableFuture.completedFuture;
+
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
-import io.mortise.simulation.toy.ToyDocuments.Change;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
 import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
@@ -32,41 +38,24 @@ import java.util.function.LongSupplier;
  *
  * <p>The database is a map in this process. It answers at once, so requests need no batches and are
  * never in doubt.
+ *
+ * @param clock the database's clock: microseconds since 1970
  */
-final class ToyStore implements LockStore {
-  /** For how long the document of an idle lock or an ended session stays. */
-  private static final long RETENTION_MICROS = Duration.ofMinutes(10).toNanos() / 1000;
-
+record ToyStore(
+    ToyDocuments<LockName, ToyLockDocument> locks,
+    ToyDocuments<SessionId, ToySessionDocument> sessions,
+    LongSupplier clock)
+    implements LockStore {
   static final StoreProfile PROFILE =
       new StoreProfile(
           "toy",
-          Set.of(
-              Capability.SESSION,
-              Capability.PROOF,
-              Capability.RECORD,
-              Capability.TOKEN,
-              Capability.TOKEN_FLOOR),
+          Set.of(SESSION, PROOF, RECORD, TOKEN, TOKEN_FLOOR),
           Duration.ofSeconds(1),
           Duration.ofMillis(100),
           Duration.ZERO);
 
-  private final ToyDocuments<LockName, ToyLockDocument> locks;
-  private final ToyDocuments<SessionId, ToySessionDocument> sessions;
-  private final LongSupplier clock;
-
-  /**
-   * Opens a database.
-   *
-   * @param clock the database's clock: microseconds since 1970
-   */
-  ToyStore(
-      ToyDocuments<LockName, ToyLockDocument> locks,
-      ToyDocuments<SessionId, ToySessionDocument> sessions,
-      LongSupplier clock) {
-    this.locks = locks;
-    this.sessions = sessions;
-    this.clock = clock;
-  }
+  /** For how long the document of an idle lock or an ended session stays. */
+  private static final long RETENTION_MICROS = Duration.ofMinutes(10).toNanos() / 1000;
 
   @Override
   public StoreProfile profile() {
@@ -79,41 +68,35 @@ final class ToyStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<SessionVerdict> judge(SessionId session) {
-    return CompletableFuture.completedFuture(sessions.change(session, this::judge));
-  }
-
-  private Change<ToySessionDocument, SessionVerdict> judge(ToySessionDocument session) {
+  public CompletionStage<SessionVerdict> judge(SessionId id) {
     long now = clock.getAsLong();
-    return session.isAlive(now)
-        ? new Change<>(session, new SessionVerdict.Alive(session.beat(), session.left(now)))
-        : new Change<>(session.close(), new SessionVerdict.SessionEnded());
+    ToySessionDocument session = sessions.change(id, found -> found.judge(now));
+    return completedFuture(
+        session.isOver()
+            ? new SessionVerdict.SessionEnded()
+            : new SessionVerdict.Alive(session.beat(), session.left(now)));
   }
 
   @Override
   public CompletionStage<LockViewPage> inspect(LockQuery query) {
     LockName one = query.name();
     LockName after = query.cursor() == null ? null : LockName.of(query.cursor());
-    List<LockView> found =
-        (one != null ? List.of(one) : locks.keysAfter(after))
+    List<LockView> page =
+        (one == null ? locks.keysAfter(after) : List.of(one))
             .stream()
-                .filter(name -> isShown(locks.read(name), query.idle()))
-                .limit(query.limit() + 1L)
                 .map(name -> view(name, locks.read(name)))
+                .filter(view -> view.lastToken() > 0)
+                .filter(view -> query.idle() || !view.holders().isEmpty())
+                .limit(query.limit())
                 .toList();
-    boolean last = found.size() <= query.limit();
-    List<LockView> page = last ? found : found.subList(0, query.limit());
-    return CompletableFuture.completedFuture(
+    boolean last = one != null || page.size() < query.limit();
+    return completedFuture(
         new LockViewPage(page, last ? null : page.get(page.size() - 1).name().value()));
   }
 
-  private static boolean isShown(ToyLockDocument lock, boolean idle) {
-    return lock.hold() != null || (idle && !lock.equals(ToyLockDocument.ABSENT));
-  }
-
   private LockView view(LockName name, ToyLockDocument lock) {
-    List<LockView.Participant> holders =
-        lock.hold() == null ? List.of() : List.of(participant(lock.hold()));
+    ToyLockDocument.Hold hold = lock.hold();
+    List<LockView.Participant> holders = hold == null ? List.of() : List.of(participant(hold));
     return new LockView(name, Mode.SHARERS, lock.lastToken(), Duration.ZERO, holders, List.of());
   }
 
@@ -125,7 +108,7 @@ final class ToyStore implements LockStore {
         session.client(),
         hold.label(),
         Mode.SHARERS,
-        hold.token(),
+        hold.reply().token(),
         Duration.ofNanos((now - hold.since()) * 1000),
         session.left(now),
         null);
@@ -139,36 +122,23 @@ final class ToyStore implements LockStore {
 
   @Override
   public CompletionStage<Integer> sweep(int budget) {
-    int removed = 0;
-    for (SessionId session : sessions.keysAfter(null)) {
-      removed += removed < budget ? sessions.change(session, this::sweep) : 0;
-    }
-    for (LockName name : locks.keysAfter(null)) {
-      removed += removed < budget ? locks.change(name, this::sweep) : 0;
-    }
-    return CompletableFuture.completedFuture(removed);
+    long now = clock.getAsLong();
+    int removed = sessions.changeAll(budget, session -> swept(session, now));
+    removed += locks.changeAll(budget - removed, lock -> swept(lock, now));
+    return completedFuture(removed);
   }
 
-  private Change<ToySessionDocument, Integer> sweep(ToySessionDocument session) {
-    long now = clock.getAsLong();
-    if (now - session.ends() > RETENTION_MICROS) {
-      return new Change<>(ToySessionDocument.ABSENT, 1);
-    }
-    return session.isAlive(now) || session.closed()
-        ? new Change<>(session, 0)
-        : new Change<>(session.close(), 1);
+  private static ToySessionDocument swept(ToySessionDocument session, long now) {
+    return now - session.ends() > RETENTION_MICROS ? ToySessionDocument.ABSENT : session.judge(now);
   }
 
-  private Change<ToyLockDocument, Integer> sweep(ToyLockDocument lock) {
-    long now = clock.getAsLong();
-    if (lock.hold() == null) {
-      return now - lock.changed() > RETENTION_MICROS
-          ? new Change<>(ToyLockDocument.ABSENT, 1)
-          : new Change<>(lock, 0);
+  private ToyLockDocument swept(ToyLockDocument lock, long now) {
+    ToyLockDocument.Hold hold = lock.hold();
+    if (hold == null) {
+      return now - lock.changed() > RETENTION_MICROS ? ToyLockDocument.ABSENT : lock;
     }
-    return sessions.read(lock.hold().attempt().session()).closed()
-        ? new Change<>(lock.ended(Reply.EndReason.TAKEN, now), 1)
-        : new Change<>(lock, 0);
+    boolean dead = sessions.read(hold.attempt().session()).isOver();
+    return dead ? lock.ended(EndReason.TAKEN, now) : lock;
   }
 
   @Override

@@ -1,5 +1,5 @@
 /**
- * A store in 250 lines, as an example for authors of stores: documents with a version, changed by
+ * A small store, as an example for authors of stores: documents with a version, changed by
  * compare-and-set only. Start reading at {@link io.mortise.simulation.toy.ToyStore}.
  */
 @NullMarked
