@@ -2,7 +2,8 @@ package io.mortise;
 
 /**
  * The lease ended before its holder gave it up: it was not renewed in time, its at-most time
- * passed, or an operator ended it. Work done under it may overlap with the next holder's.
+ * passed, an operator ended it, the store forgot it, or its client was closed. Work done under it
+ * may overlap with the next holder's.
  */
 public final class LeaseLostException extends LockException {
   private static final long serialVersionUID = 1L;

@@ -14,8 +14,8 @@ public interface LockClient extends AutoCloseable {
   /**
    * Connects with the defaults of {@link #builder()}. Blocks.
    *
-   * @throws IllegalArgumentException if no store knows the URL, or a parameter of it is unknown or
-   *     wrong
+   * @throws IllegalArgumentException if no store knows the URL, a parameter of it is unknown or
+   *     wrong, or the store cannot keep sessions of the default TTL
    * @throws StoreUnavailableException if the store cannot be reached
    * @throws StoreUnfitException if it can, but must not be used as it is
    */

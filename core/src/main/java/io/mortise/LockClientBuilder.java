@@ -40,7 +40,7 @@ public interface LockClientBuilder {
    *
    * @throws IllegalStateException if neither or both of URL and store are given
    * @throws IllegalArgumentException if no store knows the URL's scheme, or a parameter of it is
-   *     unknown or wrong, or the TTL is shorter than the store can keep
+   *     unknown or wrong, or the TTL is shorter or longer than the store can keep
    * @throws StoreUnavailableException if the store cannot be reached
    * @throws StoreUnfitException if it can, but must not be used as it is
    */

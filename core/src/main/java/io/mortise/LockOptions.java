@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param fair strictly first come, first served, also between threads of one process: nobody passes
  *     a waiter. Without it a newcomer may pass a thread that is being woken, at most 8 times and
- *     for 1 ms
+ *     for 1 ms. Where the store has no queue, only the threads of one process are in order
  * @param releaseAsync {@link Lease#close()} does not wait for the store's answer
  * @param terms times that the store keeps, and a label for people
  */

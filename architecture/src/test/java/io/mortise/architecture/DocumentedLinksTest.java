@@ -28,6 +28,13 @@ class DocumentedLinksTest {
   private static final Pattern CODE = Pattern.compile("`[^`]*`");
   private static final Pattern EXTERNAL = Pattern.compile("[a-z][a-z0-9+.-]*:.*");
   private static final Pattern CITATION = Pattern.compile("invariants\\.md#([a-z-]+[a-z])");
+  private static final Pattern RULE =
+      Pattern.compile("`(EngineRules|TableRules|QuorumRules)\\.(\\w+)`");
+  private static final Map<String, String> RULES =
+      Map.of(
+          "EngineRules", "core/src/main/java/io/mortise/internal/engine/EngineRules.java",
+          "TableRules", "core/src/main/java/io/mortise/internal/table/TableRules.java",
+          "QuorumRules", "quorum/src/main/java/io/mortise/quorum/QuorumRules.java");
   private static final Pattern HEADING = Pattern.compile("#{1,6} +(.*?)( +#+)?");
 
   private final Map<Path, Set<String>> anchors = new HashMap<>();
@@ -64,6 +71,24 @@ class DocumentedLinksTest {
     }
     assertThat(written).containsAll(cited);
     assertThat(cited).hasSizeGreaterThan(15);
+  }
+
+  @Test
+  void givenInvariants_thenTheRulesThatKeepThemExist() throws IOException {
+    String invariants =
+        Files.readString(Documentation.ROOT.resolve("docs/internals/invariants.md"));
+    Matcher rule = RULE.matcher(invariants);
+    List<String> missing = new ArrayList<>();
+    int rules = 0;
+    while (rule.find()) {
+      rules++;
+      Path source = Documentation.ROOT.resolve(RULES.get(rule.group(1)));
+      if (!Files.readString(source).contains(" " + rule.group(2) + "(")) {
+        missing.add(rule.group());
+      }
+    }
+    assertThat(missing).isEmpty();
+    assertThat(rules).isGreaterThan(20);
   }
 
   @Test

@@ -109,9 +109,9 @@ final class Supervisor {
 
   /** Whoever is left when the time is over, and a second on a slow machine, is killed from here. */
   private void awaitGone(Duration time) throws InterruptedException {
-    long runResult = System.nanoTime() + time.toNanos();
+    long deadline = System.nanoTime() + time.toNanos();
     while (!childProcess.isGone()) {
-      long late = System.nanoTime() - runResult;
+      long late = System.nanoTime() - deadline;
       if (late > 0) {
         childProcess.force();
       }

@@ -8,9 +8,11 @@ import org.jspecify.annotations.Nullable;
  * Looks at the locks of a store, and ends holds and waits of others. Looking creates and changes
  * nothing. Thread-safe.
  *
- * <p>Each call blocks for the store's answer. After {@link io.mortise.LockClient#close()} each
- * throws {@link IllegalStateException}; each throws {@link io.mortise.StoreUnavailableException} if
- * the store does not answer, and {@link IllegalArgumentException} for a name that no lock can have.
+ * <p>All but {@link #store()} block for the store's answer. They throw {@link
+ * IllegalStateException} after {@link io.mortise.LockClient#close()}, {@link
+ * io.mortise.StoreUnavailableException} if the store does not answer, {@link
+ * IllegalArgumentException} for a name that no lock can have, and {@link io.mortise.LockException}
+ * if the thread is interrupted, whose flag stays set.
  */
 public interface LockAdmin {
   /** The most locks of one page. */
@@ -25,15 +27,15 @@ public interface LockAdmin {
 
   /**
    * Looks at the locks that are held, waited for or shut, a page at a time. A page may have fewer
-   * locks than the limit, or none, and still not be the last: only {@link LockPage#next()} tells.
-   * One round trip.
+   * locks than the limit, or none, and still not be the last: only {@link LockPage#next()} tells. A
+   * page takes several round trips where the store has several servers, or must look at other keys.
    *
    * @param prefix what the names begin with; empty for all. The store lists all of its locks, so a
    *     prefix saves no work
    * @param cursor {@link LockPage#next()} of the page before; null for the first
    * @param limit the most locks of the page
    * @throws IllegalArgumentException if the limit is not within 1 and {@link #MAX_PAGE}, or the
-   *     cursor is not one of this store
+   *     cursor is not one that this store can read
    */
   LockPage list(String prefix, @Nullable String cursor, int limit);
 
@@ -45,8 +47,8 @@ public interface LockAdmin {
   LockPage listAll(String prefix, @Nullable String cursor, int limit);
 
   /**
-   * All locks that are held, waited for or shut and whose names begin so. Fetches page by page
-   * while the stream is consumed; each lock is a snapshot of its own.
+   * All locks that are held, waited for or shut and whose names begin so. Fetches the first page at
+   * once, and the others while the stream is consumed; each lock is a snapshot of its own.
    */
   default Stream<LockInfo> stream(String prefix) {
     return Stream.iterate(

@@ -23,6 +23,8 @@ public record StoreInfo(String display, Set<Feature> features, Duration shortest
 
   /** What some stores lack. */
   public enum Feature {
+    /** A queue in the store: waiters of several processes are served in their order of arrival. */
+    QUEUE,
     /** {@link io.mortise.LockClient#readWriteLock}: several readers at one time. */
     SHARED,
     /** {@link io.mortise.LockClient#semaphore}. */

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public interface LockStore extends Store {
   /**
    * Opens the store of a URL: that of the provider which knows its scheme. For tools that look at a
-   * store; who wants locks takes {@link io.mortise.LockClient#connect}. Blocks.
+   * store; applications use {@link io.mortise.LockClient#connect}. Blocks.
    *
    * @throws IllegalArgumentException if no store knows the URL's scheme, or a parameter of it is
    *     unknown or wrong
@@ -84,8 +84,8 @@ public interface LockStore extends Store {
   StoreProfile profile();
 
   /**
-   * What the store remembered with when it was opened; null if it never forgets what it answered,
-   * or does not tell.
+   * The incarnation of the server when the store was opened; null if it never forgets what it
+   * answered, or does not tell.
    */
   default @Nullable ServerIncarnation incarnation() {
     return null;
@@ -110,8 +110,8 @@ public interface LockStore extends Store {
    * Prepares a session; sends nothing, does not block, and throws nothing. The first renewal
    * creates it.
    *
-   * @param hints receives pushed news; called on any thread, with no lock of the store held, must
-   *     be fast
+   * @param hints receives pushed notifications; called on any thread, with no lock of the store
+   *     held, must be fast
    */
   StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints);
 
@@ -160,7 +160,7 @@ public interface LockStore extends Store {
   /**
    * Whether this process is to {@link #sweep} now. Each client that has asked for a lock asks this
    * about once a minute. Where a sweep means a walk over all that is there, one process does it for
-   * all: who is told so should sweep. The default has every process do it.
+   * all: the process that gets true should sweep. The default has every process do it.
    */
   default CompletionStage<Boolean> claimSweep() {
     return CompletableFuture.completedFuture(true);

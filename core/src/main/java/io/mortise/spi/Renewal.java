@@ -11,11 +11,11 @@ public sealed interface Renewal {
    * @param notifications what has happened: first all that is {@link
    *     SessionNotification.HoldEnded}, then the rest, each oldest first; repeated until its {@code
    *     id} is given back as seen, or until the hold has ended that was granted or wanted
-   * @param more whether further news waits: renew again at once
-   * @param incarnation names what the store remembers with, read in the same step as the session.
-   *     If it is another than before, the store may have forgotten requests that it had answered:
-   *     another server took over, or it restarted. That the session is still there then proves
-   *     nothing about a single lock. Empty if the store does not tell, or never forgets
+   * @param more whether more notifications wait: renew again at once
+   * @param incarnation names the server's incarnation, read in the same step as the session. If it
+   *     is another than before, the store may have forgotten requests that it had answered: another
+   *     server took over, or it restarted. That the session is still there then proves nothing
+   *     about a single lock. Empty if the store does not tell, or never forgets
    */
   record Renewed(
       long storeMicros, List<NumberedNotification> notifications, boolean more, String incarnation)
@@ -32,6 +32,6 @@ public sealed interface Renewal {
   /** No answer, or one that says nothing: neither extends the session nor ends it. */
   record Unknown(Throwable cause) implements Renewal {}
 
-  /** A piece of news with the id by which it is acknowledged. */
-  record NumberedNotification(long id, SessionNotification notifications) {}
+  /** A notification with the id by which it is acknowledged. */
+  record NumberedNotification(long id, SessionNotification notification) {}
 }

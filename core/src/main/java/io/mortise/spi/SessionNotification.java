@@ -11,7 +11,7 @@ public sealed interface SessionNotification {
   /** The lock. */
   LockName name();
 
-  /** The session's attempt that the news is about. */
+  /** The session's attempt that the notification is about. */
   AttemptId attempt();
 
   /**

@@ -33,16 +33,16 @@ public interface StoreSession {
   }
 
   /**
-   * Renews the session, in one try, on a lane of its own that no backlog of requests can delay: a
-   * compare-and-set of the beat. Accepted if the store's beat is {@code previous} (go on) or {@code
-   * next} (the reply of an earlier try was lost); any other means that the process was cloned, and
-   * answers {@link Renewal.Lost}. A {@code previous} of 0 creates the session; what has ended is
-   * never created again by another beat, nor by this one if it arrives later than {@link
-   * StoreProfile#maxInFlight} after it was sent.
+   * Renews the session, in one try, on a connection or thread of its own that no backlog of
+   * requests can delay: a compare-and-set of the beat. Accepted if the store's beat is {@code
+   * previous} (go on) or {@code next} (the reply of an earlier try was lost); any other means that
+   * the process was cloned, and answers {@link Renewal.Lost}. A {@code previous} of 0 creates the
+   * session; what has ended is never created again by another beat, nor by this one if it arrives
+   * later than {@link StoreProfile#maxInFlight} after it was sent.
    *
    * @param previous the last beat that the store confirmed, 0 for the first renewal
    * @param next greater than {@code previous}, at most 2^53, and not to be guessed by a clone
-   * @param seen ids of news not to be told again
+   * @param seen ids of notifications not to be told again
    * @return completes normally always, with {@link Renewal.Unknown} if the store did not answer
    */
   CompletionStage<Renewal> renew(long previous, long next, List<Long> seen);

@@ -1,8 +1,7 @@
 package io.mortise.spi;
 
 /**
- * Monotonic time of this process, for deadlines. Never the time of day: that is a {@link
- * java.time.Clock}.
+ * Monotonic time of this process, for deadlines. Never the time of day: that is {@link WallClock}.
  */
 @FunctionalInterface
 public interface Ticker {

@@ -229,7 +229,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
       present.add(numberedNotification.id());
       lastPushed = Math.max(lastPushed, numberedNotification.id());
       if (!pushed.contains(numberedNotification.id())) {
-        hint(numberedNotification.notifications());
+        hint(numberedNotification.notification());
       }
     }
     pushed = present;

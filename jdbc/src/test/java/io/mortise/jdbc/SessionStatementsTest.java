@@ -138,7 +138,7 @@ class SessionStatementsTest extends ServerStatementsFixture {
 
   private static List<SessionNotification> told(Renewal renewal) {
     return ((Renewal.Renewed) renewal)
-        .notifications().stream().map(Renewal.NumberedNotification::notifications).toList();
+        .notifications().stream().map(Renewal.NumberedNotification::notification).toList();
   }
 
   private long clock() throws SQLException {

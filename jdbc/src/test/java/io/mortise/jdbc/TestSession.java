@@ -66,7 +66,7 @@ public final class TestSession {
             .map(Renewal.NumberedNotification::id)
             .toArray(Long[]::new));
     return renewed.notifications().stream()
-        .map(Renewal.NumberedNotification::notifications)
+        .map(Renewal.NumberedNotification::notification)
         .toList();
   }
 

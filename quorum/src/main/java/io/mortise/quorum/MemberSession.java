@@ -40,12 +40,12 @@ final class MemberSession {
 
   long pending;
 
-  /** Of the member's news: told, and to be acknowledged by the next renewal. */
+  /** Of the member's notifications: told, and to be acknowledged by the next renewal. */
   final List<Long> seen = new ArrayList<>();
 
   /**
-   * Of the member's news: which attempts are wanted, by the member's names. Acknowledged when the
-   * engine has been told, so that the member takes back what has ended before.
+   * Of the member's notifications: which attempts are wanted, by the member's names. Acknowledged
+   * when the engine has been told, so that the member takes back what has ended before.
    */
   final Map<AttemptId, Long> wanted = new HashMap<>();
 

@@ -304,13 +304,13 @@ final class QuorumInspector {
         new ArrayList<>(views.stream().map(LockView::closedFor).sorted().toList());
     int unknown = members - missing - views.size();
     // Members without a record are open.
-    int listCursor = store.majority() - 1 - unknown;
+    int rank = store.majority() - 1 - unknown;
     LockView first = views.get(0);
     return new LockView(
         first.name(),
         first.capacity(),
         token(views.stream().map(LockView::lastToken).toList()),
-        listCursor < 0 || listCursor >= closed.size() ? Duration.ZERO : closed.get(listCursor),
+        rank < 0 || rank >= closed.size() ? Duration.ZERO : closed.get(rank),
         holders,
         List.of());
   }

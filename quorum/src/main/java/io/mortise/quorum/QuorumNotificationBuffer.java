@@ -47,7 +47,7 @@ final class QuorumNotificationBuffer {
     }
   }
 
-  /** A hold has ended: that it was wanted is no news any more. */
+  /** A hold has ended: that it was wanted need not be told any more. */
   void forget(AttemptId ended) {
     guard.lock();
     try {

@@ -180,7 +180,7 @@ final class QuorumRenewal {
       renewed
           .notifications()
           .forEach(
-              numberedNotification -> session.heard(member, numberedNotification.notifications()));
+              numberedNotification -> session.heard(member, numberedNotification.notification()));
       again = renewed.more();
       member.member.observeIncarnation(renewed.incarnation(), session.now());
       boolean forgot;
@@ -233,7 +233,7 @@ final class QuorumRenewal {
       member.wanted.clear();
     }
     for (Renewal.NumberedNotification numberedNotification : renewed.notifications()) {
-      if (numberedNotification.notifications() instanceof SessionNotification.Contended contended
+      if (numberedNotification.notification() instanceof SessionNotification.Contended contended
           && !renewed.more()) {
         member.wanted.put(contended.attempt(), numberedNotification.id());
       } else {
@@ -282,7 +282,7 @@ final class QuorumRenewal {
   private static boolean endsWithGone(Renewal.Renewed renewed) {
     List<Renewal.NumberedNotification> notifications = renewed.notifications();
     return !notifications.isEmpty()
-        && notifications.get(notifications.size() - 1).notifications()
+        && notifications.get(notifications.size() - 1).notification()
             instanceof SessionNotification.HoldEnded;
   }
 

@@ -159,10 +159,6 @@ abstract class QuorumRound {
     return pending;
   }
 
-  final boolean isSilent(int member) {
-    return silent[member];
-  }
-
   final @Nullable Reply reply(int member) {
     return replies[member];
   }

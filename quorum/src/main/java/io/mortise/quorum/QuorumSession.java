@@ -163,28 +163,26 @@ final class QuorumSession implements StoreSession {
   }
 
   /** How an attempt is called in a member where it does not stand for all that is known here. */
-  AttemptId idIn(MemberSession member, AttemptId quorumAttempt, @Nullable QuorumAttempt known) {
-    return quorumAttempt.session().equals(spec.id())
-        ? MemberIds.attempt(member.id(), quorumAttempt.number(), known == null ? 0 : known.ballot)
-        : quorumAttempt;
+  AttemptId idIn(MemberSession member, AttemptId id, @Nullable QuorumAttempt known) {
+    return id.session().equals(spec.id())
+        ? MemberIds.attempt(member.id(), id.number(), known == null ? 0 : known.ballot)
+        : id;
   }
 
   /** A member has said that the session is not to be gone on with here. */
-  Reply refused(AttemptId quorumAttempt) {
+  Reply refused(AttemptId id) {
     return new Reply.Refused(
-        quorumAttempt,
-        RefusalReason.SESSION_GONE,
-        "Session '" + spec.id() + "' is not this process's.");
+        id, RefusalReason.SESSION_GONE, "Session '" + spec.id() + "' is not this process's.");
   }
 
-  Reply notSentReply(int member, AttemptId quorumAttempt) {
+  Reply notSentReply(int member, AttemptId id) {
     String why;
     if (isKeptOut(member)) {
       why = store.quarantined(store.members().get(member));
     } else {
       why = usable(member) == null ? "not reached yet" : "no vote before its next answer";
     }
-    return failed(member, quorumAttempt, false, why);
+    return failed(member, id, false, why);
   }
 
   /** Whether a member has no vote because it may have forgotten. */
@@ -192,20 +190,18 @@ final class QuorumSession implements StoreSession {
     return !store.mayVote(store.members().get(member));
   }
 
-  Reply silence(int member, AttemptId quorumAttempt) {
+  Reply silence(int member, AttemptId id) {
     return failed(
         member,
-        quorumAttempt,
+        id,
         true,
         "no answer within %d ms".formatted(TimeUnit.NANOSECONDS.toMillis(timeoutNanos)));
   }
 
   /** What stands for the answer of a member, beginning with its name. */
-  Reply failed(int member, AttemptId quorumAttempt, boolean mayHaveRun, String why) {
+  Reply failed(int member, AttemptId id, boolean mayHaveRun, String why) {
     return new Reply.Failed(
-        quorumAttempt,
-        mayHaveRun,
-        new StoreUnavailableException(display(member) + ": " + why + "."));
+        id, mayHaveRun, new StoreUnavailableException(display(member) + ": " + why + "."));
   }
 
   /** Calls when the time for answers is over; returns what stops that. */
@@ -266,15 +262,13 @@ final class QuorumSession implements StoreSession {
     round.begin();
   }
 
-  private static Reply forgotten(AttemptId quorumAttempt) {
+  private static Reply forgotten(AttemptId id) {
     return new Reply.Refused(
-        quorumAttempt, RefusalReason.ENDED, "The attempt was given up, and too many others since.");
+        id, RefusalReason.ENDED, "The attempt was given up, and too many others since.");
   }
 
-  private @Nullable QuorumAttempt known(QuorumStripe quorumStripe, AttemptId quorumAttempt) {
-    return quorumAttempt.session().equals(spec.id())
-        ? quorumStripe.known(quorumAttempt.number())
-        : null;
+  private @Nullable QuorumAttempt known(QuorumStripe quorumStripe, AttemptId id) {
+    return id.session().equals(spec.id()) ? quorumStripe.known(id.number()) : null;
   }
 
   /** Its end begins, or is asked for again. */
@@ -378,12 +372,12 @@ final class QuorumSession implements StoreSession {
       QuorumStripe quorumStripe, QuorumAttempt quorumAttempt, int member, EndReason endReason) {
     VoteSet votes = quorumAttempt.votes;
     quorumAttempt.gone[member] = true;
-    int holdEnded = 0;
+    int ended = 0;
     for (boolean there : quorumAttempt.gone) {
-      holdEnded += there ? 1 : 0;
+      ended += there ? 1 : 0;
     }
     if (votes == null
-        ? holdEnded > size() - majority()
+        ? ended > size() - majority()
         : rules().votesEndWithTheirHold() && votes.drop(member)) {
       tellGone(quorumStripe, quorumAttempt, endReason);
     }

@@ -49,7 +49,8 @@ class RedisMembersTest {
     try (LockClient a = client(PATIENT, LONG);
         LockClient b = client(PATIENT, LONG)) {
       assertThat(a.admin().store().features())
-          .isEqualTo(EnumSet.complementOf(EnumSet.of(Feature.PERMITS, Feature.DOWNGRADE)));
+          .isEqualTo(
+              EnumSet.complementOf(EnumSet.of(Feature.QUEUE, Feature.PERMITS, Feature.DOWNGRADE)));
       long last = 0;
       for (int i = 0; i < 20; i++) {
         LockClient holder = i % 2 == 0 ? a : b;

@@ -161,10 +161,9 @@ final class SimClient {
       seen.removeAll(told);
       for (Renewal.NumberedNotification numberedNotification : renewed.notifications()) {
         seen.add(numberedNotification.id());
-        boolean gone =
-            numberedNotification.notifications() instanceof SessionNotification.HoldEnded;
+        boolean gone = numberedNotification.notification() instanceof SessionNotification.HoldEnded;
         if (gone
-            && numberedNotification.notifications().attempt().equals(attempt)
+            && numberedNotification.notification().attempt().equals(attempt)
             && clientPhase != ClientPhase.IDLE) {
           clientPhase = ClientPhase.ENDING;
         }

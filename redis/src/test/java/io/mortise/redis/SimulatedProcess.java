@@ -69,7 +69,7 @@ final class SimulatedProcess {
   List<SessionNotification> notifications() {
     if (renew() instanceof Renewal.Renewed renewed) {
       return renewed.notifications().stream()
-          .map(Renewal.NumberedNotification::notifications)
+          .map(Renewal.NumberedNotification::notification)
           .toList();
     }
     throw new AssertionError("The session was not renewed.");

@@ -162,7 +162,7 @@ final class SimProcess {
 
   void heard(Renewal renewal) {
     if (renewal instanceof Renewal.Renewed renewed) {
-      renewed.notifications().forEach(item -> heard(item.notifications()));
+      renewed.notifications().forEach(item -> heard(item.notification()));
       incarnation = Math.max(incarnation, Integer.parseInt(renewed.incarnation().substring(1)));
     }
     virtualTimeScheduler.trace(() -> this + " hears " + renewal);

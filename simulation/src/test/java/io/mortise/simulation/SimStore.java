@@ -203,7 +203,7 @@ final class SimStore implements LockStore {
       return renewal instanceof Renewal.Renewed renewed
           && renewed.more()
           && !renewed.notifications().isEmpty()
-          && renewed.notifications().get(renewed.notifications().size() - 1).notifications()
+          && renewed.notifications().get(renewed.notifications().size() - 1).notification()
               instanceof SessionNotification.HoldEnded;
     }
 

@@ -141,7 +141,7 @@ class PartitionedClientTest {
     leases.forEach(Lease::close);
     assertThat(BoundedWait.join(store.sweep(1000))).isZero();
     assertThatThrownBy(() -> client.admin().list("", "9:", 10))
-        .isInstanceOf(RuntimeException.class)
+        .isInstanceOf(IllegalArgumentException.class)
         .hasStackTraceContaining("is not a cursor");
   }
 

@@ -56,7 +56,7 @@ final class TableRuleMutants {
           "news of ended holds stays",
           new TableRules() {
             @Override
-            protected boolean forgetsNewsOfEnded() {
+            protected boolean forgetsNotificationsOfEnded() {
               return false;
             }
           },

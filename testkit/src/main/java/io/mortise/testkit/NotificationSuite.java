@@ -166,9 +166,9 @@ class NotificationSuite extends StoreSuite {
     Renewal.Renewed renewed = renewed(a.renew());
 
     assertThat(renewed.more()).isTrue();
-    assertThat(renewed.notifications().get(0).notifications())
+    assertThat(renewed.notifications().get(0).notification())
         .isEqualTo(new SessionNotification.HoldEnded(LOCK, gone, EndReason.EVICTED));
-    assertThat(renewed.notifications().get(1).notifications())
+    assertThat(renewed.notifications().get(1).notification())
         .isInstanceOf(SessionNotification.Contended.class);
     assertThat(a.notifications()).as("what is left").hasSize(102 - renewed.notifications().size());
   }
@@ -245,7 +245,7 @@ class NotificationSuite extends StoreSuite {
     List<Renewal.NumberedNotification> told =
         renewed(a.renew(beat, beat + 1, List.of())).notifications();
     assertThat(told).hasSize(2);
-    assertThat(told.get(0).notifications())
+    assertThat(told.get(0).notification())
         .isEqualTo(new SessionNotification.Contended(LOCK, first));
     List<Long> seen = List.of(told.get(0).id());
     renewed(a.renew(beat + 1, beat + 2, seen));

@@ -220,7 +220,7 @@ final class ReplyComparison {
 
   private static List<SessionNotification> notifications(Renewal.Renewed renewed) {
     return new ArrayList<>(
-        renewed.notifications().stream().map(Renewal.NumberedNotification::notifications).toList());
+        renewed.notifications().stream().map(Renewal.NumberedNotification::notification).toList());
   }
 
   private boolean isWantedOfServed(SessionNotification sessionNotification) {

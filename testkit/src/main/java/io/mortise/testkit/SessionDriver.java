@@ -210,7 +210,7 @@ public final class SessionDriver {
       if (!(renewal instanceof Renewal.Renewed renewed)) {
         throw new AssertionError("A renewal was answered " + renewal + ".");
       }
-      renewed.notifications().forEach(item -> sessionNotification.add(item.notifications()));
+      renewed.notifications().forEach(item -> sessionNotification.add(item.notification()));
       more = renewed.more();
     }
     return sessionNotification;

@@ -264,7 +264,7 @@ final class AcquireProtocol {
       return;
     }
     if (claim.failures() < JUDGEMENTS
-        && engine.endings.resendUnanswered(stripe, claim.name, holder)) {
+        && engine.releaseProtocol.resendUnanswered(stripe, claim.name, holder)) {
       // Nobody has it: our own release was lost, or is late.
       claim.failures(claim.failures() + 1);
       ask(stripe, claim, null);

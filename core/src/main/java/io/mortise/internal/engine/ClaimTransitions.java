@@ -138,7 +138,7 @@ final class ClaimTransitions {
     PendingRelease pendingRelease =
         new PendingRelease(claim.name, session, attempt, claim.isInDoubt(), waiver);
     pendingRelease.later = later;
-    return engine.endings.end(stripe, pendingRelease);
+    return engine.releaseProtocol.end(stripe, pendingRelease);
   }
 
   void discard(Stripe stripe, Claim claim) {

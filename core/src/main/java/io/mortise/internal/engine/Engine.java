@@ -35,17 +35,17 @@ import org.slf4j.event.Level;
  * ClaimTransitions} decides what becomes of them, {@link ReleaseProtocol} ends attempts in the
  * store. A {@link LeaseImpl} is what a user holds.
  *
- * <p><b>No thread of its own.</b> Whoever calls, or brings an answer or a push or the time, takes
- * the stripe's lock, changes the passive state, lets go, and then sends and wakes what came of it.
- * Waiting threads park; nothing waits for I/O under a lock.
+ * <p><b>No thread of its own.</b> Callers, replies, notifications and timers take the stripe's
+ * lock, update the state, release the lock, then run the queued effects. Waiting threads park;
+ * nothing waits for I/O under a lock.
  *
  * <p><b>Order.</b> Requests of one name leave in the order in which they were decided (the stripe's
- * outbox). A stripe's lock may be held while the keeper's is taken, never the reverse; no two
- * stripes at a time.
+ * outbox). A stripe's lock may be held while the session renewer's is taken, never the reverse; no
+ * two stripes at a time.
  *
  * <p><b>Nothing acquired is lost track of.</b> Every attempt that was ever sent is known as a claim
  * or as an {@link PendingRelease} until the store has confirmed its end or its session is over; any
- * answer, push or news about another is met with an abandon.
+ * reply or notification about another is met with an abandon.
  */
 public final class Engine {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
@@ -65,7 +65,7 @@ public final class Engine {
   final ClaimTransitions transitions;
   final AcquireProtocol acquireProtocol;
   final LocalHandoff localHandoff;
-  final ReleaseProtocol endings;
+  final ReleaseProtocol releaseProtocol;
   final AdjustProtocol adjustProtocol;
 
   /** Whether a grant of this store has a token. */
@@ -76,7 +76,7 @@ public final class Engine {
   /** Shared by all parts of the store. */
   final SessionLog sessionLog;
 
-  private final SessionRenewer keeper;
+  private final SessionRenewer sessionRenewer;
   final Stripe[] stripes;
 
   /** What is left of a spread name when it is shifted by that is its stripe. */
@@ -108,10 +108,10 @@ public final class Engine {
     this.transitions = new ClaimTransitions(this);
     this.acquireProtocol = new AcquireProtocol(this);
     this.localHandoff = new LocalHandoff(this);
-    this.endings = new ReleaseProtocol(this);
+    this.releaseProtocol = new ReleaseProtocol(this);
     this.adjustProtocol = new AdjustProtocol(this);
     this.leaseRevalidator = new LeaseRevalidator(this);
-    this.keeper = new SessionRenewer(store, env, sessionLog, new SessionEventHandler(this));
+    this.sessionRenewer = new SessionRenewer(store, env, sessionLog, new SessionEventHandler(this));
   }
 
   Stripe stripe(LockName name) {
@@ -201,11 +201,11 @@ public final class Engine {
 
   /** The open session; null if the claim has to wait for it. */
   @Nullable LiveSession sessionFor(Claim claim) {
-    LiveSession session = keeper.open();
+    LiveSession session = sessionRenewer.open();
     if (session == null) {
       unsent.add(claim);
       // It may have opened in between, before the claim was there to be found.
-      session = keeper.open();
+      session = sessionRenewer.open();
       if (session != null) {
         unsent.remove(claim);
       }
@@ -219,16 +219,16 @@ public final class Engine {
    */
   void openForUnsent() {
     if (!unsent.isEmpty()) {
-      keeper.open();
+      sessionRenewer.open();
     }
   }
 
   void waits(LiveSession session) {
-    keeper.waits(session);
+    sessionRenewer.waits(session);
   }
 
   void whenFullTtl(LiveSession session, Runnable call) {
-    keeper.whenFullTtl(session, call);
+    sessionRenewer.whenFullTtl(session, call);
   }
 
   /**
@@ -481,18 +481,18 @@ public final class Engine {
 
   void sessionGone(LiveSession session) {
     String pause = session.pauseText();
-    keeper.lose(
+    sessionRenewer.lose(
         session, "the store no longer knows its session" + (pause.isEmpty() ? "" : "; " + pause));
   }
 
   /** Under the stripe's lock: an attempt of ours that nobody here stands for. */
   void endUnknown(Stripe stripe, LockName name, AttemptId attempt) {
-    LiveSession session = keeper.current();
+    LiveSession session = sessionRenewer.current();
     if (env.rules().endsUnknownAttempts()
         && session != null
         && session.id().equals(attempt.session())
         && !stripe.endings.containsKey(attempt)) {
-      endings.end(stripe, new PendingRelease(name, session, attempt, false, null));
+      releaseProtocol.end(stripe, new PendingRelease(name, session, attempt, false, null));
     }
   }
 
@@ -558,7 +558,7 @@ public final class Engine {
 
   /** Ends the session, which may be last. */
   public CompletionStage<Void> endSession() {
-    return keeper.close();
+    return sessionRenewer.close();
   }
 
   /** How many claims and unconfirmed ends there are: zero in an idle engine. For tests of leaks. */

@@ -43,6 +43,7 @@ final class EngineAdmin implements LockAdmin {
   private static final Map<Feature, Capability> FEATURES =
       new EnumMap<>(
           Map.of(
+              Feature.QUEUE, Capability.QUEUE,
               Feature.SHARED, Capability.SHARED,
               Feature.PERMITS, Capability.PERMITS,
               Feature.AT_MOST, Capability.AT_MOST,
@@ -143,6 +144,8 @@ final class EngineAdmin implements LockAdmin {
       if (e.getCause() instanceof LockException trouble) {
         trouble.addSuppressed(new LockException("asked here"));
         throw trouble;
+      } else if (e.getCause() instanceof IllegalArgumentException wrong) {
+        throw wrong;
       }
       throw new StoreUnavailableException(
           Engine.about(display, Engine.said(e.getCause() == null ? e : e.getCause())), e);

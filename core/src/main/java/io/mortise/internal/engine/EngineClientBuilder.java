@@ -39,7 +39,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
       throw new IllegalArgumentException(
           "A store of class "
               + store.getClass().getName()
-              + " cannot keep locks. Take one of a store module, JdbcStore.over(…) for example.");
+              + " cannot keep locks. Take one of a store module, such as JdbcStore.open(…) or LettuceStore.over(…).");
     }
     this.store = ready;
     return this;

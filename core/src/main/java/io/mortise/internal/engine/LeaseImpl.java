@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease of this process. State, listeners and bond change under the stripe's lock; asking takes
- * no lock.
+ * A lease of this process. State, listeners and validity change under the stripe's lock; asking
+ * takes no lock.
  */
 final class LeaseImpl implements Lease {
   final Claim claim;
@@ -203,7 +203,10 @@ final class LeaseImpl implements Lease {
     } else if (pendingRelease == null) {
       return CompletableFuture.completedFuture(null);
     }
-    return engine().endings.future(pendingRelease).thenAccept(ignored -> checkEnd(pendingRelease));
+    return engine()
+        .releaseProtocol
+        .future(pendingRelease)
+        .thenAccept(ignored -> checkEnd(pendingRelease));
   }
 
   @Override
@@ -213,7 +216,7 @@ final class LeaseImpl implements Lease {
     }
     PendingRelease pendingRelease = engine().release(this, releaseAsync);
     if (pendingRelease != null && !releaseAsync) {
-      engine().endings.await(pendingRelease);
+      engine().releaseProtocol.await(pendingRelease);
       checkEnd(pendingRelease);
     } else if (pendingRelease == null && isLost()) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.

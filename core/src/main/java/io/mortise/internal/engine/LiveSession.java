@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One session of this process, from its opening to its end. Guarded by its {@link SessionRenewer}
- * but for the bond.
+ * but for the validity.
  */
 final class LiveSession implements Validity {
   final StoreSession store;
@@ -30,7 +30,7 @@ final class LiveSession implements Validity {
 
   long memoryAt;
 
-  /** How often the store was found to have another memory, and when it was last. */
+  /** How often the server was found to be another incarnation, and when it was last. */
   private volatile int incarnationChanges;
 
   private volatile long doubtedAt;
@@ -195,7 +195,7 @@ final class LiveSession implements Validity {
 
   /**
    * Nothing that was counted from before the sleep lasts as long as it seemed to. Only ever called
-   * under the keeper's lock, like all that writes the bond.
+   * under the session renewer's lock, like all that writes the validity.
    */
   void addSuspension(long nanos) {
     long before = suspendedNanos;
@@ -274,7 +274,7 @@ final class LiveSession implements Validity {
 
   /** The store may have forgotten all that it answered before now. */
   void doubt(long now) {
-    // Only ever called under the keeper's lock.
+    // Only ever called under the session renewer's lock.
     int before = incarnationChanges;
     doubtedAt = now;
     incarnationChanges = before + 1;

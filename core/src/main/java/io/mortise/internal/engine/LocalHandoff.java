@@ -167,9 +167,8 @@ final class LocalHandoff {
     }
     handoffState.offered = false;
     if (claim.holder == null && !claim.isRefreshing()) {
-      // The session's time ran out while the thread woke, and may be extended yet: nobody else
-      // would
-      // offer the lock again.
+      // The session's time ran out while the thread woke, and may be extended yet. Nobody else
+      // would offer the lock again.
       handOff(stripe, claim);
     }
   }

@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Turns what the session keeper tells into changes of claims. Called with no lock held. */
+/**
+ * Turns the events of the {@link SessionRenewer} into changes of claims. Called with no lock held.
+ */
 final class SessionEventHandler implements SessionRenewer.SessionLifecycleListener {
   private static final Logger log = LoggerFactory.getLogger(SessionEventHandler.class);
 
@@ -21,7 +23,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
 
   private final Engine engine;
 
-  /** Whether a session was ever open. Guarded by nothing: the keeper calls one after the other. */
+  /** Whether a session was ever open. Guarded by nothing: the renewer calls one after the other. */
   private volatile boolean hasOpened;
 
   /** Since when no session could be opened because the store is unfit; 0 if that is not so. */
@@ -98,7 +100,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
   }
 
   @Override
-  public void notifications(LiveSession session, SessionNotification sessionNotification) {
+  public void notification(LiveSession session, SessionNotification sessionNotification) {
     AttemptId attempt = sessionNotification.attempt();
     if (!attempt.session().equals(session.id())) {
       return;
@@ -139,7 +141,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
     long inFlight = engine.store.profile().maxInFlight().toNanos();
     if (granted.timed() || session.mayBeOutdated(engine.env.now(), inFlight)) {
       // What is left of its at-most time can only be told by an answer whose question's time is
-      // known; and only that is surely not by a server that has lost its office.
+      // known; and only that cannot be of a demoted primary.
       engine.acquireProtocol.pollNow(stripe, claim);
     } else {
       engine.transitions.held(
@@ -214,7 +216,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
         }
         for (PendingRelease pendingRelease : List.copyOf(stripe.endings.values())) {
           if (pendingRelease.session == session) {
-            engine.endings.forget(stripe, pendingRelease);
+            engine.releaseProtocol.forget(stripe, pendingRelease);
           }
         }
       } finally {

@@ -72,7 +72,7 @@ final class SessionRenewer {
 
     void openFailed(Throwable cause);
 
-    void notifications(LiveSession session, SessionNotification sessionNotification);
+    void notification(LiveSession session, SessionNotification sessionNotification);
 
     /** A connection was made anew: pushes may have been missed, and a grant been passed by. */
     void onReconnected(LiveSession session);
@@ -240,7 +240,7 @@ final class SessionRenewer {
       guard.unlock();
     }
     if (session != null && session.id().equals(id)) {
-      listener.notifications(session, sessionNotification);
+      listener.notification(session, sessionNotification);
     }
   }
 
@@ -351,8 +351,8 @@ final class SessionRenewer {
     }
     // Before the leases get more time: those that have gone must not have it.
     answer.notifications().stream()
-        .filter(item -> item.notifications() instanceof SessionNotification.HoldEnded)
-        .forEach(item -> listener.notifications(session, item.notifications()));
+        .filter(item -> item.notification() instanceof SessionNotification.HoldEnded)
+        .forEach(item -> listener.notification(session, item.notification()));
     guard.lock();
     try {
       if (session.phase == LiveSessionPhase.ENDED) {
@@ -402,8 +402,8 @@ final class SessionRenewer {
     }
     whole.forEach(Runnable::run);
     answer.notifications().stream()
-        .filter(item -> !(item.notifications() instanceof SessionNotification.HoldEnded))
-        .forEach(item -> listener.notifications(session, item.notifications()));
+        .filter(item -> !(item.notification() instanceof SessionNotification.HoldEnded))
+        .forEach(item -> listener.notification(session, item.notification()));
   }
 
   /** How what a store remembers with compares to what was told before. */
@@ -443,10 +443,10 @@ final class SessionRenewer {
 
   /** What has gone is told first: as long as that goes on, no lease may get more time. */
   private static boolean moreHasGone(Renewal.Renewed answer) {
-    List<Renewal.NumberedNotification> sessionNotification = answer.notifications();
+    List<Renewal.NumberedNotification> notifications = answer.notifications();
     return answer.more()
-        && !sessionNotification.isEmpty()
-        && sessionNotification.get(sessionNotification.size() - 1).notifications()
+        && !notifications.isEmpty()
+        && notifications.get(notifications.size() - 1).notification()
             instanceof SessionNotification.HoldEnded;
   }
 

@@ -51,7 +51,7 @@ final class SessionTtl {
     return Math.max(0, session.heldAt + SETTLED_NANOS - env.now());
   }
 
-  /** Chooses for a renewal that was not tried before. Called under the keeper's lock. */
+  /** Chooses for a renewal that was not tried before. Called under the session renewer's lock. */
   Duration choose(LiveSession session) {
     Duration chosen = shortTtl;
     if (chosen == null

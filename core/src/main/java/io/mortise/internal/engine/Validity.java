@@ -12,8 +12,8 @@ interface Validity {
   Engine engine();
 
   /**
-   * The session's bond, cut short by what the members of a quorum that granted vouch for. It moves
-   * on with their renewals.
+   * The session's validity, cut short by what the members of a quorum that granted vouch for. It
+   * moves on with their renewals.
    */
   record ByQuorum(LiveSession session, Votes votes) implements Validity {
     @Override
@@ -35,7 +35,7 @@ interface Validity {
   }
 
   /**
-   * Another bond, cut short by an at-most time.
+   * Another validity, cut short by an at-most time.
    *
    * @param whole the session's, or that of the votes
    * @param suspendedNanos how long the host was known to have slept when the time began to run

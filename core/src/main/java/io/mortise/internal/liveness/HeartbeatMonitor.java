@@ -42,7 +42,7 @@ public final class HeartbeatMonitor {
     }
   }
 
-  /** A watch that has seen nothing yet. */
+  /** A monitor that has seen no heartbeat. */
   public HeartbeatMonitor(Ticker ticker) {
     this.ticker = ticker;
   }

@@ -23,8 +23,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store whose clock decides on no holder any more: a session ends when somebody saw its beat
- * stand still for a whole TTL on his own monotonic clock ({@link HeartbeatMonitor}).
+ * A store whose clock expires no session. A session ends when an observer has seen its heartbeat
+ * unchanged for a whole TTL on its own monotonic clock ({@link HeartbeatMonitor}).
  *
  * <p>The store below still guesses by its clock which sessions live, and its guess is used where a
  * wrong one costs nothing but time: a waiter that is passed over asks again and stands at the end

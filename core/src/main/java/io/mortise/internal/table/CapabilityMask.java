@@ -39,7 +39,7 @@ record CapabilityMask(StoreProfile profile) {
     return renewal instanceof Renewal.Renewed renewed
         ? new Renewal.Renewed(
             renewed.storeMicros(),
-            renewed.notifications().stream().filter(item -> tells(item.notifications())).toList(),
+            renewed.notifications().stream().filter(item -> tells(item.notification())).toList(),
             renewed.more())
         : renewal;
   }

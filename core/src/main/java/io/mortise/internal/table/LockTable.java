@@ -146,9 +146,7 @@ public final class LockTable {
   /** News to be pushed since the last call, for a store that pushes. */
   public void drainNotifications(
       java.util.function.BiConsumer<SessionId, SessionNotification> push) {
-    sessions
-        .drainNotifications()
-        .forEach(hint -> push.accept(hint.session(), hint.notifications()));
+    sessions.drainNotifications().forEach(hint -> push.accept(hint.session(), hint.notification()));
   }
 
   private Reply acquire(Request.Acquire request, long now) {
@@ -346,10 +344,10 @@ public final class LockTable {
   }
 
   /** See {@link io.mortise.spi.LockStore#evict}. */
-  public Reply.Ended evict(LockName name, AttemptId attempt, Eviction endReason, long now) {
+  public Reply.Ended evict(LockName name, AttemptId attempt, Eviction how, long now) {
     LockRecord lock = find(name, now);
     HoldEntry hold = lock == null ? null : lock.holders.get(attempt);
-    if (lock != null && hold != null && endReason == Eviction.CLOSE) {
+    if (lock != null && hold != null && how == Eviction.CLOSE) {
       Duration left = sessions.left(attempt.session(), now);
       if (!left.isZero()) {
         // The owner is told, once, and gives the lock up; or its session is over by then; or it is

@@ -161,7 +161,7 @@ public final class MemStore implements LockStore {
   public void close() {}
 
   private <T> T step(Function<Long, T> step) {
-    record PendingPush(SessionId session, SessionNotification notifications) {}
+    record PendingPush(SessionId session, SessionNotification notification) {}
     List<PendingPush> pushes = new ArrayList<>();
     T result;
     guard.lock();
@@ -175,8 +175,8 @@ public final class MemStore implements LockStore {
     if (profile.can(Capability.PUSH)) {
       for (PendingPush pendingPush : pushes) {
         Consumer<SessionNotification> listener = listeners.get(pendingPush.session());
-        if (listener != null && capabilityMask.tells(pendingPush.notifications())) {
-          listener.accept(pendingPush.notifications());
+        if (listener != null && capabilityMask.tells(pendingPush.notification())) {
+          listener.accept(pendingPush.notification());
         }
       }
     }

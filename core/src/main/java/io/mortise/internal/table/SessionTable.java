@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The sessions of a lock table, each with its news. Times are store microseconds. */
+/** The sessions of a lock table, each with its notifications. Times are store microseconds. */
 final class SessionTable {
   private final TableRules rules;
   private final Map<SessionId, SessionRecord> sessions = new HashMap<>();
@@ -28,8 +28,8 @@ final class SessionTable {
     this.rules = rules;
   }
 
-  /** News to be pushed, if the store pushes. */
-  record PushedNotification(SessionId session, SessionNotification notifications) {}
+  /** A notification to be pushed, if the store pushes. */
+  record PushedNotification(SessionId session, SessionNotification notification) {}
 
   private static final class SessionRecord {
     final ClientLabel client;
@@ -114,20 +114,20 @@ final class SessionTable {
     return session == null ? null : session.client;
   }
 
-  /** Keeps the news for a live session, and pushes it. */
-  void tell(SessionNotification notifications, long now) {
-    SessionId id = notifications.attempt().session();
+  /** Keeps the notification for a live session, and pushes it. */
+  void tell(SessionNotification notification, long now) {
+    SessionId id = notification.attempt().session();
     SessionRecord session = find(id, now);
     if (session != null) {
-      session.notifications.add(notifications);
-      pushedNotifications.add(new PushedNotification(id, notifications));
+      session.notifications.add(notification);
+      pushedNotifications.add(new PushedNotification(id, notification));
     }
   }
 
-  /** A hold has ended: that it was granted, or wanted, is no news any more. */
+  /** A hold has ended: that it was granted, or is contended, need not be told any more. */
   void forget(AttemptId ended) {
     SessionRecord session = sessions.get(ended.session());
-    if (session != null && rules.forgetsNewsOfEnded()) {
+    if (session != null && rules.forgetsNotificationsOfEnded()) {
       session.notifications.forget(ended);
     }
   }

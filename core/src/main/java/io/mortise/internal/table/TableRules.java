@@ -68,7 +68,7 @@ public class TableRules {
   }
 
   /** News of a hold ends with it, and is not left for an engine that has to answer it. */
-  protected boolean forgetsNewsOfEnded() {
+  protected boolean forgetsNotificationsOfEnded() {
     return true;
   }
 

@@ -94,10 +94,10 @@ public final class SqlSessionTable {
         more
             ? rows.gone(id, TOLD).stream()
             : oldest.stream()
-                .filter(item -> item.notifications() instanceof SessionNotification.HoldEnded);
+                .filter(item -> item.notification() instanceof SessionNotification.HoldEnded);
     Stream<Renewal.NumberedNotification> rest =
         oldest.stream()
-            .filter(item -> !(item.notifications() instanceof SessionNotification.HoldEnded));
+            .filter(item -> !(item.notification() instanceof SessionNotification.HoldEnded));
     return new Renewal.Renewed(now, Stream.concat(gone, rest).limit(TOLD).toList(), more);
   }
 
