@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 
 /** A session of this process, and which of its attempts wait or hold as far as it knows. */
 final class JdbcSession implements StoreSession, NotifiedSession {
-  private static final Logger LOG = LoggerFactory.getLogger(JdbcSession.class);
+  private static final Logger log = LoggerFactory.getLogger(JdbcSession.class);
 
   /** How many names are remembered at most. */
   private static final int REMEMBERED = 1000;
@@ -63,7 +63,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   private final Set<LockName> contended = ConcurrentHashMap.newKeySet();
 
   /** Those that others got from this process when it released them the last time. */
-  private final Set<LockName> handedOver = ConcurrentHashMap.newKeySet();
+  private final Set<LockName> handedOff = ConcurrentHashMap.newKeySet();
 
   private final SessionLivenessCache sessionLivenessCache;
   private volatile boolean watched;
@@ -171,7 +171,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
 
   /** Has the connection of the renewals show that this process has one. */
   void takeConnectionLock(StoreConnection storeConnection) throws SQLException {
-    if (!closed && storeConnection.rows.takeConnectionLock(spec.id().value())) {
+    if (!closed && storeConnection.repository.takeConnectionLock(spec.id().value())) {
       mayBePassedOver = mayBePassedOver || wasConnected;
       wasConnected = true;
     }
@@ -254,7 +254,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     try {
       hints.accept(sessionNotification);
     } catch (RuntimeException e) {
-      LOG.warn("A receiver of hints threw an exception", e);
+      log.warn("A receiver of hints threw an exception", e);
     }
   }
 
@@ -357,7 +357,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
           && !(request instanceof Request.Abandon
               ? wanted.contains(request.attempt())
                   || inherited.contains(request.attempt())
-                  || handedOver.contains(request.name())
+                  || handedOff.contains(request.name())
               : isQueued() || contended.contains(request.name()));
     }
 
@@ -417,16 +417,16 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     }
 
     @Override
-    public void take(ContendedRequest step) {
+    public void take(ContendedRequest contendedRequest) {
       wasGuessed = true;
-      reply = step.reply();
+      reply = contendedRequest.reply();
       if (request instanceof Request.Acquire) {
         return;
       }
-      if (step.pendingNotifications().isEmpty()) {
-        handedOver.remove(request.name());
+      if (contendedRequest.pendingNotifications().isEmpty()) {
+        handedOff.remove(request.name());
       } else {
-        remember(handedOver, request.name());
+        remember(handedOff, request.name());
       }
     }
 

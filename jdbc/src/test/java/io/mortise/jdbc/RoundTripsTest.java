@@ -247,7 +247,7 @@ class RoundTripsTest {
     ((JdbcLockStore) store)
         .submit(
             StoreTask.ValueTask.single(
-                link -> {
+                storeConnection -> {
                   busy.countDown();
                   return awaited(go);
                 }));

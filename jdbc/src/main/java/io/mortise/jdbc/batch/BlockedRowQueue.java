@@ -45,8 +45,8 @@ public final class BlockedRowQueue {
   }
 
   /** Whether it has to wait behind another of the same lock. */
-  boolean blocks(StoreTask work) {
-    Request request = work.request();
+  boolean blocks(StoreTask task) {
+    Request request = task.request();
     if (request != null) {
       for (StoreTask earlier : tasks) {
         Request before = earlier.request();
@@ -58,9 +58,9 @@ public final class BlockedRowQueue {
     return false;
   }
 
-  void add(StoreTask work) {
-    work.wasBlocked = true;
-    tasks.add(work);
+  void add(StoreTask task) {
+    task.wasBlocked = true;
+    tasks.add(task);
     empty = false;
   }
 

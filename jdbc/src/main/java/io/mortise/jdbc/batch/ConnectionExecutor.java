@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * then it is reported as not run. Before the commit is sent, every failure means "not run".
  */
 public final class ConnectionExecutor implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(ConnectionExecutor.class);
+  private static final Logger log = LoggerFactory.getLogger(ConnectionExecutor.class);
 
   /** Batches that a caller does for others before it hands the baton on. */
   private static final int CALLER_ROUNDS = 4;
@@ -50,7 +50,7 @@ public final class ConnectionExecutor implements AutoCloseable {
   private final ConcurrentLinkedQueue<StoreTask> queue = new ConcurrentLinkedQueue<>();
   private final LeaderFollower leaderFollower;
   private final TransactionRunner transactionRunner;
-  private final ReplyDispatcher answers;
+  private final ReplyDispatcher replyDispatcher;
   private final BatchScheduler batchScheduler;
   private volatile boolean closed;
   private volatile boolean ended;
@@ -82,13 +82,13 @@ public final class ConnectionExecutor implements AutoCloseable {
     this.blockedRows = new BlockedRowQueue(ticker);
     this.leaderFollower = new LeaderFollower(name, new ExecutorThreadTask());
     this.transactionRunner = new TransactionRunner(database, ticker, transactionLock);
-    this.answers = new ReplyDispatcher(transactionRunner, pendingNotifications);
+    this.replyDispatcher = new ReplyDispatcher(transactionRunner, pendingNotifications);
     this.batchScheduler =
-        new BatchScheduler(database, ticker, transactionRunner, answers, blockedRows, () -> closed);
+        new BatchScheduler(database, ticker, transactionRunner, replyDispatcher, blockedRows, () -> closed);
   }
 
-  public void submit(StoreTask work) {
-    enqueue(work);
+  public void submit(StoreTask task) {
+    enqueue(task);
     if (!leaderFollower.tryLead()) {
       leaderFollower.expedite();
     } else if (isForCaller()) {
@@ -101,8 +101,8 @@ public final class ConnectionExecutor implements AutoCloseable {
   }
 
   /** As {@link #submit}, for what nobody waits for: it may travel with what comes next. */
-  public void submitLater(StoreTask work) {
-    enqueue(work);
+  public void submitLater(StoreTask task) {
+    enqueue(task);
     if (leaderFollower.tryLead()) {
       if (isForCaller()) {
         drain(true);
@@ -114,9 +114,9 @@ public final class ConnectionExecutor implements AutoCloseable {
     }
   }
 
-  private void enqueue(StoreTask work) {
-    work.since = ticker.nanos();
-    queue.add(work);
+  private void enqueue(StoreTask task) {
+    task.since = ticker.nanos();
+    queue.add(task);
   }
 
   /** To be asked with the baton in hand: until it is closed, the lane's thread is there. */
@@ -226,7 +226,7 @@ public final class ConnectionExecutor implements AutoCloseable {
       if (transactionFailure == null) {
         List<StoreTask> finished = batch;
         batch = new ArrayList<>();
-        answers.done(finished);
+        replyDispatcher.done(finished);
         return true;
       }
       long now = ticker.nanos();
@@ -251,13 +251,13 @@ public final class ConnectionExecutor implements AutoCloseable {
         failed.size() > 1
             && !transactionFailure.mayHaveRun()
             && transactionFailure.errorKind() != ErrorKind.BROKEN;
-    for (StoreTask work : failed) {
+    for (StoreTask task : failed) {
       // One of them may be the cause: each on its own.
-      TransactionFailure own = each ? transactionRunner.attempt(List.of(work)) : transactionFailure;
+      TransactionFailure own = each ? transactionRunner.attempt(List.of(task)) : transactionFailure;
       if (own == null) {
-        answers.done(List.of(work));
+        replyDispatcher.done(List.of(task));
       } else {
-        answers.failed(work, own);
+        replyDispatcher.failed(task, own);
       }
     }
   }
@@ -318,7 +318,7 @@ public final class ConnectionExecutor implements AutoCloseable {
     void await() {
       try {
         if (!latch.await(database.profile().maxInFlight().toSeconds() + 1, TimeUnit.SECONDS)) {
-          LOG.warn("Store '{}' did not finish its last request in time", display());
+          log.warn("Store '{}' did not finish its last request in time", display());
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();

@@ -70,7 +70,7 @@ public abstract class StoreTask {
   }
 
   /** It was tried so, in vain or not. */
-  public void take(ContendedRequest step) {
+  public void take(ContendedRequest contendedRequest) {
     throw new UnsupportedOperationException();
   }
 

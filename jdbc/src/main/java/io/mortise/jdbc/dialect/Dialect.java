@@ -92,12 +92,12 @@ public interface Dialect {
    *
    * @param isLocal whether a session is of this process, which hears its news without the server
    */
-  StoreConnection link(
+  StoreConnection storeConnection(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException;
 
-  /** How the server wakes this process, see {@link ServerDatabase#push}; null if it cannot. */
-  default @Nullable NotificationListener push(
+  /** How the server wakes this process, see {@link ServerDatabase#listener}; null if it cannot. */
+  default @Nullable NotificationListener listener(
       String display,
       Ticker ticker,
       ServerDatabase.ConnectionSource connectionSource,

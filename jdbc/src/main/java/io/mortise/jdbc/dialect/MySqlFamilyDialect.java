@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 public abstract sealed class MySqlFamilyDialect implements Dialect
     permits MySqlDialect, MariaDbDialect {
-  private static final Logger LOG = LoggerFactory.getLogger(MySqlFamilyDialect.class);
+  private static final Logger log = LoggerFactory.getLogger(MySqlFamilyDialect.class);
 
   /** Has the statements of both. */
   static final String FOLDER = "mysql";
@@ -136,7 +136,7 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   public void check(Connection connection, String store) throws SQLException {
     String flush = variables(connection).getOrDefault("innodb_flush_log_at_trx_commit", "1");
     if (!flush.equals("1")) {
-      LOG.warn(
+      log.warn(
           "{} runs with innodb_flush_log_at_trx_commit={}: a crash may forget who has just got a lock",
           store,
           flush);
@@ -228,10 +228,10 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   }
 
   @Override
-  public StoreConnection link(
+  public StoreConnection storeConnection(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
-    MySqlLockRepository rows =
+    MySqlLockRepository repository =
         new MySqlLockRepository(
             connection,
             text,
@@ -242,7 +242,7 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
             returnsRows() && takes(connection, MySqlLockRepository.COMPOUND.one("SELECT 1"))
                 ? MySqlLockRepository.COMPOUND
                 : MySqlLockRepository.TEXT);
-    return new StoreConnection(connection, rows, new MySqlTransactions(connection, rows, text));
+    return new StoreConnection(connection, repository, new MySqlTransactions(connection, repository, text));
   }
 
   /**
@@ -261,7 +261,7 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
       if (connection.isClosed()) {
         throw e;
       }
-      LOG.debug("Not run as one: {}", several, e);
+      log.debug("Not run as one: {}", several, e);
       return false;
     }
   }

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * ours only.
  */
 public final class ServerDatabase implements Database {
-  private static final Logger LOG = LoggerFactory.getLogger(ServerDatabase.class);
+  private static final Logger log = LoggerFactory.getLogger(ServerDatabase.class);
 
   private static final String VERSION = "1";
   private static final List<String> TABLES =
@@ -328,14 +328,14 @@ public final class ServerDatabase implements Database {
 
   private void warn(String text) {
     if (!text.equals(warning.getAndSet(text))) {
-      LOG.warn("{} {}", store, text);
+      log.warn("{} {}", store, text);
     }
   }
 
   @Override
   public StoreConnection connect() throws SQLException {
     CheckedConnection checked = spare.getAndSet(null);
-    return link(checked != null ? checked : take());
+    return storeConnection(checked != null ? checked : take());
   }
 
   /** A pool gets it as it was. */
@@ -344,7 +344,7 @@ public final class ServerDatabase implements Database {
       unused.connection().close();
       return;
     }
-    try (StoreConnection storeConnection = link(unused)) {
+    try (StoreConnection storeConnection = storeConnection(unused)) {
       storeConnection.detach();
     }
   }
@@ -354,10 +354,10 @@ public final class ServerDatabase implements Database {
     return borrows;
   }
 
-  private StoreConnection link(CheckedConnection checkedConnection) throws SQLException {
+  private StoreConnection storeConnection(CheckedConnection checkedConnection) throws SQLException {
     try {
       StoreConnection storeConnection =
-          dialect.link(checkedConnection.connection(), text, namespace, id -> isLocal.test(id));
+          dialect.storeConnection(checkedConnection.connection(), text, namespace, id -> isLocal.test(id));
       if (checkedConnection.before() != null) {
         storeConnection.borrowed(checkedConnection.before());
       }
@@ -439,12 +439,12 @@ public final class ServerDatabase implements Database {
    * @param sessions those of this process
    * @param look makes somebody read the news at once
    */
-  public @Nullable NotificationListener push(
+  public @Nullable NotificationListener listener(
       Ticker ticker,
       Map<SessionId, ? extends NotifiedSession> sessions,
       NotificationListener.NotificationSender notificationSender,
       Runnable look) {
-    return dialect.push(
+    return dialect.listener(
         profile.display(),
         ticker,
         source,

@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
  * gives the lock up with the process, however that ends, so that others can tell.
  */
 public final class FileNotifier implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(FileNotifier.class);
+  private static final Logger log = LoggerFactory.getLogger(FileNotifier.class);
 
   private static final Path RING = Path.of("ring");
   private static final Path ALIVE = Path.of("alive");
@@ -85,18 +85,18 @@ public final class FileNotifier implements AutoCloseable {
   }
 
   /** Not elsewhere: there the watch service polls itself, every few seconds. */
-  public static boolean areThere() {
+  public static boolean isAvailable() {
     return System.getProperty("os.name", "").startsWith("Linux");
   }
 
   private static @Nullable WatchService watchService() {
-    if (!areThere()) {
+    if (!isAvailable()) {
       return null;
     }
     try {
       return FileSystems.getDefault().newWatchService();
     } catch (IOException e) {
-      LOG.info("No inotify instance is left; polling the lock file instead: {}", e.toString());
+      log.info("No inotify instance is left; polling the lock file instead: {}", e.toString());
       return null;
     }
   }
@@ -109,7 +109,7 @@ public final class FileNotifier implements AutoCloseable {
     } catch (NoSuchFileException | FileAlreadyExistsException e) {
       // It does not listen, or has yet to answer an earlier ring and will read all news then.
     } catch (IOException e) {
-      LOG.debug("Cannot ring {}", session, e);
+      log.debug("Cannot ring {}", session, e);
     }
   }
 
@@ -125,7 +125,7 @@ public final class FileNotifier implements AutoCloseable {
       silence(session);
     } catch (IOException e) {
       if (isWarned.compareAndSet(false, true)) {
-        LOG.warn("No bell for session {}; its waiters are woken by polling", session, e);
+        log.warn("No bell for session {}; its waiters are woken by polling", session, e);
       }
       forget(session);
     }
@@ -158,7 +158,7 @@ public final class FileNotifier implements AutoCloseable {
    * Whether the process of a session has ended. False also if nobody knows: it never listened, or
    * belongs to this JVM.
    */
-  public boolean isGone(SessionId session) {
+  public boolean hasProcessEnded(SessionId session) {
     if (System.getProperty(HERE + session.value()) != null) {
       return false;
     }
@@ -170,7 +170,7 @@ public final class FileNotifier implements AutoCloseable {
               .isRegularFile();
       return isFile && isUnlocked(own);
     } catch (IOException | OverlappingFileLockException e) {
-      LOG.trace("Nobody knows whether the process of {} runs", session, e);
+      log.trace("Nobody knows whether the process of {} runs", session, e);
       return false;
     }
   }
@@ -202,16 +202,16 @@ public final class FileNotifier implements AutoCloseable {
       }
       bells.deleteDirectory(Path.of(session.value()));
     } catch (NoSuchFileException e) {
-      LOG.trace("There is no bell of {}", session, e);
+      log.trace("There is no bell of {}", session, e);
     } catch (IOException e) {
-      LOG.debug("Cannot remove the bell of {}", session, e);
+      log.debug("Cannot remove the bell of {}", session, e);
     }
     WatchedFolder ours = listening.remove(session);
     if (ours != null) {
       try {
         ours.close();
       } catch (IOException e) {
-        LOG.debug("Cannot close the bell of {}", session, e);
+        log.debug("Cannot close the bell of {}", session, e);
       }
       System.clearProperty(HERE + session.value());
     }
@@ -228,9 +228,9 @@ public final class FileNotifier implements AutoCloseable {
         }
       }
     } catch (NoSuchFileException e) {
-      LOG.trace("Nobody has listened yet", e);
+      log.trace("Nobody has listened yet", e);
     } catch (IOException | RuntimeException e) {
-      LOG.debug("Cannot list the bells", e);
+      log.debug("Cannot list the bells", e);
     }
     return found;
   }
@@ -262,7 +262,7 @@ public final class FileNotifier implements AutoCloseable {
       try {
         remove(rung.folder(), RING);
       } catch (IOException | ClosedDirectoryStreamException e) {
-        LOG.debug("Cannot silence the bell of {}", session, e);
+        log.debug("Cannot silence the bell of {}", session, e);
       }
     }
   }
@@ -275,7 +275,7 @@ public final class FileNotifier implements AutoCloseable {
       }
       folder.close();
     } catch (IOException e) {
-      LOG.debug("Cannot close the watch of the bells", e);
+      log.debug("Cannot close the watch of the bells", e);
     }
   }
 }

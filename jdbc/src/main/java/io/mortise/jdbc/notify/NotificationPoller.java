@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * those behind, and for who has waited long already.
  */
 public final class NotificationPoller implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(NotificationPoller.class);
+  private static final Logger log = LoggerFactory.getLogger(NotificationPoller.class);
 
   /** How often to look all the same while somebody waits: a missed bell is rare. */
   private static final Duration BACKSTOP = Duration.ofMillis(50);
@@ -110,7 +110,7 @@ public final class NotificationPoller implements AutoCloseable {
         try {
           storeConnection.close();
         } catch (SQLException e) {
-          LOG.debug("Closing the connection for news failed", e);
+          log.debug("Closing the connection for news failed", e);
         }
         storeConnection = null;
       }
@@ -119,7 +119,7 @@ public final class NotificationPoller implements AutoCloseable {
 
   public static List<Renewal.NumberedNotification> read(
       StoreConnection storeConnection, SessionId session, long after) throws SQLException {
-    return storeConnection.rows.notifications(session.value(), after, AT_ONCE);
+    return storeConnection.repository.notifications(session.value(), after, AT_ONCE);
   }
 
   /** Watches for a session. */
@@ -193,7 +193,7 @@ public final class NotificationPoller implements AutoCloseable {
         look = sleep(waits, holds, ahead);
       }
     } catch (InterruptedException e) {
-      LOG.trace("Closed", e);
+      log.trace("Closed", e);
     } finally {
       reader.close();
     }
@@ -240,7 +240,7 @@ public final class NotificationPoller implements AutoCloseable {
       }
     } catch (Exception e) {
       // The renewal brings the same news, and tells of an outage.
-      LOG.debug("Cannot read the news of session {}", session.id(), e);
+      log.debug("Cannot read the news of session {}", session.id(), e);
       LockSupport.parkNanos(poll.get().toNanos());
     }
   }

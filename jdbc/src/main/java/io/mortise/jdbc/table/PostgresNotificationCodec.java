@@ -20,7 +20,7 @@ public final class PostgresNotificationCodec {
   /** Of a grant, which has the most. */
   private static final int FIELDS = 7;
 
-  private static final Logger LOG = LoggerFactory.getLogger(PostgresNotificationCodec.class);
+  private static final Logger log = LoggerFactory.getLogger(PostgresNotificationCodec.class);
 
   private PostgresNotificationCodec() {}
 
@@ -89,7 +89,7 @@ public final class PostgresNotificationCodec {
             LockName.of(fields[2]), AttemptId.parse(fields[1]));
       }
     } catch (IllegalArgumentException e) {
-      LOG.debug("Not news of ours", e);
+      log.debug("Not news of ours", e);
     }
     return null;
   }

@@ -114,7 +114,7 @@ class FileNotifierTest {
       }
 
       other.signal(SESSION);
-      assertThat(other.isGone(SESSION)).isFalse();
+      assertThat(other.hasProcessEnded(SESSION)).isFalse();
       listener.await(Duration.ofMillis(10));
       listener.forget(SESSION);
 
@@ -220,13 +220,13 @@ class FileNotifierTest {
         LockProcess child = LockProcess.start("hold", url, TTL)) {
       child.line();
       SessionId session = fileNotifier.listening().get(0);
-      assertThat(fileNotifier.isGone(session)).isFalse();
+      assertThat(fileNotifier.hasProcessEnded(session)).isFalse();
 
       child.kill();
 
-      assertThat(fileNotifier.isGone(session)).isTrue();
+      assertThat(fileNotifier.hasProcessEnded(session)).isTrue();
       fileNotifier.forget(session);
-      assertThat(fileNotifier.isGone(session)).as("when nobody knows").isFalse();
+      assertThat(fileNotifier.hasProcessEnded(session)).as("when nobody knows").isFalse();
     }
   }
 
@@ -235,7 +235,7 @@ class FileNotifierTest {
     try (FileNotifier listener = new FileNotifier(database());
         FileNotifier other = new FileNotifier(database())) {
       listener.listen(SESSION);
-      assertThat(other.isGone(SESSION)).isFalse();
+      assertThat(other.hasProcessEnded(SESSION)).isFalse();
       assertThat(isLocked(own(SESSION).resolve("alive"))).isTrue();
     }
   }
@@ -264,16 +264,16 @@ class FileNotifierTest {
             }
           }
         };
-    Class<?> fileNotifier = apart.loadClass(FileNotifier.class.getName());
-    assertThat(fileNotifier).isNotSameAs(FileNotifier.class);
-    var make = fileNotifier.getDeclaredConstructor(Path.class);
+    Class<?> otherCopy = apart.loadClass(FileNotifier.class.getName());
+    assertThat(otherCopy).isNotSameAs(FileNotifier.class);
+    var make = otherCopy.getDeclaredConstructor(Path.class);
     make.setAccessible(true);
-    var isGone = fileNotifier.getDeclaredMethod("isGone", SessionId.class);
-    isGone.setAccessible(true);
+    var hasProcessEnded = otherCopy.getDeclaredMethod("hasProcessEnded", SessionId.class);
+    hasProcessEnded.setAccessible(true);
     try (FileNotifier listener = new FileNotifier(database());
         AutoCloseable other = (AutoCloseable) make.newInstance(database())) {
       listener.listen(SESSION);
-      assertThat(isGone.invoke(other, SESSION)).isEqualTo(false);
+      assertThat(hasProcessEnded.invoke(other, SESSION)).isEqualTo(false);
       assertThat(isLocked(own(SESSION).resolve("alive"))).isTrue();
     }
   }
