@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
-/** The beats of sessions, on the lane of renewals. Each step is a transaction of its own. */
+/** The heartbeats of sessions, on the connection for renewals. Each step is a transaction of its own. */
 final class JdbcHeartbeatStore implements HeartbeatStore {
   private final JdbcLockStore store;
 

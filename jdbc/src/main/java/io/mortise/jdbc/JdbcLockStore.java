@@ -50,8 +50,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store kept in a database: a lane for requests, a lane of its own for renewals and judgements,
- * each with its connection, and a watch that looks for news.
+ * A store kept in a database: two executors, one for requests and one for renewals and judgements,
+ * each with its connection, and a poller for notifications.
  */
 final class JdbcLockStore implements LockStore {
   /** Sessions and locks that one sweep removes, whatever it might. */
@@ -97,13 +97,13 @@ final class JdbcLockStore implements LockStore {
     this.requests = new ConnectionExecutor(name, database, ticker, transactionLock, this::tell);
     this.renewals = new ConnectionExecutor(name + "-renewals", database, ticker, other, this::tell);
     NotificationPoller.NotificationReader reader =
-        oneWriter ? new NotificationPoller.DedicatedReader(database) : this::readNews;
+        oneWriter ? new NotificationPoller.DedicatedReader(database) : this::readNotifications;
     this.poller =
         new NotificationPoller(
             name + "-news", ticker, fileNotifier, reader, () -> pushes() ? BACKSTOP : poll);
   }
 
-  /** A store in a file that one process writes at a time, with bells beside it. */
+  /** A store in a file that one process writes at a time, with file notifications. */
   static JdbcLockStore over(SqliteFile file, Ticker ticker) {
     FileNotifier fileNotifier = new FileNotifier(file.realPath());
     file.endedProcesses(fileNotifier::hasProcessEnded);
@@ -111,8 +111,8 @@ final class JdbcLockStore implements LockStore {
   }
 
   /**
-   * A store in a database that serves many connections, where a look tells the news, and the server
-   * if it can.
+   * A store in a database that serves many connections, where a poll finds notifications, and the server pushes
+   * them if it can.
    */
   static JdbcLockStore over(ServerDatabase server, Ticker ticker) {
     JdbcLockStore store = new JdbcLockStore(server, ticker, null, false, server.poll());
@@ -385,7 +385,7 @@ final class JdbcLockStore implements LockStore {
     return found;
   }
 
-  private List<Renewal.NumberedNotification> readNews(SessionId id, long after)
+  private List<Renewal.NumberedNotification> readNotifications(SessionId id, long after)
       throws InterruptedException, ExecutionException {
     JdbcSession session = sessions.get(id);
     CompletableFuture<List<Renewal.NumberedNotification>> notifications =
@@ -419,15 +419,15 @@ final class JdbcLockStore implements LockStore {
   }
 
   private void tell(List<SessionNotification> pendingNotifications) {
-    SessionId rung = null;
+    SessionId signalled = null;
     for (SessionNotification sessionNotification : pendingNotifications) {
       SessionId id = sessionNotification.attempt().session();
       JdbcSession local = sessions.get(id);
       if (local != null) {
         local.hint(sessionNotification);
-      } else if (fileNotifier != null && !id.equals(rung)) {
+      } else if (fileNotifier != null && !id.equals(signalled)) {
         fileNotifier.signal(id);
-        rung = id;
+        signalled = id;
       }
     }
   }

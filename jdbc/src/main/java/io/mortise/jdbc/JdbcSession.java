@@ -50,13 +50,13 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   /** Where an attempt waits, and how many were ahead of it. */
   private record QueuePosition(LockName name, int ahead) {}
 
-  /** Where nothing can ring, holders poll too, but only while they hold. */
+  /** Without file notifications, holders poll too, but only while they hold. */
   private final @Nullable Set<AttemptId> holding;
 
   /** Those of these that are known to be in the way of others. */
   private final Set<AttemptId> wanted = ConcurrentHashMap.newKeySet();
 
-  /** Those of these that came by the queue: news of them was left, which their end takes away. */
+  /** Those of these that came by the queue: notifications of them were left, which their end removes. */
   private final Set<AttemptId> inherited = ConcurrentHashMap.newKeySet();
 
   /** Those that this process lately had to wait for. */
@@ -69,7 +69,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   private volatile boolean watched;
   private volatile boolean closed;
 
-  /** Belongs to whoever has the baton of the renewals. */
+  /** Used by the leader of the renewals only. */
   private boolean wasConnected;
 
   private volatile boolean mayBePassedOver;

@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests of different locks that travel together. Where a try fails, each of them can be served
- * alone; if some of it may have been committed, they remember that nobody knows. Belongs to whoever
- * has the lane's baton.
+ * alone; if some of it may have been committed, they remember that nobody knows. Used by the leader of its {@link ConnectionExecutor} only.
  */
 final class BatchExecutor {
   /** Steps on contended locks in one text. */
@@ -31,7 +30,7 @@ final class BatchExecutor {
     this.replyDispatcher = replyDispatcher;
   }
 
-  /** Does something once on the lane's connection. */
+  /** Does something once on the executor's connection. */
   @FunctionalInterface
   interface TransactionAttempt {
     /** Returns null if it was done. */

@@ -14,11 +14,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a server is asked for what has gathered on a lane. The requests that one statement may answer
+ * How a server is asked for what has gathered at a {@link ConnectionExecutor}. The requests that one statement may answer
  * travel together (see {@code LockRepository.together}); every other one, and whom that statement
  * left out, gets a transaction of its own. One whose row somebody else has locked is set aside and
  * tried again later, and those of the same lock behind it, so that a slow row holds up nobody else.
- * Belongs to whoever has the lane's baton.
+ * Used by the leader of that executor only.
  */
 final class BatchScheduler {
   private final Database database;
@@ -70,7 +70,7 @@ final class BatchScheduler {
     blockedRows.roundEnds(restedBefore);
   }
 
-  /** Who cannot connect does not try for each: that may take as long as an answer may. */
+  /** Without a connection it does not try for each task: a try may take as long as an answer may. */
   private @Nullable TransactionFailure unlessOut(Supplier<@Nullable TransactionFailure> attempt) {
     TransactionFailure known = outage;
     if (known != null) {
@@ -87,7 +87,7 @@ final class BatchScheduler {
   }
 
   /**
-   * Serves one of each lock, the first, and whoever takes what that one gives back.
+   * Serves one task of each lock, the first, and the acquire behind it if that one is a release.
    *
    * @param behind gets the others, which may depend on it
    */
@@ -115,7 +115,7 @@ final class BatchScheduler {
     first.removeIf(this::isStillLocked);
     batchExecutor.together(first);
     List<StoreTask> left = new ArrayList<>();
-    // Whoever gives back goes first, as others wait for that: a trip may take long, and each of
+    // Releases go first, as others wait for them: a round trip may take long, and each of
     // these may take several.
     for (BatchEntry batchEntry : first) {
       if (!batchEntry.answered && batchEntry.precedingRelease != null) {

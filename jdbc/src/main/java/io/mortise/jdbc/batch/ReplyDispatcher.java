@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells those who asked a lane what became of it. Belongs to whoever has the lane's baton. */
+/** Completes the tasks of a {@link ConnectionExecutor}. Used by its leader only. */
 final class ReplyDispatcher {
   private static final Logger log = LoggerFactory.getLogger(ReplyDispatcher.class);
 
@@ -14,7 +14,7 @@ final class ReplyDispatcher {
   private final Consumer<List<SessionNotification>> pendingNotifications;
 
   /**
-   * @param pendingNotifications receives the news of each transaction after its commit, before the
+   * @param pendingNotifications receives the notifications of each transaction after its commit, before the
    *     answers
    */
   ReplyDispatcher(

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of a lane, and one try at a transaction on it. It is made when it is needed, and
- * dropped when it broke or has rested for long. Belongs to whoever has the lane's baton.
+ * The connection of a {@link ConnectionExecutor}, and one try at a transaction on it. It is made when
+ * it is needed, and dropped when it broke or has rested for long. Used by the leader only.
  */
 final class TransactionRunner {
   private static final Logger log = LoggerFactory.getLogger(TransactionRunner.class);
@@ -59,7 +59,7 @@ final class TransactionRunner {
     return storeConnection != null && !isStale();
   }
 
-  /** The news of the transaction that has just committed. */
+  /** The notifications of the transaction that has just committed. */
   List<SessionNotification> takeNotifications() {
     return storeConnection == null ? List.of() : storeConnection.takeNotifications();
   }

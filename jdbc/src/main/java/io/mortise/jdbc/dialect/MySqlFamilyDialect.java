@@ -45,7 +45,7 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   private static final Duration IDLE = Duration.ofSeconds(60);
 
   /**
-   * The shortest wait for a locked row that these servers know; a lane stands still for so long.
+   * The shortest wait for a locked row that these servers know; an executor stands still for so long.
    */
   private static final Duration ROW_WAIT = Duration.ofSeconds(1);
 

@@ -77,7 +77,7 @@ final class PostgresListener implements NotificationListener {
 
   /**
    * @param source gives connections that notifications can be heard on
-   * @param look makes somebody read the news at once
+   * @param look has the notifications read at once
    * @param check a connection that was silent for so long is asked whether it still lives
    */
   PostgresListener(
@@ -294,7 +294,7 @@ final class PostgresListener implements NotificationListener {
     }
   }
 
-  /** Waits for what is under way (bounded), so that its connection is closed after this. */
+  /** Waits for what is in flight (bounded), so that its connection is closed after this. */
   @Override
   public void close() {
     closed = true;

@@ -109,7 +109,7 @@ public final class PostgresLockRepository extends PrefetchingLockRepository {
 
   @Override
   public void contended(List<ContendedRequest> contendedRequests) throws SQLException {
-    // The row that is locked, what was done, the hint.
+    // The row that is locked, what was done, the notification.
     contended(contendedRequests, 3, 1);
   }
 

@@ -63,7 +63,7 @@ public final class ServerDatabase implements Database {
   private volatile Predicate<SessionId> isLocal = session -> false;
 
   /**
-   * The connection of the checks, which the first lane takes over: a database in memory lives as
+   * The connection of the checks, which the first executor takes over: a database in memory lives as
    * long as one is open.
    */
   private final AtomicReference<@Nullable CheckedConnection> spare = new AtomicReference<>();
@@ -413,7 +413,7 @@ public final class ServerDatabase implements Database {
     return dialect.idleLimit();
   }
 
-  /** How often to look for news of an attempt whose turn is next. */
+  /** How often to look for notifications of an attempt whose turn is next. */
   public Duration poll() {
     return dialect.poll();
   }
@@ -437,7 +437,7 @@ public final class ServerDatabase implements Database {
    * How the server wakes this process; null if it cannot.
    *
    * @param sessions those of this process
-   * @param look makes somebody read the news at once
+   * @param look has the notifications read at once
    */
   public @Nullable NotificationListener listener(
       Ticker ticker,
@@ -454,7 +454,7 @@ public final class ServerDatabase implements Database {
         profile.maxInFlight());
   }
 
-  /** Which sessions need no hint by the server; none until this is called. */
+  /** Which sessions need no notification by the server; none until this is called. */
   public void localSessions(Predicate<SessionId> local) {
     isLocal = local;
   }

@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * News as the text of a notification, so that who hears it need not read it. Fields stand one per
+ * A notification as the text of a NOTIFY, so that its receiver need not read the table. Fields stand one per
  * line; names have no line ends. At most some 600 bytes, of 8000 that PostgreSQL allows.
  */
 public final class PostgresNotificationCodec {
@@ -57,7 +57,7 @@ public final class PostgresNotificationCodec {
   }
 
   /**
-   * Null if it is not news: anybody may notify. Plain code: who waits for a lock waits for this,
+   * Null if it is not one of ours: anybody may notify. Plain code: a waiter for a lock waits for this,
    * and it runs seldom, hence uncompiled.
    */
   public static @Nullable SessionNotification decode(String payload) {
@@ -89,7 +89,7 @@ public final class PostgresNotificationCodec {
             LockName.of(fields[2]), AttemptId.parse(fields[1]));
       }
     } catch (IllegalArgumentException e) {
-      log.debug("Not news of ours", e);
+      log.debug("Not a notification of ours", e);
     }
     return null;
   }

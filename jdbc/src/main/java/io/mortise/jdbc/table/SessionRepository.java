@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The tables of sessions, their news and the facts about the store as objects: one method per
+ * The tables of sessions, their notifications and the facts about the store as objects: one method per
  * statement, nothing decided. Used by one thread at a time, inside a transaction.
  */
 public abstract class SessionRepository extends StatementCache {
@@ -234,7 +234,7 @@ public abstract class SessionRepository extends StatementCache {
     return strings(of("session_ids").set("after_id", id).set("row_limit", limit));
   }
 
-  /** Leaves news, unless the session has ended. */
+  /** Leaves a notification, unless the session has ended. */
   public boolean tell(SessionNotification notifications, long now) throws SQLException {
     NamedStatement namedStatement = of("news_insert", notifications.name().value());
     bind(namedStatement, notifications, now);
@@ -276,7 +276,7 @@ public abstract class SessionRepository extends StatementCache {
         of("news_select").set("session", sessionId).set("after", after).set("row_limit", limit));
   }
 
-  /** News of what has gone, oldest first. */
+  /** Notifications of ended holds, oldest first. */
   List<Renewal.NumberedNotification> gone(String sessionId, int limit) throws SQLException {
     return items(of("news_gone").set("session", sessionId).set("row_limit", limit));
   }
@@ -324,11 +324,11 @@ public abstract class SessionRepository extends StatementCache {
   public record RenewalResult(long now, List<Renewal.NumberedNotification> notifications) {}
 
   /**
-   * Renews a session that lives, forgets news that it knows, and reads the oldest that there is, in
+   * Renews a session that lives, forgets notifications that it knows, and reads the oldest, in
    * a transaction of its own and one round trip.
    *
    * @param ttl in microseconds, from now on
-   * @param limit how much news
+   * @param limit how many notifications
    * @return null if the session was not renewed
    */
   public @Nullable RenewalResult keep(
@@ -344,7 +344,7 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   /**
-   * By one statement: a renewal takes as many trips whatever has happened.
+   * By one statement: a renewal takes as many round trips whatever has happened.
    *
    * @param beat of the renewal that says what is known, and was not refused
    * @param notifications not empty
@@ -367,7 +367,7 @@ public abstract class SessionRepository extends StatementCache {
     of("news_delete_all").set("session", sessionId).update();
   }
 
-  /** A hold has ended: that it was granted, or wanted, is no news any more. */
+  /** A hold has ended: its notifications, of the grant and of contention, are obsolete. */
   void forgetHold(String attempt) throws SQLException {
     write("news_drop", namedStatement -> namedStatement.set("attempt", attempt));
   }

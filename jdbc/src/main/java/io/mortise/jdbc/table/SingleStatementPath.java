@@ -25,7 +25,7 @@ public final class SingleStatementPath {
   private final Consumer<SessionNotification> pendingNotifications;
 
   /**
-   * @param pendingNotifications receives the news that a step left; valid once the transaction has
+   * @param pendingNotifications receives the notifications that a step left; valid once the transaction has
    *     committed
    */
   SingleStatementPath(LockRepository repository, Consumer<SessionNotification> pendingNotifications) {

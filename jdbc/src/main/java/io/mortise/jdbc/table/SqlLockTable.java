@@ -173,7 +173,7 @@ public final class SqlLockTable {
     tell(new SessionNotification.Contended(name, AttemptId.parse(hold.attempt)), now);
   }
 
-  /** When the lock may be free without a hint; one ms later for each place. */
+  /** When the lock may be free without a notification; one ms later for each place. */
   static Duration retryAfter(long mayBeFree, long ahead, long now) {
     return micros(Math.max(0, mayBeFree - now) + 1000 * (1 + Math.min(ahead, 10_000)));
   }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class SqlSessionTable {
   private static final String EXPIRY = "expiry";
 
-  /** How much news a renewal brings at most. */
+  /** How many notifications a renewal brings at most. */
   private static final int TOLD = SqlLockTable.STEPS;
 
   private final SessionRepository repository;
@@ -89,7 +89,7 @@ public final class SqlSessionTable {
   private Renewal renewed(String id, long now, List<Renewal.NumberedNotification> oldest)
       throws SQLException {
     boolean more = oldest.size() > TOLD;
-    // What has gone comes first, even if much else happened before it.
+    // Ended holds come first, even if much else happened before them.
     Stream<Renewal.NumberedNotification> gone =
         more
             ? repository.gone(id, TOLD).stream()
@@ -193,7 +193,7 @@ public final class SqlSessionTable {
     repository.releaseConnectionLock(id.value());
   }
 
-  /** Removes expired sessions and forgotten news, at most so many. */
+  /** Removes expired sessions and their notifications, at most so many. */
   public int sweep(int budget, long now) throws SQLException {
     List<String> expired = repository.expiredSessions(now, budget);
     for (String sessionId : expired) {

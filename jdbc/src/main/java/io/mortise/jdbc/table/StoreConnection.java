@@ -43,7 +43,7 @@ public final class StoreConnection implements AutoCloseable {
     /**
      * Ends it.
      *
-     * @param pendingNotifications the news that it left, of which a server may tell other processes
+     * @param pendingNotifications the notifications that it left, which a server may push to other processes
      */
     void commit(List<SessionNotification> pendingNotifications) throws SQLException;
 
@@ -86,7 +86,7 @@ public final class StoreConnection implements AutoCloseable {
     return database.examine(connection);
   }
 
-  /** The news that the transaction which has just committed left for sessions. */
+  /** The notifications that the transaction which has just committed left for sessions. */
   public List<SessionNotification> takeNotifications() {
     if (pendingNotifications.isEmpty()) {
       return List.of();
