@@ -70,7 +70,7 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
     return IDLE.dividedBy(2);
   }
 
-  /** Nothing there can push, and a look is one short statement; who waits long looks less often. */
+  /** Nothing there can push, and a look is one short statement; a session that waits long looks less often. */
   @Override
   public Duration poll() {
     return Duration.ofNanos(400_000);

@@ -61,7 +61,7 @@ class FileNotifierTest {
     return directory.resolve("locks.db");
   }
 
-  private Path bells() {
+  private Path folders() {
     return directory.resolve("locks.db.bells");
   }
 
@@ -70,7 +70,7 @@ class FileNotifierTest {
   }
 
   private Path own(SessionId session) {
-    return bells().resolve(session.value());
+    return folders().resolve(session.value());
   }
 
   private static List<Path> filesIn(Path folder) throws IOException {
@@ -79,7 +79,7 @@ class FileNotifierTest {
     }
   }
 
-  private static boolean rings(FileNotifier fileNotifier) throws InterruptedException {
+  private static boolean isWoken(FileNotifier fileNotifier) throws InterruptedException {
     return fileNotifier.await(Duration.ofSeconds(20));
   }
 
@@ -91,7 +91,7 @@ class FileNotifierTest {
       for (int i = 0; i < 5; i++) {
         other.signal(SESSION);
         other.signal(SESSION);
-        assertThat(rings(listener)).isTrue();
+        assertThat(isWoken(listener)).isTrue();
       }
       listener.forget(SESSION);
       assertThat(own(SESSION)).doesNotExist();
@@ -129,7 +129,7 @@ class FileNotifierTest {
     try (FileNotifier listener = new FileNotifier(database());
         FileNotifier other = new FileNotifier(database())) {
       listener.listen(SESSION);
-      Files.move(own(SESSION), bells().resolve("moved"));
+      Files.move(own(SESSION), folders().resolve("moved"));
       Files.createSymbolicLink(own(SESSION), elsewhere);
 
       other.signal(SESSION);
@@ -144,7 +144,7 @@ class FileNotifierTest {
   void givenLinkInPlaceOfTheFolderOfAll_whenUsed_thenNothingIsMadeBehindIt_andWaitersAreServed()
       throws Exception {
     Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
-    Files.createSymbolicLink(bells(), elsewhere);
+    Files.createSymbolicLink(folders(), elsewhere);
 
     listens();
     assertThat(filesIn(elsewhere)).isEmpty();
@@ -154,11 +154,11 @@ class FileNotifierTest {
   @Test
   void givenFolderOfAnotherUser_whenUsed_thenNothingIsMadeInIt_andWaitersAreServed()
       throws Exception {
-    Files.createDirectory(bells());
-    Files.setOwner(bells(), nobody());
+    Files.createDirectory(folders());
+    Files.setOwner(folders(), nobody());
 
     listens();
-    assertThat(filesIn(bells())).isEmpty();
+    assertThat(filesIn(folders())).isEmpty();
     assertThatHandOffWorks();
   }
 
@@ -172,13 +172,13 @@ class FileNotifierTest {
   @Test
   void givenFolderOfOneWhoSharesTheDatabase_whenUsed_thenItIsGoodEnough() throws Exception {
     Files.setPosixFilePermissions(database(), rights("rw-rw----"));
-    Files.createDirectory(bells());
-    Files.setOwner(bells(), nobody());
+    Files.createDirectory(folders());
+    Files.setOwner(folders(), nobody());
     try (FileNotifier listener = new FileNotifier(database());
         FileNotifier other = new FileNotifier(database())) {
       listener.listen(SESSION);
       other.signal(SESSION);
-      assertThat(rings(listener)).isTrue();
+      assertThat(isWoken(listener)).isTrue();
     }
   }
 
@@ -189,8 +189,8 @@ class FileNotifierTest {
     Files.setPosixFilePermissions(directory, rights("rwxr-xr-x"));
     Files.setPosixFilePermissions(precious, rights("rw-------"));
     Files.setPosixFilePermissions(database(), rights("rw-rw-rw-"));
-    Files.createDirectory(bells());
-    Files.setOwner(bells(), nobody);
+    Files.createDirectory(folders());
+    Files.setOwner(folders(), nobody);
     try (LockStore one = JdbcStore.open("jdbc:sqlite:" + database());
         LockStore two = JdbcStore.open("jdbc:sqlite:" + database())) {
       TestSession holder = new TestSession(one, TTL);
@@ -201,7 +201,7 @@ class FileNotifierTest {
 
       asNobody(
           "cd "
-              + bells()
+              + folders()
               + " && for d in *; do mv $d was-$d && mkdir $d && for f in bell ring alive; do ln -s "
               + precious
               + " $d/$f; done; done");
