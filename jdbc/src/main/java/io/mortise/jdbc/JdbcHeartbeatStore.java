@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
-/** The heartbeats of sessions, on the connection for renewals. Each step is a transaction of its own. */
+/**
+ * The heartbeats of sessions, on the connection for renewals. Each step is a transaction of its
+ * own.
+ */
 final class JdbcHeartbeatStore implements HeartbeatStore {
   private final JdbcLockStore store;
 
@@ -46,6 +49,7 @@ final class JdbcHeartbeatStore implements HeartbeatStore {
 
   @Override
   public CompletionStage<Boolean> revive(SessionId session) {
-    return store.renewal(storeConnection -> storeConnection.sessions.revive(session, storeConnection.now()));
+    return store.renewal(
+        storeConnection -> storeConnection.sessions.revive(session, storeConnection.now()));
   }
 }

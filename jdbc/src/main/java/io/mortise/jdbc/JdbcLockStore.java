@@ -111,8 +111,8 @@ final class JdbcLockStore implements LockStore {
   }
 
   /**
-   * A store in a database that serves many connections, where a poll finds notifications, and the server pushes
-   * them if it can.
+   * A store in a database that serves many connections, where a poll finds notifications, and the
+   * server pushes them if it can.
    */
   static JdbcLockStore over(ServerDatabase server, Ticker ticker) {
     JdbcLockStore store = new JdbcLockStore(server, ticker, null, false, server.poll());

@@ -56,7 +56,10 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   /** Those of these that are known to be in the way of others. */
   private final Set<AttemptId> wanted = ConcurrentHashMap.newKeySet();
 
-  /** Those of these that came by the queue: notifications of them were left, which their end removes. */
+  /**
+   * Those of these that came by the queue: notifications of them were left, which their end
+   * removes.
+   */
   private final Set<AttemptId> inherited = ConcurrentHashMap.newKeySet();
 
   /** Those that this process lately had to wait for. */
@@ -254,7 +257,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     try {
       hints.accept(sessionNotification);
     } catch (RuntimeException e) {
-      log.warn("A receiver of hints threw an exception", e);
+      log.warn("A receiver of notifications threw an exception", e);
     }
   }
 

@@ -65,7 +65,9 @@ class ConnectionLocksTest extends ServerStatementsFixture {
     try (StoreConnection second = storeConnection(connect())) {
       assertThat(storeConnection.repository.takeConnectionLock(HEAD)).isTrue();
       assertThat(storeConnection.repository.hasConnectionLock(HEAD)).isTrue();
-      assertThat(storeConnection.repository.takeConnectionLock(HEAD)).as("it is held already").isFalse();
+      assertThat(storeConnection.repository.takeConnectionLock(HEAD))
+          .as("it is held already")
+          .isFalse();
       assertThat(storeConnection.repository.takeConnectionLock(NEXT))
           .as("that of another session")
           .isTrue();
@@ -88,7 +90,8 @@ class ConnectionLocksTest extends ServerStatementsFixture {
     try (StoreConnection second = storeConnection(connect())) {
       assertThat(second.repository.takeConnectionLock(HEAD)).isTrue();
       assertThat(storeConnection.repository.withoutConnection(Set.of(HEAD))).isEmpty();
-      assertThat(storeConnection.repository.withoutConnection(Set.of(HEAD, NEXT))).containsExactly(NEXT);
+      assertThat(storeConnection.repository.withoutConnection(Set.of(HEAD, NEXT)))
+          .containsExactly(NEXT);
       assertThat(storeConnection.repository.withoutConnection(Set.of(HEAD, NEXT, "unknown")))
           .as("asked once more, of more")
           .containsExactly(NEXT);
@@ -103,7 +106,8 @@ class ConnectionLocksTest extends ServerStatementsFixture {
     try (StoreConnection process = storeConnection(connect())) {
       assertThat(process.repository.takeConnectionLock(HEAD)).isTrue();
       lockWithQueue();
-      assertThat(ContendedRequestRunner.handOff(storeConnection.repository, RELEASE, told::add)).isTrue();
+      assertThat(ContendedRequestRunner.handOff(storeConnection.repository, RELEASE, told::add))
+          .isTrue();
       assertThat(changed()).containsEntry("owner", OTHER.encoded());
       process.detach();
     }
@@ -129,7 +133,8 @@ class ConnectionLocksTest extends ServerStatementsFixture {
   void givenHeadThatNeverSaidItIsConnected_whenTheLockIsReleased_thenItHolds() throws SQLException {
     saidToBeConnected(NEXT);
     lockWithQueue();
-    assertThat(ContendedRequestRunner.handOff(storeConnection.repository, RELEASE, told::add)).isTrue();
+    assertThat(ContendedRequestRunner.handOff(storeConnection.repository, RELEASE, told::add))
+        .isTrue();
     assertThat(changed()).containsEntry("owner", OTHER.encoded());
     lockWithQueue();
     release();
@@ -155,7 +160,8 @@ class ConnectionLocksTest extends ServerStatementsFixture {
   void givenSessionWithAConnectionLock_whenRenewed_thenItsRowSaysSo() throws SQLException {
     String id = ATTEMPT.session().value();
     assertThat(storeConnection.repository.takeConnectionLock(id)).isTrue();
-    assertThat(storeConnection.repository.renewSession(id, 1, 2, now + MINUTE, 2 * MINUTE, now)).isTrue();
+    assertThat(storeConnection.repository.renewSession(id, 1, 2, now + MINUTE, 2 * MINUTE, now))
+        .isTrue();
     assertThat(storeConnection.repository.session(id).hasConnectionLock()).isTrue();
     assertThat(storeConnection.repository.session(id).ttl()).isEqualTo(2 * MINUTE);
     assertThat(storeConnection.repository.keep(id, 2, 3, MINUTE, false, List.of(), 9)).isNotNull();

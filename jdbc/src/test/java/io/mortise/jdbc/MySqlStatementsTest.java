@@ -369,7 +369,8 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     }
     queue(waiters);
     begin();
-    assertThat(storeConnection.repository.heads("lock", SqlLockTable.CHUNK)).hasSize(SqlLockTable.CHUNK);
+    assertThat(storeConnection.repository.heads("lock", SqlLockTable.CHUNK))
+        .hasSize(SqlLockTable.CHUNK);
     assertThat(storeConnection.repository.holds("lock", SqlLockTable.STEPS + 1))
         .hasSize(SqlLockTable.STEPS + 1);
     for (AttemptId attempt : crowd) {
@@ -413,7 +414,8 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     Request.Abandon abandon = new Request.Abandon(NAME, ATTEMPT);
     besideLockedRows(
         free(), List.of(), () -> storeConnection.repository.acquireFast(acquire(), () -> now));
-    besideLockedRows(held(OLD), List.of(), () -> storeConnection.repository.exchange(OLD, acquire()));
+    besideLockedRows(
+        held(OLD), List.of(), () -> storeConnection.repository.exchange(OLD, acquire()));
     besideLockedRows(
         held(ATTEMPT), List.of(), () -> storeConnection.repository.abandonFast(abandon, () -> now));
     besideLockedRows(
@@ -431,7 +433,9 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     besideLockedRows(
         free(),
         List.of(),
-        () -> storeConnection.repository.together(List.of(new BatchedRequest(acquire(), null, true))));
+        () ->
+            storeConnection.repository.together(
+                List.of(new BatchedRequest(acquire(), null, true))));
     besideLockedRows(
         held(OTHER),
         List.of(),

@@ -79,7 +79,9 @@ class ServerStatementsTest extends ServerStatementsFixture {
           .as(lock.toString())
           .isNull();
       if (storeConnection.repository.hasSeen()) {
-        assertThat(storeConnection.repository.acquireSeen(acquire(), NEVER)).as(lock.toString()).isNull();
+        assertThat(storeConnection.repository.acquireSeen(acquire(), NEVER))
+            .as(lock.toString())
+            .isNull();
       }
       assertUnchanged(lock);
     }
@@ -359,7 +361,8 @@ class ServerStatementsTest extends ServerStatementsFixture {
       assertUnchanged(lock);
     }
     remove();
-    assertThat(storeConnection.repository.acquireFirst(acquire(Terms.NONE, 5, now + MINUTE))).isNull();
+    assertThat(storeConnection.repository.acquireFirst(acquire(Terms.NONE, 5, now + MINUTE)))
+        .isNull();
     if (!isPostgres()) {
       long many = 2 * LEAD;
       assertThat(tables.update("acquire_first", asking(ATTEMPT, WHOLE, many, 0))).isZero();
@@ -417,7 +420,8 @@ class ServerStatementsTest extends ServerStatementsFixture {
 
   private void notMade(BatchedRequest batchedRequest) throws SQLException {
     remove();
-    assertThat(storeConnection.repository.together(List.of(vainly("other"), batchedRequest))).isEmpty();
+    assertThat(storeConnection.repository.together(List.of(vainly("other"), batchedRequest)))
+        .isEmpty();
     tables.assertAll("lock", other, elsewhere);
   }
 
@@ -471,7 +475,8 @@ class ServerStatementsTest extends ServerStatementsFixture {
     only(own);
     assertThat(storeConnection.repository.abandonFast(release, () -> now)).isTrue();
     only(own);
-    assertThat(ContendedRequestRunner.handOff(storeConnection.repository, release, told::add)).isTrue();
+    assertThat(ContendedRequestRunner.handOff(storeConnection.repository, release, told::add))
+        .isTrue();
     only(with(own, "owner", OTHER.encoded()));
     assertThat(ContendedRequestRunner.queueUp(storeConnection.repository, one, told::add).taken())
         .isNull();
@@ -506,7 +511,8 @@ class ServerStatementsTest extends ServerStatementsFixture {
     assertThat(row.waiters).isEqualTo(3);
     assertThat(attempts()).containsExactly(OTHER.encoded(), THIRD.encoded(), ATTEMPT.encoded());
     assertThat(storeConnection.repository.waiter("lock", ATTEMPT.encoded()).ticket()).isEqualTo(5);
-    assertThat(storeConnection.repository.soonestEnd("lock", 5, 64, now)).isEqualTo(now + 2 * MINUTE);
+    assertThat(storeConnection.repository.soonestEnd("lock", 5, 64, now))
+        .isEqualTo(now + 2 * MINUTE);
     for (AttemptId known : List.of(ATTEMPT, OTHER, THIRD)) {
       assertThat(storeConnection.repository.session(known.session().value()))
           .as(known.toString())
@@ -518,7 +524,8 @@ class ServerStatementsTest extends ServerStatementsFixture {
     queue(List.of(waits(THIRD, 4), waits(OTHER, 5), waits(DEAD, 3)));
     begin();
     assertThat(storeConnection.repository.waiter("lock", ATTEMPT.encoded())).isNull();
-    assertThat(storeConnection.repository.soonestEnd("lock", 6, 64, now)).isEqualTo(now + 2 * MINUTE);
+    assertThat(storeConnection.repository.soonestEnd("lock", 6, 64, now))
+        .isEqualTo(now + 2 * MINUTE);
     storeConnection.rollback();
 
     only(free("used", 3, "next_place", 40));

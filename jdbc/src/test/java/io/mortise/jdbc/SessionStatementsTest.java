@@ -82,7 +82,11 @@ class SessionStatementsTest extends ServerStatementsFixture {
             .toList();
     assertThat(told(keep(1, 7, List.of()))).containsExactly(first, second);
     assertThat(told(keep(7, 8, List.of(ids.get(0), others.get(0), 99L)))).containsExactly(second);
-    assertThat(storeConnection.repository.keep(ID, 8, 9, 2 * MINUTE, false, List.of(), 0).notifications())
+    assertThat(
+            storeConnection
+                .repository
+                .keep(ID, 8, 9, 2 * MINUTE, false, List.of(), 0)
+                .notifications())
         .isEmpty();
     assertThat(storeConnection.repository.notifications(OTHER.session().value(), 0, 9)).hasSize(1);
     assertThat(keep(1, 2, List.of(ids.get(1))))
@@ -102,13 +106,18 @@ class SessionStatementsTest extends ServerStatementsFixture {
     for (int i = 0; i < 70_000; i++) {
       many.add("unknown" + i);
     }
-    assertThat(storeConnection.repository.sessions(many)).containsOnlyKeys(ID, DEAD.session().value());
+    assertThat(storeConnection.repository.sessions(many))
+        .containsOnlyKeys(ID, DEAD.session().value());
   }
 
   @Test
   void givenLock_whenLookedAt_thenWithItsPartsAndTheTime() throws SQLException {
-    assertThat(storeConnection.repository.look("loc", 9, () -> 0)).as("the next one is another").isNull();
-    assertThat(storeConnection.repository.look("zzz", 9, () -> 0)).as("there is none behind it").isNull();
+    assertThat(storeConnection.repository.look("loc", 9, () -> 0))
+        .as("the next one is another")
+        .isNull();
+    assertThat(storeConnection.repository.look("zzz", 9, () -> 0))
+        .as("there is none behind it")
+        .isNull();
     tables.put("lock", with(free("used", 2), "name", "shared"));
     HoldRow one = new HoldRow(OTHER.encoded(), 1, "one", now, 1);
     HoldRow two = new HoldRow(THIRD.encoded(), 1, "two", now, 2);
@@ -116,7 +125,8 @@ class SessionStatementsTest extends ServerStatementsFixture {
       storeConnection.repository.insert("shared", hold);
     }
     storeConnection.repository.insert("shared", WaitRow.of(acquire(), 1, now));
-    LockRepository.LockSnapshot lockSnapshot = storeConnection.repository.look("shared", 1, () -> 0);
+    LockRepository.LockSnapshot lockSnapshot =
+        storeConnection.repository.look("shared", 1, () -> 0);
     assertThat(lockSnapshot.now()).isBetween(now, clock());
     assertThat(lockSnapshot.lock().name).isEqualTo("shared");
     assertThat(lockSnapshot.holds()).extracting(hold -> hold.label).containsExactly("one");

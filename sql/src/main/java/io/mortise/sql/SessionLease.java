@@ -91,7 +91,9 @@ public final class SessionLease implements AutoCloseable {
     }
   }
 
-  /** Begins a check, unless the last one is in flight; if that takes too long, the lease is lost. */
+  /**
+   * Begins a check, unless the last one is in flight; if that takes too long, the lease is lost.
+   */
   void check() {
     long since = checkedSince;
     if (since == 0) {

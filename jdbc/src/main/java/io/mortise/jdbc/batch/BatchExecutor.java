@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests of different locks that travel together. Where a try fails, each of them can be served
- * alone; if some of it may have been committed, they remember that nobody knows. Used by the leader of its {@link ConnectionExecutor} only.
+ * alone; if some of it may have been committed, they remember that nobody knows. Used by the leader
+ * of its {@link ConnectionExecutor} only.
  */
 final class BatchExecutor {
   /** Steps on contended locks in one text. */

@@ -14,11 +14,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a server is asked for what has gathered at a {@link ConnectionExecutor}. The requests that one statement may answer
- * travel together (see {@code LockRepository.together}); every other one, and whom that statement
- * left out, gets a transaction of its own. One whose row somebody else has locked is set aside and
- * tried again later, and those of the same lock behind it, so that a slow row holds up nobody else.
- * Used by the leader of that executor only.
+ * How a server is asked for what has gathered at a {@link ConnectionExecutor}. The requests that
+ * one statement may answer travel together (see {@code LockRepository.together}); every other one,
+ * and whom that statement left out, gets a transaction of its own. One whose row somebody else has
+ * locked is set aside and tried again later, and those of the same lock behind it, so that a slow
+ * row holds up nobody else. Used by the leader of that executor only.
  */
 final class BatchScheduler {
   private final Database database;
@@ -70,7 +70,9 @@ final class BatchScheduler {
     blockedRows.roundEnds(restedBefore);
   }
 
-  /** Without a connection it does not try for each task: a try may take as long as an answer may. */
+  /**
+   * Without a connection it does not try for each task: a try may take as long as an answer may.
+   */
   private @Nullable TransactionFailure unlessOut(Supplier<@Nullable TransactionFailure> attempt) {
     TransactionFailure known = outage;
     if (known != null) {
@@ -145,7 +147,8 @@ final class BatchScheduler {
         unlessOut(
             () ->
                 transactionRunner.attempt(
-                    storeConnection -> storeConnection.fast.ensureUnlocked(request.name()), new boolean[] {false}));
+                    storeConnection -> storeConnection.fast.ensureUnlocked(request.name()),
+                    new boolean[] {false}));
     if (transactionFailure == null || transactionFailure.errorKind() != ErrorKind.BUSY) {
       return false;
     }

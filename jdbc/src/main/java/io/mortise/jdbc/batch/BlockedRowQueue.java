@@ -10,8 +10,8 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Tasks whose row another transaction keeps locked, to be tried again in a while, and the tasks of
- * the same lock that came after them. Used by the leader of its {@link ConnectionExecutor} only. What the
- * executor's thread reads before it leads may be stale, for a moment.
+ * the same lock that came after them. Used by the leader of its {@link ConnectionExecutor} only.
+ * What the executor's thread reads before it leads may be stale, for a moment.
  */
 public final class BlockedRowQueue {
   /**

@@ -20,12 +20,12 @@ import org.slf4j.LoggerFactory;
  * One connection and the order of what is done on it.
  *
  * <p><b>Natural batching.</b> A thread that submits a task while there is no leader takes the lead
- * and runs it: for an embedded database a hop to another thread costs more than the task. While there
- * is a leader, other threads only queue; what has gathered becomes the next transaction. After a few
- * rounds, or when another process is in the way, the lead goes to the executor's own thread, so that
- * no caller serves others for long. A server is asked by the executor's thread, or by a thread that
- * waits for its answer anyway ({@link #runOnCaller}, {@link BatchScheduler}); one that an interrupt
- * would break by the former only.
+ * and runs it: for an embedded database a hop to another thread costs more than the task. While
+ * there is a leader, other threads only queue; what has gathered becomes the next transaction.
+ * After a few rounds, or when another process is in the way, the lead goes to the executor's own
+ * thread, so that no caller serves others for long. A server is asked by the executor's thread, or
+ * by a thread that waits for its answer anyway ({@link #runOnCaller}, {@link BatchScheduler}); one
+ * that an interrupt would break by the former only.
  *
  * <p><b>Failures.</b> A transaction that lost against another is tried again, with jittered pauses
  * ({@link BackOff}), until the task is older than {@link io.mortise.spi.StoreProfile#maxInFlight};
@@ -38,7 +38,8 @@ public final class ConnectionExecutor implements AutoCloseable {
   private static final int CALLER_ROUNDS = 4;
 
   /**
-   * The most tasks that a thread serves for itself: one thread's, to release one lock and take the next.
+   * The most tasks that a thread serves for itself: one thread's, to release one lock and take the
+   * next.
    */
   private static final int FEW = 2;
 
@@ -60,15 +61,16 @@ public final class ConnectionExecutor implements AutoCloseable {
   private final BlockedRowQueue blockedRows;
 
   /**
-   * How many tasks were served at a time lately. While the executor's thread wakes, others gather: a
-   * caller that serves itself at once makes batches smaller, and pays more than it gains.
+   * How many tasks were served at a time lately. While the executor's thread wakes, others gather:
+   * a caller that serves itself at once makes batches smaller, and pays more than it gains.
    */
   private volatile int crowd;
 
   /**
-   * @param transactionLock held while a transaction runs, so that executors of one file queue instead of colliding
-   * @param pendingNotifications receives the notifications of each transaction after its commit, before the
-   *     answers
+   * @param transactionLock held while a transaction runs, so that executors of one file queue
+   *     instead of colliding
+   * @param pendingNotifications receives the notifications of each transaction after its commit,
+   *     before the answers
    */
   public ConnectionExecutor(
       String name,
@@ -83,7 +85,8 @@ public final class ConnectionExecutor implements AutoCloseable {
     this.transactionRunner = new TransactionRunner(database, ticker, transactionLock);
     this.replyDispatcher = new ReplyDispatcher(transactionRunner, pendingNotifications);
     this.batchScheduler =
-        new BatchScheduler(database, ticker, transactionRunner, replyDispatcher, blockedRows, () -> closed);
+        new BatchScheduler(
+            database, ticker, transactionRunner, replyDispatcher, blockedRows, () -> closed);
   }
 
   public void submit(StoreTask task) {
@@ -125,8 +128,8 @@ public final class ConnectionExecutor implements AutoCloseable {
 
   /**
    * A thread that waits for what it has asked for does it itself, if that is all that there is to
-   * do. It may be kept for as long as a request may take. Never connects, and never retries a task whose row is
-   * locked: that is for the executor's thread.
+   * do. It may be kept for as long as a request may take. Never connects, and never retries a task
+   * whose row is locked: that is for the executor's thread.
    */
   public void runOnCaller() {
     if (!database.callerHelps() || !leaderFollower.tryLeadAsCaller()) {

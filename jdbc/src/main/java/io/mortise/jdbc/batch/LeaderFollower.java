@@ -8,13 +8,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the thread that works for a {@link ConnectionExecutor}: its leader. A thread takes the lead
- * to work at once, or offers it to the executor's own thread.
+ * Chooses the thread that works for a {@link ConnectionExecutor}: its leader. A thread takes the
+ * lead to work at once, or offers it to the executor's own thread.
  *
  * <p><b>Callers.</b> A thread that waits for its answer anyway may take an offered lead ({@link
- * #tryLeadAsCaller}) and work itself: to wake the executor's thread, which then wakes it, takes about
- * as long as a request to a database on the same host. While one thread does so repeatedly, the
- * executor's thread is not woken, and looks twice a millisecond; so a request is served half a
+ * #tryLeadAsCaller}) and work itself: to wake the executor's thread, which then wakes it, takes
+ * about as long as a request to a database on the same host. While one thread does so repeatedly,
+ * the executor's thread is not woken, and looks twice a millisecond; so a request is served half a
  * millisecond late at worst. Two threads that alternate wake it in vain, at no other cost.
  */
 final class LeaderFollower {
@@ -86,7 +86,8 @@ final class LeaderFollower {
   }
 
   /**
-   * Offers the lead: to the executor's thread, unless the caller does {@link #tryLeadAsCaller} soon.
+   * Offers the lead: to the executor's thread, unless the caller does {@link #tryLeadAsCaller}
+   * soon.
    */
   void offerLead() {
     offerState.set(OfferState.OFFERED);
@@ -116,8 +117,8 @@ final class LeaderFollower {
   }
 
   /**
-   * Takes the lead if it is offered. The caller must then {@link #endCallerLead}, and resign or hand it
-   * on.
+   * Takes the lead if it is offered. The caller must then {@link #endCallerLead}, and resign or
+   * hand it on.
    */
   boolean tryLeadAsCaller() {
     OfferState now = offerState.get();

@@ -14,8 +14,8 @@ final class ReplyDispatcher {
   private final Consumer<List<SessionNotification>> pendingNotifications;
 
   /**
-   * @param pendingNotifications receives the notifications of each transaction after its commit, before the
-   *     answers
+   * @param pendingNotifications receives the notifications of each transaction after its commit,
+   *     before the answers
    */
   ReplyDispatcher(
       TransactionRunner transactionRunner,

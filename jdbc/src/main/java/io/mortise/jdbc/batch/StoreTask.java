@@ -13,15 +13,21 @@ import org.jspecify.annotations.Nullable;
 
 /** Something to be done by a {@link ConnectionExecutor}. */
 public abstract class StoreTask {
-  /** When it was submitted, by the ticker of the executor, which sets it before it queues the task. */
+  /**
+   * When it was submitted, by the ticker of the executor, which sets it before it queues the task.
+   */
   long since;
 
   /**
-   * Whether it was sent with others, of which some may have been done when that failed. Used by the leader of its {@link ConnectionExecutor} only.
+   * Whether it was sent with others, of which some may have been done when that failed. Used by the
+   * leader of its {@link ConnectionExecutor} only.
    */
   boolean mayHaveRun;
 
-  /** Whether it met a row that another transaction had locked. Used by the leader of its {@link ConnectionExecutor} only. */
+  /**
+   * Whether it met a row that another transaction had locked. Used by the leader of its {@link
+   * ConnectionExecutor} only.
+   */
   boolean wasBlocked;
 
   /**

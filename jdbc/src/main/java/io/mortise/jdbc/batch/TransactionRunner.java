@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of a {@link ConnectionExecutor}, and one try at a transaction on it. It is made when
- * it is needed, and dropped when it broke or has rested for long. Used by the leader only.
+ * The connection of a {@link ConnectionExecutor}, and one try at a transaction on it. It is made
+ * when it is needed, and dropped when it broke or has rested for long. Used by the leader only.
  */
 final class TransactionRunner {
   private static final Logger log = LoggerFactory.getLogger(TransactionRunner.class);

@@ -53,7 +53,8 @@ final class HostClock {
    *
    * @throws StoreUnfitException if this process cannot read that clock
    */
-  static HostClock agree(SessionRepository repository, String display, Ticker ticker, InstantSource wall)
+  static HostClock agree(
+      SessionRepository repository, String display, Ticker ticker, InstantSource wall)
       throws SQLException {
     String boot = boot(ticker);
     String kind = boot.isEmpty() ? WALL : MONOTONIC;

@@ -45,7 +45,8 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   private static final Duration IDLE = Duration.ofSeconds(60);
 
   /**
-   * The shortest wait for a locked row that these servers know; an executor stands still for so long.
+   * The shortest wait for a locked row that these servers know; an executor stands still for so
+   * long.
    */
   private static final Duration ROW_WAIT = Duration.ofSeconds(1);
 
@@ -70,7 +71,10 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
     return IDLE.dividedBy(2);
   }
 
-  /** Nothing there can push, and a look is one short statement; a session that waits long looks less often. */
+  /**
+   * Nothing there can push, and a look is one short statement; a session that waits long looks less
+   * often.
+   */
   @Override
   public Duration poll() {
     return Duration.ofNanos(400_000);
@@ -242,7 +246,8 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
             returnsRows() && takes(connection, MySqlLockRepository.COMPOUND.one("SELECT 1"))
                 ? MySqlLockRepository.COMPOUND
                 : MySqlLockRepository.TEXT);
-    return new StoreConnection(connection, repository, new MySqlTransactions(connection, repository, text));
+    return new StoreConnection(
+        connection, repository, new MySqlTransactions(connection, repository, text));
   }
 
   /**

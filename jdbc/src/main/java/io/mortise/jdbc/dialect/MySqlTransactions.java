@@ -29,7 +29,8 @@ final class MySqlTransactions implements StoreConnection.Transactions {
     this.repository = repository;
     SqlText.SqlStatement plain = text.statement("commit");
     this.commit =
-        new SqlText.SqlStatement(plain.name(), plain.sql() + repository.closing(), plain.parameters());
+        new SqlText.SqlStatement(
+            plain.name(), plain.sql() + repository.closing(), plain.parameters());
     this.statement = connection.createStatement();
   }
 

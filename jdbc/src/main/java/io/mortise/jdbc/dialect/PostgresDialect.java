@@ -192,7 +192,9 @@ public final class PostgresDialect implements Dialect {
             ? null
             : pooled.set(new NamedStatement(connection, TEXT.statement("begin_pooled")));
     return new StoreConnection(
-        connection, repository, new PostgresTransactions(connection, repository, text, isLocal, opening));
+        connection,
+        repository,
+        new PostgresTransactions(connection, repository, text, isLocal, opening));
   }
 
   private static boolean mayAsk(Connection connection) throws SQLException {

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Transactions in two round trips: the driver sends BEGIN along with the first statement, and the
- * last writes take COMMIT with them. Behind it, hence in a transaction of its own, goes the notification to
- * the sessions of other processes: PostgreSQL lets only one transaction that notifies commit at a
- * time.
+ * last writes take COMMIT with them. Behind it, hence in a transaction of its own, goes the
+ * notification to the sessions of other processes: PostgreSQL lets only one transaction that
+ * notifies commit at a time.
  */
 final class PostgresTransactions implements StoreConnection.Transactions {
   private final Connection connection;

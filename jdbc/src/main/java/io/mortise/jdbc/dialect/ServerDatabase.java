@@ -63,8 +63,8 @@ public final class ServerDatabase implements Database {
   private volatile Predicate<SessionId> isLocal = session -> false;
 
   /**
-   * The connection of the checks, which the first executor takes over: a database in memory lives as
-   * long as one is open.
+   * The connection of the checks, which the first executor takes over: a database in memory lives
+   * as long as one is open.
    */
   private final AtomicReference<@Nullable CheckedConnection> spare = new AtomicReference<>();
 
@@ -357,7 +357,8 @@ public final class ServerDatabase implements Database {
   private StoreConnection storeConnection(CheckedConnection checkedConnection) throws SQLException {
     try {
       StoreConnection storeConnection =
-          dialect.storeConnection(checkedConnection.connection(), text, namespace, id -> isLocal.test(id));
+          dialect.storeConnection(
+              checkedConnection.connection(), text, namespace, id -> isLocal.test(id));
       if (checkedConnection.before() != null) {
         storeConnection.borrowed(checkedConnection.before());
       }

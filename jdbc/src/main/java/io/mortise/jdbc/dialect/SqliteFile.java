@@ -52,7 +52,9 @@ import org.slf4j.LoggerFactory;
  * A SQLite database file that keeps the locks of one host.
  *
  * <p>Write-ahead log, {@code synchronous=NORMAL}: a crash of any process loses nothing; a power cut
- * may lose the last grants, together with every holder. One connection per executor and no driver-side waiting: SQLite's own back-off grows to 100 ms and starves, so busy is answered at once and the executor retries.
+ * may lose the last grants, together with every holder. One connection per executor and no
+ * driver-side waiting: SQLite's own back-off grows to 100 ms and starves, so busy is answered at
+ * once and the executor retries.
  */
 public final class SqliteFile implements Database {
   public static final String SCHEME = "jdbc:sqlite";

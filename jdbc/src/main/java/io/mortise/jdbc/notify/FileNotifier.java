@@ -35,10 +35,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Notifications between processes by files: a folder per session, beside the database.
  *
- * <p>A process that leaves a notification for a session makes the file {@code ring} in its folder; the
- * session's process watches that folder alone, so that no other process is woken. It
- * removes the file and then reads the notifications: those of a process that found the file already
- * there are among them. A file that is missed is made up for by the backstop of {@link NotificationPoller}.
+ * <p>A process that leaves a notification for a session makes the file {@code ring} in its folder;
+ * the session's process watches that folder alone, so that no other process is woken. It removes
+ * the file and then reads the notifications: those of a process that found the file already there
+ * are among them. A file that is missed is made up for by the backstop of {@link
+ * NotificationPoller}.
  *
  * <p>The file {@code alive} is locked by the session's process for as long as it runs. The kernel
  * gives the lock up with the process, however that ends, so that others can tell.
@@ -125,7 +126,8 @@ public final class FileNotifier implements AutoCloseable {
       removeSignal(session);
     } catch (IOException e) {
       if (isWarned.compareAndSet(false, true)) {
-        log.warn("No file notifications for session {}; its waiters are woken by polling", session, e);
+        log.warn(
+            "No file notifications for session {}; its waiters are woken by polling", session, e);
       }
       forget(session);
     }
@@ -240,7 +242,9 @@ public final class FileNotifier implements AutoCloseable {
     return watch != null;
   }
 
-  /** Sleeps so long at most; true if a file woke it. The caller reads the notifications after this. */
+  /**
+   * Sleeps so long at most; true if a file woke it. The caller reads the notifications after this.
+   */
   boolean await(Duration longest) throws InterruptedException {
     try {
       WatchKey key = Objects.requireNonNull(watch).poll(longest.toNanos(), TimeUnit.NANOSECONDS);

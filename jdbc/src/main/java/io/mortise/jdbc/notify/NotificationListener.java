@@ -2,8 +2,10 @@ package io.mortise.jdbc.notify;
 
 import java.util.concurrent.CompletionStage;
 
-/** How a server wakes this process when a notification was left for one of its sessions. One that is
- * missed is found by polling and by the renewals. */
+/**
+ * How a server wakes this process when a notification was left for one of its sessions. One that is
+ * missed is found by polling and by the renewals.
+ */
 public interface NotificationListener extends AutoCloseable {
   /** Somebody waits from now on. */
   void onWaiterAdded();

@@ -10,8 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A notification as the text of a NOTIFY, so that its receiver need not read the table. Fields stand one per
- * line; names have no line ends. At most some 600 bytes, of 8000 that PostgreSQL allows.
+ * A notification as the text of a NOTIFY, so that its receiver need not read the table. Fields
+ * stand one per line; names have no line ends. At most some 600 bytes, of 8000 that PostgreSQL
+ * allows.
  */
 public final class PostgresNotificationCodec {
   /** What the name of a session's channel begins with; a table's may begin with something else. */
@@ -57,8 +58,8 @@ public final class PostgresNotificationCodec {
   }
 
   /**
-   * Null if it is not one of ours: anybody may notify. Plain code: a waiter for a lock waits for this,
-   * and it runs seldom, hence uncompiled.
+   * Null if it is not one of ours: anybody may notify. Plain code: a waiter for a lock waits for
+   * this, and it runs seldom, hence uncompiled.
    */
   public static @Nullable SessionNotification decode(String payload) {
     String[] fields = new String[FIELDS];

@@ -322,7 +322,8 @@ public abstract class PrefetchingLockRepository extends LockRepository {
    * @param results how many each gives
    * @param place of the one that counts
    */
-  public void contended(List<ContendedRequest> contendedRequests, int results, int place) throws SQLException {
+  public void contended(List<ContendedRequest> contendedRequests, int results, int place)
+      throws SQLException {
     partlyDone = contendedRequests.size() > 1;
     if (!partlyDone) {
       ContendedRequest contendedRequest = contendedRequests.get(0);

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The tables of sessions, their notifications and the facts about the store as objects: one method per
- * statement, nothing decided. Used by one thread at a time, inside a transaction.
+ * The tables of sessions, their notifications and the facts about the store as objects: one method
+ * per statement, nothing decided. Used by one thread at a time, inside a transaction.
  */
 public abstract class SessionRepository extends StatementCache {
   SessionRepository(Connection connection, SqlText text, String namespace) {
@@ -324,8 +324,8 @@ public abstract class SessionRepository extends StatementCache {
   public record RenewalResult(long now, List<Renewal.NumberedNotification> notifications) {}
 
   /**
-   * Renews a session that lives, forgets notifications that it knows, and reads the oldest, in
-   * a transaction of its own and one round trip.
+   * Renews a session that lives, forgets notifications that it knows, and reads the oldest, in a
+   * transaction of its own and one round trip.
    *
    * @param ttl in microseconds, from now on
    * @param limit how many notifications

@@ -25,10 +25,11 @@ public final class SingleStatementPath {
   private final Consumer<SessionNotification> pendingNotifications;
 
   /**
-   * @param pendingNotifications receives the notifications that a step left; valid once the transaction has
-   *     committed
+   * @param pendingNotifications receives the notifications that a step left; valid once the
+   *     transaction has committed
    */
-  SingleStatementPath(LockRepository repository, Consumer<SessionNotification> pendingNotifications) {
+  SingleStatementPath(
+      LockRepository repository, Consumer<SessionNotification> pendingNotifications) {
     this.repository = repository;
     this.pendingNotifications = pendingNotifications;
   }
@@ -60,7 +61,9 @@ public final class SingleStatementPath {
       LockRepository.TokenRange tokenRange = repository.acquireFast(acquire, clock);
       return tokenRange == null ? null : fastReply(request, tokenRange);
     }
-    return repository.abandonFast((Request.Abandon) request, clock) ? fastReply(request, NOTHING) : null;
+    return repository.abandonFast((Request.Abandon) request, clock)
+        ? fastReply(request, NOTHING)
+        : null;
   }
 
   /** Whether there is {@link #seen}. */

@@ -53,7 +53,8 @@ public final class SqlLockTable {
   private final Consumer<SessionNotification> pendingNotifications;
 
   /**
-   * @param pendingNotifications receives the notifications that a step left; valid once the transaction has committed
+   * @param pendingNotifications receives the notifications that a step left; valid once the
+   *     transaction has committed
    */
   SqlLockTable(LockRepository repository, Consumer<SessionNotification> pendingNotifications) {
     this.repository = repository;
@@ -157,7 +158,8 @@ public final class SqlLockTable {
     long ahead = waiter.ticket() - repository.heads(lock.name, 1).get(0).ticket();
     if (ahead > 0) {
       // Whether one who waits ahead has died is seen when its session ends.
-      mayBeFree = Math.min(mayBeFree, repository.soonestEnd(lock.name, waiter.ticket(), STEPS, now));
+      mayBeFree =
+          Math.min(mayBeFree, repository.soonestEnd(lock.name, waiter.ticket(), STEPS, now));
     }
     return new Reply.Queued(
         attempt,

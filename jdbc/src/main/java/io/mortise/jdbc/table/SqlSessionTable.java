@@ -69,18 +69,14 @@ public final class SqlSessionTable {
    * @return null if {@link #renew} has to look, in a transaction after this
    */
   public @Nullable Renewal keep(
-      SessionId id,
-      long previous,
-      long next,
-      List<Long> seen,
-      Duration ttl,
-      boolean strictly)
+      SessionId id, long previous, long next, List<Long> seen, Duration ttl, boolean strictly)
       throws SQLException {
     String sessionId = id.value();
     SessionRepository.RenewalResult renewalResult =
         previous == 0
             ? null
-            : repository.keep(sessionId, previous, next, HoldRow.micros(ttl), strictly, seen, TOLD + 1);
+            : repository.keep(
+                sessionId, previous, next, HoldRow.micros(ttl), strictly, seen, TOLD + 1);
     return renewalResult == null
         ? null
         : renewed(sessionId, renewalResult.now(), renewalResult.notifications());

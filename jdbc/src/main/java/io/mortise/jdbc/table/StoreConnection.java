@@ -20,13 +20,16 @@ public final class StoreConnection implements AutoCloseable {
   public final SqlLockTable locks;
   public final SqlSessionTable sessions;
 
-  public StoreConnection(Connection connection, LockRepository repository, Transactions transactions) {
+  public StoreConnection(
+      Connection connection, LockRepository repository, Transactions transactions) {
     this.connection = connection;
     this.transactions = transactions;
     this.repository = repository;
     this.fast =
-        new SingleStatementPath(repository, notifications -> pendingNotifications.add(notifications));
-    this.locks = new SqlLockTable(repository, notifications -> pendingNotifications.add(notifications));
+        new SingleStatementPath(
+            repository, notifications -> pendingNotifications.add(notifications));
+    this.locks =
+        new SqlLockTable(repository, notifications -> pendingNotifications.add(notifications));
     this.sessions = new SqlSessionTable(repository);
   }
 
@@ -43,7 +46,8 @@ public final class StoreConnection implements AutoCloseable {
     /**
      * Ends it.
      *
-     * @param pendingNotifications the notifications that it left, which a server may push to other processes
+     * @param pendingNotifications the notifications that it left, which a server may push to other
+     *     processes
      */
     void commit(List<SessionNotification> pendingNotifications) throws SQLException;
 

@@ -114,7 +114,9 @@ class H2SessionCleanerTest {
     tables.execute("CREATE USER plain PASSWORD 'secret'");
     tables.execute("GRANT ALL ON SCHEMA PUBLIC TO plain");
     List<StoreConnection> storeConnections =
-        List.of(storeConnection(connect("plain", "secret")), storeConnection(connect("plain", "secret")));
+        List.of(
+            storeConnection(connect("plain", "secret")),
+            storeConnection(connect("plain", "secret")));
     for (StoreConnection storeConnection : storeConnections) {
       assertThat(storeConnection.now()).isPositive();
     }
