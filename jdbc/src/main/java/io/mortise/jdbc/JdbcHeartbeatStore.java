@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
-/** The beats of sessions, on the lane of renewals. Each step is a transaction of its own. */
+/**
+ * The heartbeats of sessions, on the connection for renewals. Each step is a transaction of its
+ * own.
+ */
 final class JdbcHeartbeatStore implements HeartbeatStore {
   private final JdbcLockStore store;
 
@@ -22,8 +25,8 @@ final class JdbcHeartbeatStore implements HeartbeatStore {
   @Override
   public CompletionStage<Optional<Heartbeat>> read(SessionId session) {
     return store.renewal(
-        link ->
-            Optional.ofNullable(link.rows.session(session.value()))
+        storeConnection ->
+            Optional.ofNullable(storeConnection.repository.session(session.value()))
                 .map(
                     found ->
                         new Heartbeat(found.beat(), Duration.of(found.ttl(), ChronoUnit.MICROS))));
@@ -32,8 +35,8 @@ final class JdbcHeartbeatStore implements HeartbeatStore {
   @Override
   public CompletionStage<List<SessionId>> some(int limit) {
     return store.renewal(
-        link -> {
-          List<String> found = link.rows.sessionsAfter(lookedAt, limit);
+        storeConnection -> {
+          List<String> found = storeConnection.repository.sessionsAfter(lookedAt, limit);
           lookedAt = found.size() < limit ? "" : found.get(limit - 1);
           return found.stream().map(SessionId::new).toList();
         });
@@ -41,11 +44,12 @@ final class JdbcHeartbeatStore implements HeartbeatStore {
 
   @Override
   public CompletionStage<Boolean> end(SessionId session, long beat) {
-    return store.renewal(link -> link.sessions.end(session, beat));
+    return store.renewal(storeConnection -> storeConnection.sessions.end(session, beat));
   }
 
   @Override
   public CompletionStage<Boolean> revive(SessionId session) {
-    return store.renewal(link -> link.sessions.revive(session, link.now()));
+    return store.renewal(
+        storeConnection -> storeConnection.sessions.revive(session, storeConnection.now()));
   }
 }

@@ -30,29 +30,29 @@ final class JdbcInspector {
   /** The most holders, and the most waiters, that are shown of one lock. */
   private static final int SHOWN = 1000;
 
-  private final LockRepository rows;
+  private final LockRepository repository;
   private final LockRepository.Clock clock;
   private Map<String, SessionRepository.SessionRow> sessions = Map.of();
 
-  JdbcInspector(LockRepository rows, LockRepository.Clock clock) {
-    this.rows = rows;
+  JdbcInspector(LockRepository repository, LockRepository.Clock clock) {
+    this.repository = repository;
     this.clock = clock;
   }
 
   LockViewPage page(LockQuery query) throws SQLException {
     LockName only = query.name();
     if (only != null) {
-      LockRepository.LockSnapshot lockSnapshot = rows.look(only.value(), SHOWN, clock);
+      LockRepository.LockSnapshot lockSnapshot = repository.look(only.value(), SHOWN, clock);
       boolean shown =
           lockSnapshot != null && (query.idle() || !lockSnapshot.lock().isIdle(lockSnapshot.now()));
       return new LockViewPage(shown ? views(List.of(lockSnapshot)) : List.of(), null);
     }
     long now = clock.now();
     String from = query.cursor() == null ? "" : query.cursor();
-    List<LockRow> locks = rows.page(from, query.idle(), now, query.limit() + 1);
+    List<LockRow> locks = repository.page(from, query.idle(), now, query.limit() + 1);
     List<LockRepository.LockSnapshot> lockSnapshots = new ArrayList<>();
     for (LockRow lock : locks.subList(0, Math.min(query.limit(), locks.size()))) {
-      lockSnapshots.add(rows.look(now, lock, SHOWN));
+      lockSnapshots.add(repository.look(now, lock, SHOWN));
     }
     return new LockViewPage(
         views(lockSnapshots), locks.size() > query.limit() ? locks.get(query.limit()).name : null);
@@ -62,7 +62,7 @@ final class JdbcInspector {
       throws SQLException {
     Set<String> ids = new HashSet<>();
     lockSnapshots.forEach(lockSnapshot -> lockSnapshot.addSessions(ids));
-    sessions = rows.sessions(ids);
+    sessions = repository.sessions(ids);
     return lockSnapshots.stream().map(this::view).toList();
   }
 

@@ -50,8 +50,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store kept in a database: a lane for requests, a lane of its own for renewals and judgements,
- * each with its connection, and a watch that looks for news.
+ * A store kept in a database: two executors, one for requests and one for renewals and judgements,
+ * each with its connection, and a poller for notifications.
  */
 final class JdbcLockStore implements LockStore {
   /** Sessions and locks that one sweep removes, whatever it might. */
@@ -66,10 +66,10 @@ final class JdbcLockStore implements LockStore {
   private final Database database;
   private final Ticker ticker;
   private final StoreProfile profile;
-  private final boolean rings;
+  private final boolean hasFileNotifier;
   private final ConnectionExecutor requests;
   private final ConnectionExecutor renewals;
-  private final NotificationPoller watch;
+  private final NotificationPoller poller;
   private final @Nullable FileNotifier fileNotifier;
   private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
   private final RecentNames names = new RecentNames();
@@ -89,7 +89,7 @@ final class JdbcLockStore implements LockStore {
     this.ticker = ticker;
     this.profile = database.profile();
     this.fileNotifier = fileNotifier;
-    this.rings = fileNotifier != null && fileNotifier.isListening();
+    this.hasFileNotifier = fileNotifier != null && fileNotifier.isListening();
     // Fair, so that a renewal waits for one batch of requests at most.
     ReentrantLock transactionLock = new ReentrantLock(true);
     ReentrantLock other = oneWriter ? transactionLock : new ReentrantLock();
@@ -97,28 +97,28 @@ final class JdbcLockStore implements LockStore {
     this.requests = new ConnectionExecutor(name, database, ticker, transactionLock, this::tell);
     this.renewals = new ConnectionExecutor(name + "-renewals", database, ticker, other, this::tell);
     NotificationPoller.NotificationReader reader =
-        oneWriter ? new NotificationPoller.DedicatedReader(database) : this::readNews;
-    this.watch =
+        oneWriter ? new NotificationPoller.DedicatedReader(database) : this::readNotifications;
+    this.poller =
         new NotificationPoller(
             name + "-news", ticker, fileNotifier, reader, () -> pushes() ? BACKSTOP : poll);
   }
 
-  /** A store in a file that one process writes at a time, with bells beside it. */
+  /** A store in a file that one process writes at a time, with file notifications. */
   static JdbcLockStore over(SqliteFile file, Ticker ticker) {
     FileNotifier fileNotifier = new FileNotifier(file.realPath());
-    file.endedProcesses(fileNotifier::isGone);
+    file.endedProcesses(fileNotifier::hasProcessEnded);
     return new JdbcLockStore(file, ticker, fileNotifier, true, Duration.ofMillis(10));
   }
 
   /**
-   * A store in a database that serves many connections, where a look tells the news, and the server
-   * if it can.
+   * A store in a database that serves many connections, where a poll finds notifications, and the
+   * server pushes them if it can.
    */
   static JdbcLockStore over(ServerDatabase server, Ticker ticker) {
     JdbcLockStore store = new JdbcLockStore(server, ticker, null, false, server.poll());
     server.localSessions(store.sessions::containsKey);
     store.notificationListener =
-        server.push(ticker, store.sessions, store::sendNotification, store.watch::pollNow);
+        server.listener(ticker, store.sessions, store::sendNotification, store.poller::pollNow);
     return store;
   }
 
@@ -191,7 +191,7 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    JdbcSession session = new JdbcSession(this, ticker, spec, hints, !rings);
+    JdbcSession session = new JdbcSession(this, ticker, spec, hints, !hasFileNotifier);
     sessions.put(spec.id(), session);
     return session;
   }
@@ -219,7 +219,7 @@ final class JdbcLockStore implements LockStore {
         requests,
         StoreTask.ValueTask.single(
             storeConnection ->
-                new JdbcInspector(storeConnection.rows, storeConnection::now).page(query)));
+                new JdbcInspector(storeConnection.repository, storeConnection::now).page(query)));
   }
 
   @Override
@@ -288,12 +288,12 @@ final class JdbcLockStore implements LockStore {
     return call(renewals, storeConnection -> storeConnection.examine(database));
   }
 
-  void submit(StoreTask work) {
-    requests.submit(work);
+  void submit(StoreTask task) {
+    requests.submit(task);
   }
 
-  void submitLater(StoreTask work) {
-    requests.submitLater(work);
+  void submitLater(StoreTask task) {
+    requests.submitLater(task);
   }
 
   /** Grants a lock to those that wait for it, if it is free. */
@@ -323,7 +323,7 @@ final class JdbcLockStore implements LockStore {
 
   /** The session holds or waits for the first time. */
   void watch(JdbcSession session) {
-    watch.add(session);
+    poller.add(session);
     NotificationListener current = notificationListener;
     if (current != null) {
       current.onWaiterAdded();
@@ -339,7 +339,7 @@ final class JdbcLockStore implements LockStore {
     return call(
         renewals,
         storeConnection -> {
-          storeConnection.rows.notify(channel, payload);
+          storeConnection.repository.notify(channel, payload);
           return true;
         });
   }
@@ -350,23 +350,23 @@ final class JdbcLockStore implements LockStore {
     if (current != null) {
       current.onWaiterAdded();
     }
-    watch.onWaiterAdded();
+    poller.onWaiterAdded();
   }
 
   void remove(JdbcSession session) {
     sessions.remove(session.id());
-    watch.remove(session.id());
+    poller.remove(session.id());
   }
 
   /** The next locks that have to be swept. */
   private List<String> leftBehind(StoreConnection storeConnection, int budget) throws SQLException {
-    List<String> window = storeConnection.rows.namesAfter(sweptTo, SWEPT_AT_ONCE);
+    List<String> window = storeConnection.repository.namesAfter(sweptTo, SWEPT_AT_ONCE);
     List<String> found = List.of();
     if (!window.isEmpty()) {
       String last = window.get(window.size() - 1);
       long now = storeConnection.now();
       found =
-          storeConnection.rows.leftBehind(
+          storeConnection.repository.leftBehind(
               sweptTo, last, now - HoldRow.micros(SqlLockTable.RETENTION), now, budget);
       sweptTo = found.size() == budget ? found.get(budget - 1) : last;
     }
@@ -376,7 +376,7 @@ final class JdbcLockStore implements LockStore {
     if (fileNotifier != null) {
       List<SessionId> gone = new ArrayList<>();
       for (SessionId id : fileNotifier.listening()) {
-        if (!sessions.containsKey(id) && storeConnection.rows.session(id.value()) == null) {
+        if (!sessions.containsKey(id) && storeConnection.repository.session(id.value()) == null) {
           gone.add(id);
         }
       }
@@ -385,10 +385,10 @@ final class JdbcLockStore implements LockStore {
     return found;
   }
 
-  private List<Renewal.NumberedNotification> readNews(SessionId id, long after)
+  private List<Renewal.NumberedNotification> readNotifications(SessionId id, long after)
       throws InterruptedException, ExecutionException {
     JdbcSession session = sessions.get(id);
-    CompletableFuture<List<Renewal.NumberedNotification>> sessionNotification =
+    CompletableFuture<List<Renewal.NumberedNotification>> notifications =
         submit(
             renewals,
             StoreTask.ValueTask.single(
@@ -400,7 +400,7 @@ final class JdbcLockStore implements LockStore {
                   return NotificationPoller.read(storeConnection, id, after);
                 }));
     renewals.runOnCaller();
-    List<Renewal.NumberedNotification> found = sessionNotification.get();
+    List<Renewal.NumberedNotification> found = notifications.get();
     if (session != null) {
       session.serveIfPassedOver();
     }
@@ -419,22 +419,22 @@ final class JdbcLockStore implements LockStore {
   }
 
   private void tell(List<SessionNotification> pendingNotifications) {
-    SessionId rung = null;
+    SessionId signalled = null;
     for (SessionNotification sessionNotification : pendingNotifications) {
       SessionId id = sessionNotification.attempt().session();
       JdbcSession local = sessions.get(id);
       if (local != null) {
         local.hint(sessionNotification);
-      } else if (fileNotifier != null && !id.equals(rung)) {
+      } else if (fileNotifier != null && !id.equals(signalled)) {
         fileNotifier.signal(id);
-        rung = id;
+        signalled = id;
       }
     }
   }
 
   @Override
   public void close() {
-    watch.close();
+    poller.close();
     NotificationListener current = notificationListener;
     if (current != null) {
       current.close();

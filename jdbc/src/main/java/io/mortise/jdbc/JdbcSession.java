@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 
 /** A session of this process, and which of its attempts wait or hold as far as it knows. */
 final class JdbcSession implements StoreSession, NotifiedSession {
-  private static final Logger LOG = LoggerFactory.getLogger(JdbcSession.class);
+  private static final Logger log = LoggerFactory.getLogger(JdbcSession.class);
 
   /** How many names are remembered at most. */
   private static final int REMEMBERED = 1000;
@@ -50,26 +50,29 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   /** Where an attempt waits, and how many were ahead of it. */
   private record QueuePosition(LockName name, int ahead) {}
 
-  /** Where nothing can ring, holders poll too, but only while they hold. */
+  /** Without file notifications, holders poll too, but only while they hold. */
   private final @Nullable Set<AttemptId> holding;
 
   /** Those of these that are known to be in the way of others. */
   private final Set<AttemptId> wanted = ConcurrentHashMap.newKeySet();
 
-  /** Those of these that came by the queue: news of them was left, which their end takes away. */
+  /**
+   * Those of these that came by the queue: notifications of them were left, which their end
+   * removes.
+   */
   private final Set<AttemptId> inherited = ConcurrentHashMap.newKeySet();
 
   /** Those that this process lately had to wait for. */
   private final Set<LockName> contended = ConcurrentHashMap.newKeySet();
 
   /** Those that others got from this process when it released them the last time. */
-  private final Set<LockName> handedOver = ConcurrentHashMap.newKeySet();
+  private final Set<LockName> handedOff = ConcurrentHashMap.newKeySet();
 
   private final SessionLivenessCache sessionLivenessCache;
   private volatile boolean watched;
   private volatile boolean closed;
 
-  /** Belongs to whoever has the baton of the renewals. */
+  /** Used by the leader of the renewals only. */
   private boolean wasConnected;
 
   private volatile boolean mayBePassedOver;
@@ -171,7 +174,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
 
   /** Has the connection of the renewals show that this process has one. */
   void takeConnectionLock(StoreConnection storeConnection) throws SQLException {
-    if (!closed && storeConnection.rows.takeConnectionLock(spec.id().value())) {
+    if (!closed && storeConnection.repository.takeConnectionLock(spec.id().value())) {
       mayBePassedOver = mayBePassedOver || wasConnected;
       wasConnected = true;
     }
@@ -254,7 +257,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     try {
       hints.accept(sessionNotification);
     } catch (RuntimeException e) {
-      LOG.warn("A receiver of hints threw an exception", e);
+      log.warn("A receiver of notifications threw an exception", e);
     }
   }
 
@@ -357,7 +360,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
           && !(request instanceof Request.Abandon
               ? wanted.contains(request.attempt())
                   || inherited.contains(request.attempt())
-                  || handedOver.contains(request.name())
+                  || handedOff.contains(request.name())
               : isQueued() || contended.contains(request.name()));
     }
 
@@ -417,16 +420,16 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     }
 
     @Override
-    public void take(ContendedRequest step) {
+    public void take(ContendedRequest contendedRequest) {
       wasGuessed = true;
-      reply = step.reply();
+      reply = contendedRequest.reply();
       if (request instanceof Request.Acquire) {
         return;
       }
-      if (step.pendingNotifications().isEmpty()) {
-        handedOver.remove(request.name());
+      if (contendedRequest.pendingNotifications().isEmpty()) {
+        handedOff.remove(request.name());
       } else {
-        remember(handedOver, request.name());
+        remember(handedOff, request.name());
       }
     }
 

@@ -24,7 +24,7 @@ final class SessionLivenessCache {
   /** By the store's clock; 0 if that is not known. */
   private volatile long until;
 
-  // Belong to whoever has the lane's baton.
+  // Used by the leader of the ConnectionExecutor only.
   private @Nullable StoreConnection lookedOn;
   private long lookedAt;
 

@@ -48,7 +48,7 @@ class AcquireStatementCountTest {
     session.abandon(name, attempt);
   }
 
-  /** The fewest statements of some tries: meanwhile others look for news. */
+  /** The fewest statements of some tries: meanwhile others look for notifications. */
   private static long fewest(CountingDataSource counting, IntConsumer doing) {
     long fewest = Long.MAX_VALUE;
     for (int i = 0; i < TRIES; i++) {

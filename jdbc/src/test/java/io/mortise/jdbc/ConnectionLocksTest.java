@@ -62,34 +62,37 @@ class ConnectionLocksTest extends ServerStatementsFixture {
   @Test
   void givenConnection_whenItsLockIsTaken_thenNobodyElseTakesIt_untilItIsGivenBack()
       throws SQLException {
-    try (StoreConnection second = link(connect())) {
-      assertThat(storeConnection.rows.takeConnectionLock(HEAD)).isTrue();
-      assertThat(storeConnection.rows.hasConnectionLock(HEAD)).isTrue();
-      assertThat(storeConnection.rows.takeConnectionLock(HEAD)).as("it is held already").isFalse();
-      assertThat(storeConnection.rows.takeConnectionLock(NEXT))
+    try (StoreConnection second = storeConnection(connect())) {
+      assertThat(storeConnection.repository.takeConnectionLock(HEAD)).isTrue();
+      assertThat(storeConnection.repository.hasConnectionLock(HEAD)).isTrue();
+      assertThat(storeConnection.repository.takeConnectionLock(HEAD))
+          .as("it is held already")
+          .isFalse();
+      assertThat(storeConnection.repository.takeConnectionLock(NEXT))
           .as("that of another session")
           .isTrue();
-      assertThat(second.rows.takeConnectionLock(HEAD)).isFalse();
-      assertThat(second.rows.hasConnectionLock(HEAD)).isFalse();
-      assertThat(second.rows.withoutConnection(Set.of(HEAD, NEXT))).isEmpty();
+      assertThat(second.repository.takeConnectionLock(HEAD)).isFalse();
+      assertThat(second.repository.hasConnectionLock(HEAD)).isFalse();
+      assertThat(second.repository.withoutConnection(Set.of(HEAD, NEXT))).isEmpty();
 
       storeConnection.sessions.close(OTHER.session());
-      assertThat(storeConnection.rows.hasConnectionLock(HEAD)).isFalse();
-      assertThat(second.rows.takeConnectionLock(HEAD)).isTrue();
-      assertThat(second.rows.withoutConnection(Set.of(NEXT))).isEmpty();
+      assertThat(storeConnection.repository.hasConnectionLock(HEAD)).isFalse();
+      assertThat(second.repository.takeConnectionLock(HEAD)).isTrue();
+      assertThat(second.repository.withoutConnection(Set.of(NEXT))).isEmpty();
       storeConnection.detach();
-      assertThat(second.rows.withoutConnection(Set.of(NEXT))).containsExactly(NEXT);
+      assertThat(second.repository.withoutConnection(Set.of(NEXT))).containsExactly(NEXT);
       second.detach();
     }
   }
 
   @Test
   void givenSessions_whenOneHasNoConnection_thenItAloneIsToldOf() throws SQLException {
-    try (StoreConnection second = link(connect())) {
-      assertThat(second.rows.takeConnectionLock(HEAD)).isTrue();
-      assertThat(storeConnection.rows.withoutConnection(Set.of(HEAD))).isEmpty();
-      assertThat(storeConnection.rows.withoutConnection(Set.of(HEAD, NEXT))).containsExactly(NEXT);
-      assertThat(storeConnection.rows.withoutConnection(Set.of(HEAD, NEXT, "unknown")))
+    try (StoreConnection second = storeConnection(connect())) {
+      assertThat(second.repository.takeConnectionLock(HEAD)).isTrue();
+      assertThat(storeConnection.repository.withoutConnection(Set.of(HEAD))).isEmpty();
+      assertThat(storeConnection.repository.withoutConnection(Set.of(HEAD, NEXT)))
+          .containsExactly(NEXT);
+      assertThat(storeConnection.repository.withoutConnection(Set.of(HEAD, NEXT, "unknown")))
           .as("asked once more, of more")
           .containsExactly(NEXT);
       second.detach();
@@ -100,26 +103,27 @@ class ConnectionLocksTest extends ServerStatementsFixture {
   void givenHeadThatSaidItIsConnected_whenTheLockIsReleased_thenItHoldsOnlyIfItStillIs()
       throws SQLException {
     saidToBeConnected(HEAD);
-    try (StoreConnection process = link(connect())) {
-      assertThat(process.rows.takeConnectionLock(HEAD)).isTrue();
+    try (StoreConnection process = storeConnection(connect())) {
+      assertThat(process.repository.takeConnectionLock(HEAD)).isTrue();
       lockWithQueue();
-      assertThat(ContendedRequestRunner.handOff(storeConnection.rows, RELEASE, told::add)).isTrue();
+      assertThat(ContendedRequestRunner.handOff(storeConnection.repository, RELEASE, told::add))
+          .isTrue();
       assertThat(changed()).containsEntry("owner", OTHER.encoded());
       process.detach();
     }
     lockWithQueue();
-    assertThat(ContendedRequestRunner.handOff(storeConnection.rows, RELEASE, told::add))
+    assertThat(ContendedRequestRunner.handOff(storeConnection.repository, RELEASE, told::add))
         .as("passing it over is for the long way")
         .isFalse();
     assertUnchanged(held(OLD, "waiters", 2, "told", 3));
     release();
     assertThat(changed()).containsEntry("owner", THIRD.encoded()).containsEntry("waiters", 1L);
-    assertThat(storeConnection.rows.heads("lock", 9))
+    assertThat(storeConnection.repository.heads("lock", 9))
         .extracting(WaitRow::attempt)
         .containsExactly(OTHER.encoded());
     if (isPostgres()) {
-      try (StoreConnection process = link(connect())) {
-        assertThat(process.rows.takeConnectionLock(HEAD)).as("nothing stays tried").isTrue();
+      try (StoreConnection process = storeConnection(connect())) {
+        assertThat(process.repository.takeConnectionLock(HEAD)).as("nothing stays tried").isTrue();
         process.detach();
       }
     }
@@ -129,7 +133,8 @@ class ConnectionLocksTest extends ServerStatementsFixture {
   void givenHeadThatNeverSaidItIsConnected_whenTheLockIsReleased_thenItHolds() throws SQLException {
     saidToBeConnected(NEXT);
     lockWithQueue();
-    assertThat(ContendedRequestRunner.handOff(storeConnection.rows, RELEASE, told::add)).isTrue();
+    assertThat(ContendedRequestRunner.handOff(storeConnection.repository, RELEASE, told::add))
+        .isTrue();
     assertThat(changed()).containsEntry("owner", OTHER.encoded());
     lockWithQueue();
     release();
@@ -144,28 +149,29 @@ class ConnectionLocksTest extends ServerStatementsFixture {
     lockWithQueue();
     release();
     assertThat(changed()).containsEntry("used", 0L).containsEntry("waiters", 2L);
-    assertThat(ContendedRequestRunner.queueUp(storeConnection.rows, acquire(), told::add))
+    assertThat(ContendedRequestRunner.queueUp(storeConnection.repository, acquire(), told::add))
         .as("a free lock with a queue is for the long way")
         .isNull();
-    assertThat(storeConnection.rows.acquireFast(acquire(), () -> now)).isNull();
+    assertThat(storeConnection.repository.acquireFast(acquire(), () -> now)).isNull();
     assertThat(changed()).containsEntry("used", 0L).containsEntry("waiters", 2L);
   }
 
   @Test
   void givenSessionWithAConnectionLock_whenRenewed_thenItsRowSaysSo() throws SQLException {
     String id = ATTEMPT.session().value();
-    assertThat(storeConnection.rows.takeConnectionLock(id)).isTrue();
-    assertThat(storeConnection.rows.renewSession(id, 1, 2, now + MINUTE, 2 * MINUTE, now)).isTrue();
-    assertThat(storeConnection.rows.session(id).hasConnectionLock()).isTrue();
-    assertThat(storeConnection.rows.session(id).ttl()).isEqualTo(2 * MINUTE);
-    assertThat(storeConnection.rows.keep(id, 2, 3, MINUTE, false, List.of(), 9)).isNotNull();
-    assertThat(storeConnection.rows.session(id).hasConnectionLock()).isTrue();
-    assertThat(storeConnection.rows.session(id).ttl()).isEqualTo(MINUTE);
+    assertThat(storeConnection.repository.takeConnectionLock(id)).isTrue();
+    assertThat(storeConnection.repository.renewSession(id, 1, 2, now + MINUTE, 2 * MINUTE, now))
+        .isTrue();
+    assertThat(storeConnection.repository.session(id).hasConnectionLock()).isTrue();
+    assertThat(storeConnection.repository.session(id).ttl()).isEqualTo(2 * MINUTE);
+    assertThat(storeConnection.repository.keep(id, 2, 3, MINUTE, false, List.of(), 9)).isNotNull();
+    assertThat(storeConnection.repository.session(id).hasConnectionLock()).isTrue();
+    assertThat(storeConnection.repository.session(id).ttl()).isEqualTo(MINUTE);
     storeConnection.detach();
-    assertThat(storeConnection.rows.keep(id, 3, 4, MINUTE, false, List.of(), 9)).isNotNull();
-    assertThat(storeConnection.rows.session(id).hasConnectionLock()).isFalse();
-    storeConnection.rows.insertSession("sessionFffff", 1, now, MINUTE + 1, "client");
-    assertThat(storeConnection.rows.session("sessionFffff").hasConnectionLock())
+    assertThat(storeConnection.repository.keep(id, 3, 4, MINUTE, false, List.of(), 9)).isNotNull();
+    assertThat(storeConnection.repository.session(id).hasConnectionLock()).isFalse();
+    storeConnection.repository.insertSession("sessionFffff", 1, now, MINUTE + 1, "client");
+    assertThat(storeConnection.repository.session("sessionFffff").hasConnectionLock())
         .as("an odd number of microseconds says nothing")
         .isFalse();
   }

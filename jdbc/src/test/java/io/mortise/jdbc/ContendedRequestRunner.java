@@ -36,10 +36,10 @@ final class ContendedRequestRunner {
       Request request,
       Consumer<SessionNotification> pendingNotifications)
       throws SQLException {
-    ContendedRequest step = new ContendedRequest(request);
-    lockRepository.contended(List.of(step));
-    step.pendingNotifications().forEach(pendingNotifications);
-    return step;
+    ContendedRequest contendedRequest = new ContendedRequest(request);
+    lockRepository.contended(List.of(contendedRequest));
+    contendedRequest.pendingNotifications().forEach(pendingNotifications);
+    return contendedRequest;
   }
 
   static @Nullable Reply reply(StoreConnection storeConnection, Request request)

@@ -63,7 +63,8 @@ class ContendedRequestTest {
       TestSession c = new TestSession(store, TTL);
       dialect.setUp(connection, "the test's store", BOUND);
       SqlText text = new SqlText(dialect.folders(), SqlText.DEFAULT_PREFIX);
-      try (StoreConnection storeConnection = dialect.link(connection, text, "flush", id -> false)) {
+      try (StoreConnection storeConnection =
+          dialect.storeConnection(connection, text, "flush", id -> false)) {
         AttemptId first = a.attempt();
         assertThat(ContendedRequestRunner.reply(storeConnection, acquire(first)))
             .as("a name without a row")

@@ -122,7 +122,7 @@ class FastPathEquivalenceTest {
       SqlText text = new SqlText(dialect.folders(), SqlText.DEFAULT_PREFIX);
       for (int copy = 0; copy < 2; copy++) {
         storeConnections.add(
-            dialect.link(connection, text, namespace(copy), id -> id.equals(asking)));
+            dialect.storeConnection(connection, text, namespace(copy), id -> id.equals(asking)));
       }
       listen();
     }
@@ -187,7 +187,7 @@ class FastPathEquivalenceTest {
       List<Map<String, Object>> locks = new ArrayList<>();
       List<Map<String, Object>> waits = new ArrayList<>();
       List<Map<String, Object>> holds = new ArrayList<>();
-      List<Map<String, Object>> sessionNotification = new ArrayList<>();
+      List<Map<String, Object>> notifications = new ArrayList<>();
       for (int i = from; i < from + CASES; i++) {
         FirstStatement firstStatement = WAYS.get(i % WAYS.size());
         List<LockStateGenerator> copies = new ArrayList<>();
@@ -202,14 +202,14 @@ class FastPathEquivalenceTest {
           }
           state.waits.forEach(row -> waits.add(placed(state, namespace, row)));
           state.holds.forEach(row -> holds.add(placed(state, namespace, row)));
-          sessionNotification.addAll(state.notifications);
+          notifications.addAll(state.notifications);
         }
         cases.add(new Case(copies));
       }
       insert("mortise_lock", locks);
       insert("mortise_wait", waits);
       insert("mortise_hold", holds);
-      insert("mortise_news", sessionNotification);
+      insert("mortise_news", notifications);
     }
 
     void remove() throws SQLException {

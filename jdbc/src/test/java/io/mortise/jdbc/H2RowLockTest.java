@@ -112,7 +112,7 @@ class H2RowLockTest {
       dialect.setUp(pooled, "pool", Duration.ofSeconds(5));
       assertThat(settings(statement)).isEqualTo("10 2500");
       SqlText text = new SqlText(dialect.folders(), SqlText.DEFAULT_PREFIX);
-      dialect.link(pooled, text, "default", session -> false).detach();
+      dialect.storeConnection(pooled, text, "default", session -> false).detach();
       assertThat(settings(statement)).isEqualTo("4321 1234");
     }
   }

@@ -66,7 +66,7 @@ class LockedRowTest {
     dialect.setUp(connection, "the test's store", BOUND);
     execute(connection, "SET lock_timeout = 0; SET statement_timeout = 0");
     storeConnection =
-        dialect.link(
+        dialect.storeConnection(
             connection,
             new SqlText(dialect.folders(), SqlText.DEFAULT_PREFIX),
             namespace,
@@ -174,7 +174,7 @@ class LockedRowTest {
                 ContendedRequestRunner.reply(
                     storeConnection, new Request.Abandon(LockName.of(NAME), holder)))
             .isInstanceOf(Reply.Ended.class);
-        storeConnection.rows.notify("somebody_else", "news");
+        storeConnection.repository.notify("somebody_else", "news");
         holder = next;
       }
     } finally {

@@ -74,7 +74,7 @@ class ManyHeldLocksTest {
     }
   }
 
-  /** The fewest of some tries: meanwhile others look for news. */
+  /** The fewest of some tries: meanwhile others look for notifications. */
   private static long statements(CountingDataSource counting, Runnable doing) {
     long fewest = Long.MAX_VALUE;
     for (int i = 0; i < 30; i++) {

@@ -456,15 +456,15 @@ class MySqlFailureTest {
       TestSession other = new TestSession(store, TTL);
       session.granted("a", session.attempt());
       assertThat(other.acquire("a", other.attempt())).isInstanceOf(Reply.Queued.class);
-      String sessionNotification = "mortise." + prefix + "news";
+      String newsTable = "mortise." + prefix + "news";
       statement.execute(
           "INSERT INTO NEWS SELECT id + 1000, 'goneforever1', kind, name, attempt, token, tokens, flag, timed, how FROM NEWS"
-              .replace("NEWS", sessionNotification));
+              .replace("NEWS", newsTable));
       assertThat(TestSession.get(store.sweep(100))).isPositive();
       try (ResultSet row =
           statement.executeQuery(
               "SELECT SUM(session = 'goneforever1'), SUM(session <> 'goneforever1') FROM "
-                  + sessionNotification)) {
+                  + newsTable)) {
         row.next();
         assertThat(row.getInt(1)).isZero();
         assertThat(row.getInt(2)).isPositive();
@@ -519,7 +519,7 @@ class MySqlFailureTest {
       dialect.setUp(pooled, "pool", Duration.ofSeconds(5));
       assertThat(one(pooled, settings)).isNotEqualTo(before).startsWith("+00:00");
       SqlText text = new SqlText(dialect.folders(), SqlText.DEFAULT_PREFIX);
-      dialect.link(pooled, text, "default", session -> false).detach();
+      dialect.storeConnection(pooled, text, "default", session -> false).detach();
       assertThat(one(pooled, settings)).isEqualTo(before);
     }
   }

@@ -108,7 +108,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
       throws SQLException {
     Map<String, Object> left = held(OTHER, "used", 0);
     only(left);
-    assertThat(Objects.requireNonNull(storeConnection.rows.lock("lock")).owner).isNull();
+    assertThat(Objects.requireNonNull(storeConnection.repository.lock("lock")).owner).isNull();
     taken(left, acquire());
     together(left, new BatchedRequest(acquire(), null, true), true);
     together(with(left, "ended", OTHER.encoded()), new BatchedRequest(acquire(), null, true), true);
@@ -137,7 +137,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
       for (boolean isNew : new boolean[] {true, false}) {
         only(left);
         Map<String, TokenRange> done =
-            storeConnection.rows.together(
+            storeConnection.repository.together(
                 List.of(
                     new BatchedRequest(release, null, isNew),
                     new BatchedRequest(another, null, isNew)));
@@ -170,7 +170,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     queue(List.of(waits(OTHER, 8, "tokens", MANY)));
     assertThat(
             ContendedRequestRunner.handOff(
-                storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
+                storeConnection.repository, new Request.Abandon(NAME, OLD), told::add))
         .isTrue();
     assertThat(changed()).containsEntry("token", time()).containsEntry("tokens", LEAD);
 
@@ -313,15 +313,15 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     only(held(OTHER, "waiters", count, "told", 3, "next_ticket", count));
     queueBesideOthers(waiters);
     begin();
-    assertThat(storeConnection.rows.soonestEnd("lock", count, SqlLockTable.STEPS, now))
+    assertThat(storeConnection.repository.soonestEnd("lock", count, SqlLockTable.STEPS, now))
         .isEqualTo(soonest);
     storeConnection.rollback();
     ContendedOutcome place =
-        ContendedRequestRunner.queueUp(storeConnection.rows, acquire(), told::add);
+        ContendedRequestRunner.queueUp(storeConnection.repository, acquire(), told::add);
     assertThat(place.ahead()).isEqualTo(count);
     assertThat(place.soonest()).isEqualTo(soonest);
     begin();
-    assertThat(storeConnection.rows.soonestEnd("lock", count, SqlLockTable.STEPS, now))
+    assertThat(storeConnection.repository.soonestEnd("lock", count, SqlLockTable.STEPS, now))
         .isEqualTo(soonest);
     storeConnection.rollback();
   }
@@ -369,15 +369,16 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     }
     queue(waiters);
     begin();
-    assertThat(storeConnection.rows.heads("lock", SqlLockTable.CHUNK)).hasSize(SqlLockTable.CHUNK);
-    assertThat(storeConnection.rows.holds("lock", SqlLockTable.STEPS + 1))
+    assertThat(storeConnection.repository.heads("lock", SqlLockTable.CHUNK))
+        .hasSize(SqlLockTable.CHUNK);
+    assertThat(storeConnection.repository.holds("lock", SqlLockTable.STEPS + 1))
         .hasSize(SqlLockTable.STEPS + 1);
     for (AttemptId attempt : crowd) {
-      assertThat(storeConnection.rows.session(attempt.session().value()))
+      assertThat(storeConnection.repository.session(attempt.session().value()))
           .as(attempt.toString())
           .isNotNull();
     }
-    assertThat(storeConnection.rows.hold("lock", last.encoded())).isNotNull();
+    assertThat(storeConnection.repository.hold("lock", last.encoded())).isNotNull();
     storeConnection.rollback();
   }
 
@@ -396,7 +397,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     queue(List.of(waits(OTHER, 8)));
     assertThat(
             ContendedRequestRunner.handOff(
-                storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
+                storeConnection.repository, new Request.Abandon(NAME, OLD), told::add))
         .isTrue();
     assertThat(tables.all("lock")).contains(able);
     tables.execute("DELETE FROM rows_lock WHERE name = 'able'");
@@ -412,26 +413,29 @@ class MySqlStatementsTest extends ServerStatementsFixture {
   void givenRowsOfOthersThatAreLocked_whenALockIsUsed_thenNothingWaits() throws SQLException {
     Request.Abandon abandon = new Request.Abandon(NAME, ATTEMPT);
     besideLockedRows(
-        free(), List.of(), () -> storeConnection.rows.acquireFast(acquire(), () -> now));
-    besideLockedRows(held(OLD), List.of(), () -> storeConnection.rows.exchange(OLD, acquire()));
+        free(), List.of(), () -> storeConnection.repository.acquireFast(acquire(), () -> now));
     besideLockedRows(
-        held(ATTEMPT), List.of(), () -> storeConnection.rows.abandonFast(abandon, () -> now));
+        held(OLD), List.of(), () -> storeConnection.repository.exchange(OLD, acquire()));
+    besideLockedRows(
+        held(ATTEMPT), List.of(), () -> storeConnection.repository.abandonFast(abandon, () -> now));
     besideLockedRows(
         held(ATTEMPT, "waiters", 1),
         List.of(waits(OTHER, 8)),
-        () -> ContendedRequestRunner.handOff(storeConnection.rows, abandon, told::add));
+        () -> ContendedRequestRunner.handOff(storeConnection.repository, abandon, told::add));
     besideLockedRows(
         free(),
         List.of(),
-        () -> ContendedRequestRunner.queueUp(storeConnection.rows, acquire(), told::add));
+        () -> ContendedRequestRunner.queueUp(storeConnection.repository, acquire(), told::add));
     besideLockedRows(
         held(OTHER),
         List.of(),
-        () -> ContendedRequestRunner.queueUp(storeConnection.rows, acquire(), told::add));
+        () -> ContendedRequestRunner.queueUp(storeConnection.repository, acquire(), told::add));
     besideLockedRows(
         free(),
         List.of(),
-        () -> storeConnection.rows.together(List.of(new BatchedRequest(acquire(), null, true))));
+        () ->
+            storeConnection.repository.together(
+                List.of(new BatchedRequest(acquire(), null, true))));
     besideLockedRows(
         held(OTHER),
         List.of(),
@@ -506,7 +510,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
               false));
     }
     assertThat(SqlText.listLength(batchedRequests.size())).isEqualTo(batchedRequests.size() + 1);
-    Map<String, TokenRange> done = storeConnection.rows.together(batchedRequests);
+    Map<String, TokenRange> done = storeConnection.repository.together(batchedRequests);
     List<Map<String, Object>> rows =
         tables.all("lock").stream()
             .filter(row -> ((String) row.get("name")).startsWith("list"))
@@ -538,7 +542,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
           List.of(
               new BatchedRequest(acquire(Terms.NONE, 5, 0), exchanges ? OLD : null, false),
               new BatchedRequest(new Request.Abandon(LockName.of("mate"), THIRD), null, false));
-      Map<String, TokenRange> done = storeConnection.rows.together(batchedRequests);
+      Map<String, TokenRange> done = storeConnection.repository.together(batchedRequests);
       tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'mate'");
       assertThat(done)
           .containsOnly(
@@ -554,7 +558,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
 
   private void madeIdle(BatchedRequest batchedRequest) throws SQLException {
     remove();
-    assertThat(storeConnection.rows.together(List.of(batchedRequest))).isEmpty();
+    assertThat(storeConnection.repository.together(List.of(batchedRequest))).isEmpty();
     Map<String, Object> made = changed();
     assertThat(made)
         .containsEntry("capacity", (long) WHOLE)
@@ -630,7 +634,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     only(free());
     try (Connection silent = connect();
         Connection another = connect()) {
-      StoreConnection stands = link(silent);
+      StoreConnection stands = storeConnection(silent);
       stands.begin(LockRepository.PrefetchTarget.of(acquire()));
       execute(another, "SET SESSION innodb_lock_wait_timeout = 30");
       execute(another, "SELECT * FROM rows_lock WHERE name = 'lock' FOR UPDATE");
@@ -653,11 +657,11 @@ class MySqlStatementsTest extends ServerStatementsFixture {
       execute(another, "START TRANSACTION");
       execute(
           another, "SELECT 1 FROM rows_lock WHERE namespace = 'one' AND name = 'lock' FOR UPDATE");
-      assertThatThrownBy(() -> storeConnection.rows.ensureUnlocked(NAME))
+      assertThatThrownBy(() -> storeConnection.repository.ensureUnlocked(NAME))
           .isInstanceOf(SQLException.class);
-      storeConnection.rows.ensureUnlocked(LockName.of("other"));
+      storeConnection.repository.ensureUnlocked(LockName.of("other"));
       execute(another, "ROLLBACK");
-      storeConnection.rows.ensureUnlocked(NAME);
+      storeConnection.repository.ensureUnlocked(NAME);
     }
   }
 }

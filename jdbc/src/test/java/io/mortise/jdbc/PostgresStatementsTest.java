@@ -120,7 +120,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
       tables.put("lock", held("other", "told", 3));
       assertThat(
               ContendedRequestRunner.queueUp(
-                  storeConnection.rows, acquire(ATTEMPT), sessionNotification -> {}))
+                  storeConnection.repository, acquire(ATTEMPT), sessionNotification -> {}))
           .isNotNull();
       if (told == HoldRow.TOLD) {
         assertThat(hints()).as("it was granted with it").isEmpty();
@@ -129,14 +129,14 @@ class PostgresStatementsTest extends ServerStatementsFixture {
       }
       assertThat(
               ContendedRequestRunner.queueUp(
-                  storeConnection.rows, acquire(THIRD), sessionNotification -> {}))
+                  storeConnection.repository, acquire(THIRD), sessionNotification -> {}))
           .isNotNull();
       assertThat(hints()).as("another is first").isEmpty();
     }
     alone(with(held("lock"), "owner", new AttemptId(ATTEMPT.session(), 7).encoded()));
     assertThat(
             ContendedRequestRunner.queueUp(
-                storeConnection.rows, acquire(ATTEMPT), sessionNotification -> {}))
+                storeConnection.repository, acquire(ATTEMPT), sessionNotification -> {}))
         .isNotNull();
     assertThat(hints()).as("it is of the same process").isEmpty();
   }
@@ -155,7 +155,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
       alone(lock);
       assertThat(
               ContendedRequestRunner.handOff(
-                  storeConnection.rows, abandon, sessionNotification -> {}))
+                  storeConnection.repository, abandon, sessionNotification -> {}))
           .isFalse();
       assertThat(hints()).as(lock.toString()).isEmpty();
     }
@@ -163,7 +163,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
     alone(with(released, "told", 2, "token", 7, "tokens", 8));
     assertThat(
             ContendedRequestRunner.handOff(
-                storeConnection.rows, abandon, sessionNotification -> {}))
+                storeConnection.repository, abandon, sessionNotification -> {}))
         .isFalse();
     assertThat(hints())
         .containsExactly(hint(new SessionNotification.Granted(NAME, OTHER, 7, 8, false, false)));
@@ -312,13 +312,13 @@ class PostgresStatementsTest extends ServerStatementsFixture {
     Request.Abandon abandon = new Request.Abandon(NAME, OTHER);
     alone(held("lock"));
     tables.put("lock", other);
-    assertThat(storeConnection.rows.abandonFast(abandon, () -> now)).isTrue();
+    assertThat(storeConnection.repository.abandonFast(abandon, () -> now)).isTrue();
     assertThat(apartFrom(other)).containsEntry("used", 0L);
     alone(held("lock"));
     tables.put("lock", other);
     assertThat(
             ContendedRequestRunner.handOff(
-                storeConnection.rows, abandon, sessionNotification -> {}))
+                storeConnection.repository, abandon, sessionNotification -> {}))
         .isTrue();
     assertThat(apartFrom(other)).containsEntry("used", 0L);
   }
@@ -334,11 +334,11 @@ class PostgresStatementsTest extends ServerStatementsFixture {
     holds("other", NAMESPACE, CROWD, new SessionId("sessionDdddd"));
     holds("lock", "two", CROWD, new SessionId("sessionDdddd"));
     storeConnection.begin(LockRepository.PrefetchTarget.of(acquire(ATTEMPT)));
-    List<HoldRow> holds = storeConnection.rows.holds("lock", SqlLockTable.STEPS);
+    List<HoldRow> holds = storeConnection.repository.holds("lock", SqlLockTable.STEPS);
     assertThat(holds).hasSize(SqlLockTable.STEPS);
     assertThat(holds.get(0).session()).isEqualTo(THIRD.session().value());
     for (HoldRow hold : holds) {
-      assertThat(storeConnection.rows.session(hold.session())).as(hold.attempt).isNotNull();
+      assertThat(storeConnection.repository.session(hold.session())).as(hold.attempt).isNotNull();
     }
     storeConnection.rollback();
   }
@@ -441,9 +441,9 @@ class PostgresStatementsTest extends ServerStatementsFixture {
   private Map<String, @Nullable String> examined(Connection connection, String idle)
       throws SQLException {
     SqlText.SqlStatement text = tables.text.statement("examine");
-    String namedStatement = text.sql().replace("'idle_session_timeout'", "'" + idle + "'");
+    String sql = text.sql().replace("'idle_session_timeout'", "'" + idle + "'");
     try (Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery(namedStatement)) {
+        ResultSet row = statement.executeQuery(sql)) {
       row.next();
       Map<String, @Nullable String> columns = new HashMap<>();
       for (int i = 1; i <= row.getMetaData().getColumnCount(); i++) {

@@ -33,7 +33,8 @@ class PostgresTimeoutTest {
     try (Connection connection = connect()) {
       Dialect pooled = new PostgresDialect().behindPooler(BOUND);
       SqlText text = new SqlText(pooled.folders(), SqlText.DEFAULT_PREFIX);
-      StoreConnection storeConnection = pooled.link(connection, text, "settings", id -> false);
+      StoreConnection storeConnection =
+          pooled.storeConnection(connection, text, "settings", id -> false);
       storeConnection.begin(null);
       assertThat(bounds(connection)).containsExactly("10ms", "2s", "2s");
       storeConnection.rollback();

@@ -147,7 +147,7 @@ class RoundTripsTest {
           waiter.abandon(i + "/" + k, waiting.get(k));
         }
       }
-      // What kept the lane busy ends, a try as if nobody waited, and the step that all share.
+      // What kept the executor busy ends, a try as if nobody waited, and the step that all share.
       assertThat(fewest).isLessThanOrEqualTo(3);
     }
   }
@@ -239,7 +239,7 @@ class RoundTripsTest {
     }
   }
 
-  /** Asks for all of it while the lane is busy, so that it travels together. */
+  /** Asks for all of it while the executor is busy, so that it travels together. */
   private static List<CompletableFuture<Reply>> atOnce(
       LockStore store, TestSession session, List<Request> requests) throws InterruptedException {
     CountDownLatch busy = new CountDownLatch(1);
@@ -247,7 +247,7 @@ class RoundTripsTest {
     ((JdbcLockStore) store)
         .submit(
             StoreTask.ValueTask.single(
-                link -> {
+                storeConnection -> {
                   busy.countDown();
                   return awaited(go);
                 }));
@@ -290,7 +290,7 @@ class RoundTripsTest {
     return url + (url.contains("?") ? "&" : "?") + "allowMultiQueries=true";
   }
 
-  /** The fewest statements of some tries: meanwhile others look for news. */
+  /** The fewest statements of some tries: meanwhile others look for notifications. */
   private static long fewest(CountingDataSource counting, Runnable doing) {
     long fewest = Long.MAX_VALUE;
     for (int i = 0; i < TRIES; i++) {

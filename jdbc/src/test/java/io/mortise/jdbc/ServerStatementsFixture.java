@@ -86,7 +86,7 @@ abstract class ServerStatementsFixture {
   void makeTables() throws SQLException {
     Connection connection = connect();
     tables = new TestTables(connection, dialect().folders().toArray(new String[0]));
-    storeConnection = link(connection);
+    storeConnection = storeConnection(connection);
     now = (long) tables.column("now").get(0);
     for (AttemptId alive : List.of(ATTEMPT, OTHER, THIRD)) {
       tables.put(
@@ -106,10 +106,10 @@ abstract class ServerStatementsFixture {
   }
 
   /** On a connection that is set up for it. */
-  StoreConnection link(Connection connection) throws SQLException {
+  StoreConnection storeConnection(Connection connection) throws SQLException {
     Dialect dialect = dialect();
     dialect.setUp(connection, "the test's store", Duration.ofSeconds(8));
-    return dialect.link(connection, tables.text, NAMESPACE, session -> false);
+    return dialect.storeConnection(connection, tables.text, NAMESPACE, session -> false);
   }
 
   Connection connect() throws SQLException {
@@ -269,9 +269,9 @@ abstract class ServerStatementsFixture {
   }
 
   void taken(Map<String, Object> lock, Request.Acquire request) throws SQLException {
-    taken(lock, request, () -> storeConnection.rows.acquireFast(request, () -> now));
-    if (storeConnection.rows.hasSeen()) {
-      taken(lock, request, () -> storeConnection.rows.acquireSeen(request, now + MINUTE));
+    taken(lock, request, () -> storeConnection.repository.acquireFast(request, () -> now));
+    if (storeConnection.repository.hasSeen()) {
+      taken(lock, request, () -> storeConnection.repository.acquireSeen(request, now + MINUTE));
     }
   }
 
@@ -304,7 +304,7 @@ abstract class ServerStatementsFixture {
 
   void exchanged(Map<String, Object> lock, Request.Acquire request) throws SQLException {
     only(lock);
-    TokenRange tokenRange = storeConnection.rows.exchange(OLD, request);
+    TokenRange tokenRange = storeConnection.repository.exchange(OLD, request);
     Map<String, Object> expected = granted(released(lock, OLD), request, time());
     assertThat(changed()).isEqualTo(expected);
     assertThat(tokenRange).isEqualTo(block(expected));
@@ -394,7 +394,7 @@ abstract class ServerStatementsFixture {
     strangers.remove("id");
     assertThat(
             ContendedRequestRunner.handOff(
-                storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
+                storeConnection.repository, new Request.Abandon(NAME, OLD), told::add))
         .isTrue();
     long left = waiters.size() - 1L;
     Map<String, Object> expected =
@@ -433,7 +433,7 @@ abstract class ServerStatementsFixture {
             "news", notifications(1_000_001, OLD.session().value(), "wanted", OLD.encoded()));
     assertThat(
             ContendedRequestRunner.handOff(
-                storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
+                storeConnection.repository, new Request.Abandon(NAME, OLD), told::add))
         .as(lock.toString())
         .isFalse();
     assertUnchanged(lock);
@@ -446,7 +446,7 @@ abstract class ServerStatementsFixture {
     only(lock);
     queue(List.of());
     ContendedOutcome place =
-        ContendedRequestRunner.queueUp(storeConnection.rows, request, told::add);
+        ContendedRequestRunner.queueUp(storeConnection.repository, request, told::add);
     Map<String, Object> expected = granted(lock, request, time());
     assertThat(changed()).isEqualTo(expected);
     assertThat(place.taken()).isEqualTo(block(expected));
@@ -458,7 +458,7 @@ abstract class ServerStatementsFixture {
   void notQueued(Map<String, Object> lock, List<Map<String, Object>> waiters) throws SQLException {
     only(lock);
     queue(waiters);
-    assertThat(ContendedRequestRunner.queueUp(storeConnection.rows, acquire(), told::add))
+    assertThat(ContendedRequestRunner.queueUp(storeConnection.repository, acquire(), told::add))
         .as(lock.toString())
         .isNull();
     assertUnchanged(lock);
@@ -482,7 +482,7 @@ abstract class ServerStatementsFixture {
     only(lock);
     queue(waiters);
     ContendedOutcome place =
-        ContendedRequestRunner.queueUp(storeConnection.rows, request, told::add);
+        ContendedRequestRunner.queueUp(storeConnection.repository, request, told::add);
     long before = (long) lock.get("told");
     long ticket = (long) lock.get("next_ticket");
     long time = time();
@@ -564,8 +564,8 @@ abstract class ServerStatementsFixture {
         batchedRequest,
         new BatchedRequest(vain, null, true),
         served,
-        batchedRequests -> storeConnection.rows.together(batchedRequests));
-    if (!(storeConnection.rows instanceof MySqlLockRepository rows)) {
+        batchedRequests -> storeConnection.repository.together(batchedRequests));
+    if (!(storeConnection.repository instanceof MySqlLockRepository repository)) {
       return;
     }
     if (batchedRequest.request() instanceof Request.Acquire acquire) {
@@ -597,7 +597,7 @@ abstract class ServerStatementsFixture {
         batchedRequest,
         new BatchedRequest(vain, null, false),
         served,
-        batchedRequests -> known(rows, batchedRequests));
+        batchedRequests -> known(repository, batchedRequests));
   }
 
   /** A floor above what a token of no floor may be. */
@@ -608,10 +608,10 @@ abstract class ServerStatementsFixture {
   }
 
   private static Map<String, TokenRange> known(
-      MySqlLockRepository rows, List<BatchedRequest> batchedRequests) throws SQLException {
+      MySqlLockRepository repository, List<BatchedRequest> batchedRequests) throws SQLException {
     List<BatchedRequest> sorted = new ArrayList<>(batchedRequests);
     sorted.sort(Comparator.comparing(each -> each.request().name()));
-    return rows.known(Objects.requireNonNull(UniformBatch.of(sorted)));
+    return repository.serveUniform(Objects.requireNonNull(UniformBatch.of(sorted)));
   }
 
   @FunctionalInterface

@@ -75,23 +75,25 @@ class ServerStatementsTest extends ServerStatementsFixture {
   void givenLockThatIsNotFree_whenTakenTheShortWay_thenNothingIsChanged() throws SQLException {
     for (Map<String, Object> lock : notFree()) {
       only(lock);
-      assertThat(storeConnection.rows.acquireFast(acquire(), () -> now))
+      assertThat(storeConnection.repository.acquireFast(acquire(), () -> now))
           .as(lock.toString())
           .isNull();
-      if (storeConnection.rows.hasSeen()) {
-        assertThat(storeConnection.rows.acquireSeen(acquire(), NEVER)).as(lock.toString()).isNull();
+      if (storeConnection.repository.hasSeen()) {
+        assertThat(storeConnection.repository.acquireSeen(acquire(), NEVER))
+            .as(lock.toString())
+            .isNull();
       }
       assertUnchanged(lock);
     }
     for (String session : List.of("unknown", DEAD.session().value())) {
       only(free());
       endSession();
-      assertThat(storeConnection.rows.acquireFast(acquire(), () -> now)).as(session).isNull();
+      assertThat(storeConnection.repository.acquireFast(acquire(), () -> now)).as(session).isNull();
       assertUnchanged(free());
     }
-    if (storeConnection.rows.hasSeen()) {
+    if (storeConnection.repository.hasSeen()) {
       // By what the session was told: its time is over.
-      assertThat(storeConnection.rows.acquireSeen(acquire(), now)).isNull();
+      assertThat(storeConnection.repository.acquireSeen(acquire(), now)).isNull();
       assertUnchanged(free());
     }
   }
@@ -102,12 +104,12 @@ class ServerStatementsTest extends ServerStatementsFixture {
     for (long shut : new long[] {0, now + MINUTE}) {
       Map<String, Object> lock = held(ATTEMPT, "shut_us", shut, "free_us", now + MINUTE);
       only(lock);
-      assertThat(storeConnection.rows.abandonFast(abandon, () -> now)).isTrue();
+      assertThat(storeConnection.repository.abandonFast(abandon, () -> now)).isTrue();
       assertThat(changed()).isEqualTo(with(vacated(lock, ATTEMPT), "touched_us", time()));
     }
     for (Map<String, Object> lock : special(ATTEMPT)) {
       only(lock);
-      assertThat(storeConnection.rows.abandonFast(abandon, () -> now))
+      assertThat(storeConnection.repository.abandonFast(abandon, () -> now))
           .as(lock.toString())
           .isFalse();
       assertUnchanged(lock);
@@ -146,13 +148,13 @@ class ServerStatementsTest extends ServerStatementsFixture {
     others.add(held(OLD, "capacity", WHOLE + 1));
     for (Map<String, Object> lock : others) {
       only(lock);
-      assertThat(storeConnection.rows.exchange(OLD, acquire())).as(lock.toString()).isNull();
+      assertThat(storeConnection.repository.exchange(OLD, acquire())).as(lock.toString()).isNull();
       assertUnchanged(lock);
     }
     for (int i = 0; i < 2; i++) {
       only(held(OLD));
       endSession();
-      assertThat(storeConnection.rows.exchange(OLD, acquire())).isNull();
+      assertThat(storeConnection.repository.exchange(OLD, acquire())).isNull();
       assertUnchanged(held(OLD));
     }
   }
@@ -193,7 +195,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
       tables.put("news", notifications(1_000_001, OLD.session().value(), "wanted", OLD.encoded()));
       assertThat(
               ContendedRequestRunner.handOff(
-                  storeConnection.rows, new Request.Abandon(NAME, OLD), told::add))
+                  storeConnection.repository, new Request.Abandon(NAME, OLD), told::add))
           .isTrue();
       Map<String, Object> expected = with(vacated(lock, OLD), "touched_us", time());
       // What is said of an owner says nothing where there is none.
@@ -347,7 +349,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
             acquire(new Terms(Duration.ofSeconds(300), null, ""), 6, 3),
             new Request.Acquire(NAME, ATTEMPT, Mode.permits(1, 1), true, Terms.NONE, 1, 0, null))) {
       remove();
-      TokenRange tokenRange = storeConnection.rows.acquireFirst(request);
+      TokenRange tokenRange = storeConnection.repository.acquireFirst(request);
       Map<String, Object> expected =
           granted(unknown("lock", request.mode().capacity()), request, time());
       assertThat(changed()).isEqualTo(expected);
@@ -355,18 +357,19 @@ class ServerStatementsTest extends ServerStatementsFixture {
     }
     for (Map<String, Object> lock : List.of(free(), held(OTHER), held(ATTEMPT))) {
       only(lock);
-      assertThat(storeConnection.rows.acquireFirst(acquire())).isNull();
+      assertThat(storeConnection.repository.acquireFirst(acquire())).isNull();
       assertUnchanged(lock);
     }
     remove();
-    assertThat(storeConnection.rows.acquireFirst(acquire(Terms.NONE, 5, now + MINUTE))).isNull();
+    assertThat(storeConnection.repository.acquireFirst(acquire(Terms.NONE, 5, now + MINUTE)))
+        .isNull();
     if (!isPostgres()) {
       long many = 2 * LEAD;
       assertThat(tables.update("acquire_first", asking(ATTEMPT, WHOLE, many, 0))).isZero();
     }
     for (int i = 0; i < 2; i++) {
       endSession();
-      assertThat(storeConnection.rows.acquireFirst(acquire())).isNull();
+      assertThat(storeConnection.repository.acquireFirst(acquire())).isNull();
     }
     tables.assertAll("lock", other, elsewhere);
   }
@@ -378,7 +381,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
         new Request.Acquire(
             LockName.of("second"), OLD, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null);
     Map<String, TokenRange> done =
-        storeConnection.rows.together(
+        storeConnection.repository.together(
             List.of(
                 new BatchedRequest(acquire(), null, true), new BatchedRequest(second, null, true)));
     tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'second'");
@@ -393,7 +396,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
     Request.Acquire beside =
         new Request.Acquire(second, THIRD, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null);
     Map<String, TokenRange> done =
-        storeConnection.rows.together(
+        storeConnection.repository.together(
             List.of(
                 vainly("other"),
                 new BatchedRequest(beside, null, true),
@@ -417,7 +420,8 @@ class ServerStatementsTest extends ServerStatementsFixture {
 
   private void notMade(BatchedRequest batchedRequest) throws SQLException {
     remove();
-    assertThat(storeConnection.rows.together(List.of(vainly("other"), batchedRequest))).isEmpty();
+    assertThat(storeConnection.repository.together(List.of(vainly("other"), batchedRequest)))
+        .isEmpty();
     tables.assertAll("lock", other, elsewhere);
   }
 
@@ -469,11 +473,12 @@ class ServerStatementsTest extends ServerStatementsFixture {
     Map<String, Object> own = held(ATTEMPT, "capacity", 1, "used", 1);
     together(own, new BatchedRequest(release, null, true), true);
     only(own);
-    assertThat(storeConnection.rows.abandonFast(release, () -> now)).isTrue();
+    assertThat(storeConnection.repository.abandonFast(release, () -> now)).isTrue();
     only(own);
-    assertThat(ContendedRequestRunner.handOff(storeConnection.rows, release, told::add)).isTrue();
+    assertThat(ContendedRequestRunner.handOff(storeConnection.repository, release, told::add))
+        .isTrue();
     only(with(own, "owner", OTHER.encoded()));
-    assertThat(ContendedRequestRunner.queueUp(storeConnection.rows, one, told::add).taken())
+    assertThat(ContendedRequestRunner.queueUp(storeConnection.repository, one, told::add).taken())
         .isNull();
     assertThat(changed()).containsEntry("waiters", 1L);
   }
@@ -501,14 +506,15 @@ class ServerStatementsTest extends ServerStatementsFixture {
     queue(List.of(waits(THIRD, 4), waits(ATTEMPT, 5), waits(OTHER, 3)));
     begin();
     assertThat(storeConnection.now()).isBetween(now, now + MINUTE);
-    LockRow row = storeConnection.rows.lock("lock");
+    LockRow row = storeConnection.repository.lock("lock");
     assertThat(row.owner.attempt).isEqualTo(OTHER.encoded());
     assertThat(row.waiters).isEqualTo(3);
     assertThat(attempts()).containsExactly(OTHER.encoded(), THIRD.encoded(), ATTEMPT.encoded());
-    assertThat(storeConnection.rows.waiter("lock", ATTEMPT.encoded()).ticket()).isEqualTo(5);
-    assertThat(storeConnection.rows.soonestEnd("lock", 5, 64, now)).isEqualTo(now + 2 * MINUTE);
+    assertThat(storeConnection.repository.waiter("lock", ATTEMPT.encoded()).ticket()).isEqualTo(5);
+    assertThat(storeConnection.repository.soonestEnd("lock", 5, 64, now))
+        .isEqualTo(now + 2 * MINUTE);
     for (AttemptId known : List.of(ATTEMPT, OTHER, THIRD)) {
-      assertThat(storeConnection.rows.session(known.session().value()))
+      assertThat(storeConnection.repository.session(known.session().value()))
           .as(known.toString())
           .isNotNull();
     }
@@ -517,8 +523,9 @@ class ServerStatementsTest extends ServerStatementsFixture {
     // One who is not in the queue stands behind all of it.
     queue(List.of(waits(THIRD, 4), waits(OTHER, 5), waits(DEAD, 3)));
     begin();
-    assertThat(storeConnection.rows.waiter("lock", ATTEMPT.encoded())).isNull();
-    assertThat(storeConnection.rows.soonestEnd("lock", 6, 64, now)).isEqualTo(now + 2 * MINUTE);
+    assertThat(storeConnection.repository.waiter("lock", ATTEMPT.encoded())).isNull();
+    assertThat(storeConnection.repository.soonestEnd("lock", 6, 64, now))
+        .isEqualTo(now + 2 * MINUTE);
     storeConnection.rollback();
 
     only(free("used", 3, "next_place", 40));
@@ -534,10 +541,10 @@ class ServerStatementsTest extends ServerStatementsFixture {
       tables.put("hold", with(hold("two", "lock", holder.encoded()), "place", 0));
     }
     begin();
-    assertThat(storeConnection.rows.holds("lock", 64).stream().map(hold -> hold.attempt))
+    assertThat(storeConnection.repository.holds("lock", 64).stream().map(hold -> hold.attempt))
         .containsExactly(OTHER.encoded(), THIRD.encoded(), DEAD.encoded());
     for (AttemptId known : List.of(ATTEMPT, OTHER, THIRD, DEAD)) {
-      assertThat(storeConnection.rows.session(known.session().value()))
+      assertThat(storeConnection.repository.session(known.session().value()))
           .as(known.toString())
           .isNotNull();
     }
@@ -545,7 +552,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
   }
 
   private List<String> attempts() throws SQLException {
-    return storeConnection.rows.heads("lock", 3).stream().map(WaitRow::attempt).toList();
+    return storeConnection.repository.heads("lock", 3).stream().map(WaitRow::attempt).toList();
   }
 
   @Test
@@ -554,21 +561,21 @@ class ServerStatementsTest extends ServerStatementsFixture {
     SessionNotification.HoldEnded holdEnded =
         new SessionNotification.HoldEnded(NAME, OTHER, Reply.EndReason.EXPIRED);
     long expires = now + MINUTE;
-    assertThat(storeConnection.rows.tell(holdEnded, expires)).as("it has ended").isFalse();
+    assertThat(storeConnection.repository.tell(holdEnded, expires)).as("it has ended").isFalse();
     assertThat(
-            storeConnection.rows.tell(
+            storeConnection.repository.tell(
                 new SessionNotification.Contended(
                     NAME, new AttemptId(new SessionId("sessionEeeee"), 1)),
                 0))
         .as("there is none")
         .isFalse();
-    assertThat(storeConnection.rows.tell(holdEnded, expires - 1)).isTrue();
+    assertThat(storeConnection.repository.tell(holdEnded, expires - 1)).isTrue();
     assertThat(
-            storeConnection.rows.tell(
+            storeConnection.repository.tell(
                 new SessionNotification.Granted(NAME, OTHER, 7, 8, true, false), 0))
         .isTrue();
     assertThat(
-            storeConnection.rows.tell(
+            storeConnection.repository.tell(
                 new SessionNotification.Granted(NAME, THIRD, 7, 8, false, true), 0))
         .isTrue();
     String session = OTHER.session().value();
@@ -605,8 +612,8 @@ class ServerStatementsTest extends ServerStatementsFixture {
     assertThat(newsWithoutIds()).containsExactlyInAnyOrder(goneNews, grant, timed);
 
     tables.update("session_delete", "session", session);
-    assertThat(storeConnection.rows.forgetOrphans(1)).isEqualTo(1);
-    assertThat(storeConnection.rows.forgetOrphans(9)).isEqualTo(1);
+    assertThat(storeConnection.repository.forgetOrphans(1)).isEqualTo(1);
+    assertThat(storeConnection.repository.forgetOrphans(9)).isEqualTo(1);
     assertThat(newsWithoutIds()).containsExactly(timed);
   }
 }

@@ -70,60 +70,70 @@ class SessionStatementsTest extends ServerStatementsFixture {
     SessionNotification.Contended elsewhere =
         new SessionNotification.Contended(LockName.of("first"), OTHER);
     for (SessionNotification sessionNotification : List.of(first, elsewhere, second)) {
-      assertThat(storeConnection.rows.tell(sessionNotification, now)).isTrue();
+      assertThat(storeConnection.repository.tell(sessionNotification, now)).isTrue();
     }
     List<Long> ids =
-        storeConnection.rows.notifications(ID, 0, 9).stream()
+        storeConnection.repository.notifications(ID, 0, 9).stream()
             .map(Renewal.NumberedNotification::id)
             .toList();
     List<Long> others =
-        storeConnection.rows.notifications(OTHER.session().value(), 0, 9).stream()
+        storeConnection.repository.notifications(OTHER.session().value(), 0, 9).stream()
             .map(Renewal.NumberedNotification::id)
             .toList();
     assertThat(told(keep(1, 7, List.of()))).containsExactly(first, second);
     assertThat(told(keep(7, 8, List.of(ids.get(0), others.get(0), 99L)))).containsExactly(second);
-    assertThat(storeConnection.rows.keep(ID, 8, 9, 2 * MINUTE, false, List.of(), 0).notifications())
+    assertThat(
+            storeConnection
+                .repository
+                .keep(ID, 8, 9, 2 * MINUTE, false, List.of(), 0)
+                .notifications())
         .isEmpty();
-    assertThat(storeConnection.rows.notifications(OTHER.session().value(), 0, 9)).hasSize(1);
+    assertThat(storeConnection.repository.notifications(OTHER.session().value(), 0, 9)).hasSize(1);
     assertThat(keep(1, 2, List.of(ids.get(1))))
         .as("a clone, whose word counts for nothing")
         .isNull();
-    assertThat(storeConnection.rows.notifications(ID, 0, 9)).hasSize(1);
+    assertThat(storeConnection.repository.notifications(ID, 0, 9)).hasSize(1);
     assertThat(told(keep(9, 10, List.of(ids.get(1))))).isEmpty();
   }
 
   @Test
   void givenSessions_whenSomeAreRead_thenThoseOfThemThatThereAre() throws SQLException {
-    assertThat(storeConnection.rows.sessions(Set.of())).isEmpty();
-    assertThat(storeConnection.rows.sessions(Set.of(ID, "unknown", DEAD.session().value())))
+    assertThat(storeConnection.repository.sessions(Set.of())).isEmpty();
+    assertThat(storeConnection.repository.sessions(Set.of(ID, "unknown", DEAD.session().value())))
         .containsOnlyKeys(ID, DEAD.session().value())
-        .containsEntry(ID, storeConnection.rows.session(ID));
+        .containsEntry(ID, storeConnection.repository.session(ID));
     Set<String> many = new HashSet<>(Set.of(ID, DEAD.session().value()));
     for (int i = 0; i < 70_000; i++) {
       many.add("unknown" + i);
     }
-    assertThat(storeConnection.rows.sessions(many)).containsOnlyKeys(ID, DEAD.session().value());
+    assertThat(storeConnection.repository.sessions(many))
+        .containsOnlyKeys(ID, DEAD.session().value());
   }
 
   @Test
   void givenLock_whenLookedAt_thenWithItsPartsAndTheTime() throws SQLException {
-    assertThat(storeConnection.rows.look("loc", 9, () -> 0)).as("the next one is another").isNull();
-    assertThat(storeConnection.rows.look("zzz", 9, () -> 0)).as("there is none behind it").isNull();
+    assertThat(storeConnection.repository.look("loc", 9, () -> 0))
+        .as("the next one is another")
+        .isNull();
+    assertThat(storeConnection.repository.look("zzz", 9, () -> 0))
+        .as("there is none behind it")
+        .isNull();
     tables.put("lock", with(free("used", 2), "name", "shared"));
     HoldRow one = new HoldRow(OTHER.encoded(), 1, "one", now, 1);
     HoldRow two = new HoldRow(THIRD.encoded(), 1, "two", now, 2);
     for (HoldRow hold : List.of(one, two)) {
-      storeConnection.rows.insert("shared", hold);
+      storeConnection.repository.insert("shared", hold);
     }
-    storeConnection.rows.insert("shared", WaitRow.of(acquire(), 1, now));
-    LockRepository.LockSnapshot lockSnapshot = storeConnection.rows.look("shared", 1, () -> 0);
+    storeConnection.repository.insert("shared", WaitRow.of(acquire(), 1, now));
+    LockRepository.LockSnapshot lockSnapshot =
+        storeConnection.repository.look("shared", 1, () -> 0);
     assertThat(lockSnapshot.now()).isBetween(now, clock());
     assertThat(lockSnapshot.lock().name).isEqualTo("shared");
     assertThat(lockSnapshot.holds()).extracting(hold -> hold.label).containsExactly("one");
     assertThat(lockSnapshot.waiters())
         .extracting(WaitRow::attempt)
         .containsExactly(ATTEMPT.encoded());
-    assertThat(storeConnection.rows.look("other", 9, () -> 0).lock().owner.attempt)
+    assertThat(storeConnection.repository.look("other", 9, () -> 0).lock().owner.attempt)
         .isEqualTo(OTHER.encoded());
   }
 

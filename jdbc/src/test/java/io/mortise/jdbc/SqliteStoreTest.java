@@ -191,9 +191,9 @@ class SqliteStoreTest {
       session.granted("a", session.attempt());
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
           .isEqualTo("rw-------");
-      Path bells = directory.resolve("locks.db.bells");
-      Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> Files.isDirectory(bells));
-      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(bells)))
+      Path folders = directory.resolve("locks.db.bells");
+      Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> Files.isDirectory(folders));
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folders)))
           .isEqualTo("rwx------");
     }
   }
@@ -369,10 +369,10 @@ class SqliteStoreTest {
     try (LockStore store = open()) {
       TestSession session = new TestSession(store, TTL);
       session.granted("a", session.attempt());
-      Path bell = directory.resolve("locks.db.bells").resolve(session.id().value());
-      Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> Files.isDirectory(bell));
+      Path folder = directory.resolve("locks.db.bells").resolve(session.id().value());
+      Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> Files.isDirectory(folder));
       TestSession.get(session.session.close());
-      assertThat(bell).doesNotExist();
+      assertThat(folder).doesNotExist();
       Reply.Refused refused = (Reply.Refused) session.acquire("a", session.attempt());
       assertThat(refused.why()).isEqualTo(Reply.RefusalReason.SESSION_GONE);
     }

@@ -43,9 +43,9 @@ public final class TestTables implements AutoCloseable {
     }
   }
 
-  public void execute(String namedStatement) throws SQLException {
+  public void execute(String sql) throws SQLException {
     try (Statement statement = connection.createStatement()) {
-      statement.execute(namedStatement);
+      statement.execute(sql);
     }
   }
 

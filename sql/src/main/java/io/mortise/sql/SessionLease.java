@@ -34,7 +34,7 @@ public final class SessionLease implements AutoCloseable {
 
   private final List<Consumer<? super LeaseLostException>> listeners = new ArrayList<>();
 
-  /** When the check under way was begun; 0 if none is. */
+  /** When the check in flight was begun; 0 if none is. */
   private volatile long checkedSince;
 
   private volatile State state = State.HELD;
@@ -91,7 +91,9 @@ public final class SessionLease implements AutoCloseable {
     }
   }
 
-  /** Begins a check, unless the last one is still under way, or for too long. */
+  /**
+   * Begins a check, unless the last one is in flight; if that takes too long, the lease is lost.
+   */
   void check() {
     long since = checkedSince;
     if (since == 0) {

@@ -53,7 +53,8 @@ import org.slf4j.LoggerFactory;
  * exclude each other without need, and never the reverse. On MySQL and MariaDB to 224 bits, as
  * names there are short and not told apart by case.
  *
- * <p>Thread-safe. Not re-entrant: who asks again for what it holds is one more who waits.
+ * <p>Thread-safe. Not re-entrant: a thread that asks again for a lock that it holds waits like any
+ * other.
  */
 public final class SessionLocks implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SessionLocks.class);

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It takes one connection from the data source when it first needs one, and keeps it until
  * {@link #close()}: rows are made there, apart from your transactions. Hand in the pool itself, not
- * a proxy that gives the connection of the transaction under way (Spring's {@code
+ * a proxy that gives the connection of the transaction in progress (Spring's {@code
  * TransactionAwareDataSourceProxy}).
  *
  * <p>The tables are in {@code META-INF/mortise/<database>/helpers.sql} of the jar, and are made by

@@ -28,8 +28,8 @@ import java.util.Optional;
  *
  * <p>They cannot guard anything else: mail and files know nothing of the transaction, and a
  * connection that is cut frees the lock while your code runs on. A long hold is a long transaction,
- * with what that costs the database, and keeps its connection. Who holds a lock is known to the
- * database's own tools only.
+ * with what that costs the database, and keeps its connection. Only the database's own tools show
+ * the holder of a lock.
  *
  * <p>Take the lock first. On MySQL and MariaDB at REPEATABLE READ, a transaction that read before
  * goes on seeing the data as they were then. PostgreSQL above READ COMMITTED, and H2 at

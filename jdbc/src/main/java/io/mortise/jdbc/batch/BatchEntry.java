@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What is asked of one lock at a time. */
 final class BatchEntry {
-  StoreTask work;
+  StoreTask task;
 
   /** A release of the same lock that goes before it, in the same step if possible. */
   @Nullable StoreTask precedingRelease;
@@ -18,9 +18,9 @@ final class BatchEntry {
   /** Something of the same lock waits behind it already: what comes next must not overtake. */
   boolean isFollowed;
 
-  BatchEntry(StoreTask work) {
-    this.work = work;
-    this.hasFastPath = work.hasFastPath();
+  BatchEntry(StoreTask task) {
+    this.task = task;
+    this.hasFastPath = task.hasFastPath();
   }
 
   /** Takes in what comes after it; false if the two cannot go together. */
@@ -28,26 +28,26 @@ final class BatchEntry {
     if (precedingRelease == null
         && !isFollowed
         && hasFastPath
-        && work.request() instanceof Request.Abandon
+        && task.request() instanceof Request.Abandon
         && next.request() instanceof Request.Acquire
         && next.hasFastPath()) {
-      precedingRelease = work;
-      work = next;
+      precedingRelease = task;
+      task = next;
       return true;
     }
     return false;
   }
 
   boolean isRelease() {
-    return work.request() instanceof Request.Abandon;
+    return task.request() instanceof Request.Abandon;
   }
 
   LockRepository.BatchedRequest ask() {
     return new LockRepository.BatchedRequest(
-        Objects.requireNonNull(work.request()),
+        Objects.requireNonNull(task.request()),
         precedingRelease == null
             ? null
             : Objects.requireNonNull(precedingRelease.request()).attempt(),
-        precedingRelease == null && work.isNew());
+        precedingRelease == null && task.isNew());
   }
 }

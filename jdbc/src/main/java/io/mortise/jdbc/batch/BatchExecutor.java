@@ -16,22 +16,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests of different locks that travel together. Where a try fails, each of them can be served
- * alone; if some of it may have been committed, they remember that nobody knows. Belongs to whoever
- * has the lane's baton.
+ * alone; if some of it may have been committed, they remember that nobody knows. Used by the leader
+ * of its {@link ConnectionExecutor} only.
  */
 final class BatchExecutor {
   /** Steps on contended locks in one text. */
   private static final int AT_ONCE = 16;
 
   private final TransactionAttempt transactionAttempt;
-  private final ReplyDispatcher answers;
+  private final ReplyDispatcher replyDispatcher;
 
-  BatchExecutor(TransactionAttempt transactionAttempt, ReplyDispatcher answers) {
+  BatchExecutor(TransactionAttempt transactionAttempt, ReplyDispatcher replyDispatcher) {
     this.transactionAttempt = transactionAttempt;
-    this.answers = answers;
+    this.replyDispatcher = replyDispatcher;
   }
 
-  /** Does something once on the lane's connection. */
+  /** Does something once on the executor's connection. */
   @FunctionalInterface
   interface TransactionAttempt {
     /** Returns null if it was done. */
@@ -58,7 +58,7 @@ final class BatchExecutor {
       BatchEntry batchEntry = asked.get(i);
       StoreTask precedingRelease = batchEntry.precedingRelease;
       if (batchFailure != null) {
-        batchEntry.answered = batchFailure.isOver(batchEntry.work);
+        batchEntry.answered = batchFailure.isOver(batchEntry.task);
         if (precedingRelease != null) {
           batchFailure.isOver(precedingRelease);
         }
@@ -74,18 +74,18 @@ final class BatchExecutor {
                     ? null
                     : SingleStatementPath.released(batchedRequests.get(i).releasing())));
       }
-      answered.addAll(taken(batchEntry.work, reply));
+      answered.addAll(taken(batchEntry.task, reply));
     }
-    answers.done(answered);
+    replyDispatcher.done(answered);
   }
 
-  private static List<StoreTask> taken(StoreTask work, @Nullable Reply reply) {
+  private static List<StoreTask> taken(StoreTask task, @Nullable Reply reply) {
     if (reply == null) {
-      work.omittedFromBatch();
+      task.omittedFromBatch();
       return List.of();
     }
-    work.take(reply);
-    return List.of(work);
+    task.take(reply);
+    return List.of(task);
   }
 
   /**
@@ -105,13 +105,13 @@ final class BatchExecutor {
 
   private Set<StoreTask> contendedAtOnce(List<StoreTask> asked) {
     List<Request> requests =
-        asked.stream().map(work -> Objects.requireNonNull(work.request())).toList();
-    List<ContendedRequest> steps = new ArrayList<>();
+        asked.stream().map(task -> Objects.requireNonNull(task.request())).toList();
+    List<ContendedRequest> contendedRequests = new ArrayList<>();
     BatchFailure batchFailure =
         attempt(
             fast -> {
               if (fast.hasContended()) {
-                steps.addAll(fast.contended(requests));
+                contendedRequests.addAll(fast.contended(requests));
               }
             });
     Set<StoreTask> over = new HashSet<>();
@@ -120,13 +120,13 @@ final class BatchExecutor {
       return over;
     }
     List<StoreTask> answered = new ArrayList<>();
-    for (int i = 0; i < steps.size(); i++) {
-      asked.get(i).take(steps.get(i));
-      if (steps.get(i).isDone()) {
+    for (int i = 0; i < contendedRequests.size(); i++) {
+      asked.get(i).take(contendedRequests.get(i));
+      if (contendedRequests.get(i).isDone()) {
         answered.add(asked.get(i));
       }
     }
-    answers.done(answered);
+    replyDispatcher.done(answered);
     over.addAll(answered);
     return over;
   }
@@ -139,11 +139,11 @@ final class BatchExecutor {
     boolean[] partly = {false};
     TransactionFailure transactionFailure =
         transactionAttempt.attempt(
-            link -> {
+            storeConnection -> {
               try {
-                doing.on(link.fast);
+                doing.on(storeConnection.fast);
               } catch (SQLException e) {
-                partly[0] = link.fast.mayBePartlyDone();
+                partly[0] = storeConnection.fast.mayBePartlyDone();
                 throw e;
               }
             });
@@ -164,12 +164,12 @@ final class BatchExecutor {
      * Whether one of them needs no more, since it is told that nobody knows. One that only has to
      * wait for a connection is tried again.
      */
-    boolean isOver(StoreTask work) {
-      work.mayHaveRun |= partly || transactionFailure.mayHaveRun();
+    boolean isOver(StoreTask task) {
+      task.mayHaveRun |= partly || transactionFailure.mayHaveRun();
       boolean over =
           transactionFailure.mayHaveRun() && transactionFailure.errorKind() != ErrorKind.BUSY;
       if (over) {
-        answers.failed(work, transactionFailure);
+        replyDispatcher.failed(task, transactionFailure);
       }
       return over;
     }

@@ -14,20 +14,20 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a server is asked for what has gathered on a lane. The requests that one statement may answer
- * travel together (see {@code LockRepository.together}); every other one, and whom that statement
- * left out, gets a transaction of its own. One whose row somebody else has locked is set aside and
- * tried again later, and those of the same lock behind it, so that a slow row holds up nobody else.
- * Belongs to whoever has the lane's baton.
+ * How a server is asked for what has gathered at a {@link ConnectionExecutor}. The requests that
+ * one statement may answer travel together (see {@code LockRepository.together}); every other one,
+ * and whom that statement left out, gets a transaction of its own. One whose row somebody else has
+ * locked is set aside and tried again later, and those of the same lock behind it, so that a slow
+ * row holds up nobody else. Used by the leader of that executor only.
  */
 final class BatchScheduler {
   private final Database database;
   private final Ticker ticker;
   private final TransactionRunner transactionRunner;
-  private final ReplyDispatcher answers;
+  private final ReplyDispatcher replyDispatcher;
   private final BlockedRowQueue blockedRows;
   private final BooleanSupplier closed;
-  private final BatchExecutor joint;
+  private final BatchExecutor batchExecutor;
 
   /** Why nobody of this round can connect. */
   private @Nullable TransactionFailure outage;
@@ -39,22 +39,22 @@ final class BatchScheduler {
       Database database,
       Ticker ticker,
       TransactionRunner transactionRunner,
-      ReplyDispatcher answers,
+      ReplyDispatcher replyDispatcher,
       BlockedRowQueue blockedRows,
       BooleanSupplier closed) {
     this.database = database;
     this.ticker = ticker;
     this.transactionRunner = transactionRunner;
-    this.answers = answers;
+    this.replyDispatcher = replyDispatcher;
     this.blockedRows = blockedRows;
     this.closed = closed;
-    this.joint =
+    this.batchExecutor =
         new BatchExecutor(
             doing ->
                 closed.getAsBoolean()
                     ? TransactionFailure.closed(database)
                     : unlessOut(() -> transactionRunner.attempt(doing, new boolean[] {true})),
-            answers);
+            replyDispatcher);
   }
 
   /** Answers all of them, or sets them aside. */
@@ -70,7 +70,9 @@ final class BatchScheduler {
     blockedRows.roundEnds(restedBefore);
   }
 
-  /** Who cannot connect does not try for each: that may take as long as an answer may. */
+  /**
+   * Without a connection it does not try for each task: a try may take as long as an answer may.
+   */
   private @Nullable TransactionFailure unlessOut(Supplier<@Nullable TransactionFailure> attempt) {
     TransactionFailure known = outage;
     if (known != null) {
@@ -87,56 +89,56 @@ final class BatchScheduler {
   }
 
   /**
-   * Serves one of each lock, the first, and whoever takes what that one gives back.
+   * Serves one task of each lock, the first, and the acquire behind it if that one is a release.
    *
    * @param behind gets the others, which may depend on it
    */
   private void serveFirst(List<StoreTask> tasks, List<StoreTask> behind) {
     List<BatchEntry> first = new ArrayList<>(tasks.size());
     Map<LockName, BatchEntry> last = new HashMap<>();
-    for (StoreTask work : tasks) {
-      if (blockedRows.blocks(work)) {
-        blockedRows.add(work);
+    for (StoreTask task : tasks) {
+      if (blockedRows.blocks(task)) {
+        blockedRows.add(task);
         continue;
       }
-      Request request = work.request();
+      Request request = task.request();
       BatchEntry before = request == null ? null : last.get(request.name());
       if (before == null) {
-        BatchEntry batchEntry = new BatchEntry(work);
+        BatchEntry batchEntry = new BatchEntry(task);
         first.add(batchEntry);
         if (request != null) {
           last.put(request.name(), batchEntry);
         }
-      } else if (!before.takesIn(work)) {
+      } else if (!before.takesIn(task)) {
         before.isFollowed = true;
-        behind.add(work);
+        behind.add(task);
       }
     }
     first.removeIf(this::isStillLocked);
-    joint.together(first);
+    batchExecutor.together(first);
     List<StoreTask> left = new ArrayList<>();
-    // Whoever gives back goes first, as others wait for that: a trip may take long, and each of
+    // Releases go first, as others wait for them: a round trip may take long, and each of
     // these may take several.
     for (BatchEntry batchEntry : first) {
       if (!batchEntry.answered && batchEntry.precedingRelease != null) {
         left.add(batchEntry.precedingRelease);
       } else if (!batchEntry.answered && batchEntry.isRelease()) {
-        left.add(batchEntry.work);
+        left.add(batchEntry.task);
       }
     }
     for (BatchEntry batchEntry : first) {
       if (!batchEntry.answered && !batchEntry.isRelease()) {
-        left.add(batchEntry.work);
+        left.add(batchEntry.task);
       }
     }
-    joint.contended(left);
+    batchExecutor.contended(left);
     left.forEach(this::serve);
   }
 
   /** Looks once more at a row that was locked, before others travel with who wants it. */
   private boolean isStillLocked(BatchEntry batchEntry) {
     StoreTask oldest =
-        batchEntry.precedingRelease == null ? batchEntry.work : batchEntry.precedingRelease;
+        batchEntry.precedingRelease == null ? batchEntry.task : batchEntry.precedingRelease;
     Request request = oldest.request();
     if (!oldest.wasBlocked || request == null || closed.getAsBoolean()) {
       return false;
@@ -145,41 +147,42 @@ final class BatchScheduler {
         unlessOut(
             () ->
                 transactionRunner.attempt(
-                    link -> link.fast.ensureUnlocked(request.name()), new boolean[] {false}));
+                    storeConnection -> storeConnection.fast.ensureUnlocked(request.name()),
+                    new boolean[] {false}));
     if (transactionFailure == null || transactionFailure.errorKind() != ErrorKind.BUSY) {
       return false;
     }
     setAsideOrFail(oldest, transactionFailure);
     if (batchEntry.precedingRelease != null) {
-      setAsideOrFail(batchEntry.work, transactionFailure);
+      setAsideOrFail(batchEntry.task, transactionFailure);
     }
     return true;
   }
 
-  private void serve(StoreTask work) {
-    if (blockedRows.blocks(work)) {
-      blockedRows.add(work);
+  private void serve(StoreTask task) {
+    if (blockedRows.blocks(task)) {
+      blockedRows.add(task);
       return;
     }
     TransactionFailure transactionFailure =
         closed.getAsBoolean()
             ? TransactionFailure.closed(database)
-            : unlessOut(() -> transactionRunner.attempt(List.of(work)));
+            : unlessOut(() -> transactionRunner.attempt(List.of(task)));
     if (transactionFailure == null) {
-      answers.done(List.of(work));
+      replyDispatcher.done(List.of(task));
     } else {
-      setAsideOrFail(work, transactionFailure);
+      setAsideOrFail(task, transactionFailure);
     }
   }
 
-  private void setAsideOrFail(StoreTask work, TransactionFailure transactionFailure) {
+  private void setAsideOrFail(StoreTask task, TransactionFailure transactionFailure) {
     if (transactionFailure.errorKind() == ErrorKind.BUSY
         && !closed.getAsBoolean()
-        && ticker.nanos() - work.since < database.retryTimeout().toNanos()) {
-      work.mayHaveRun |= transactionFailure.mayHaveRun();
-      blockedRows.add(work);
+        && ticker.nanos() - task.since < database.retryTimeout().toNanos()) {
+      task.mayHaveRun |= transactionFailure.mayHaveRun();
+      blockedRows.add(task);
     } else {
-      answers.failed(work, transactionFailure);
+      replyDispatcher.failed(task, transactionFailure);
     }
   }
 }

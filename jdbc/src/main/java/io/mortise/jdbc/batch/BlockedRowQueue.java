@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Work whose row somebody else keeps locked, to be tried again in a while, and what of the same
- * lock came after it. Belongs to whoever has the lane's baton; what the lane's thread asks before
- * it has it may be answered late, never wrong for long.
+ * Tasks whose row another transaction keeps locked, to be tried again in a while, and the tasks of
+ * the same lock that came after them. Used by the leader of its {@link ConnectionExecutor} only.
+ * What the executor's thread reads before it leads may be stale, for a moment.
  */
 public final class BlockedRowQueue {
   /**
@@ -45,8 +45,8 @@ public final class BlockedRowQueue {
   }
 
   /** Whether it has to wait behind another of the same lock. */
-  boolean blocks(StoreTask work) {
-    Request request = work.request();
+  boolean blocks(StoreTask task) {
+    Request request = task.request();
     if (request != null) {
       for (StoreTask earlier : tasks) {
         Request before = earlier.request();
@@ -58,9 +58,9 @@ public final class BlockedRowQueue {
     return false;
   }
 
-  void add(StoreTask work) {
-    work.wasBlocked = true;
-    tasks.add(work);
+  void add(StoreTask task) {
+    task.wasBlocked = true;
+    tasks.add(task);
     empty = false;
   }
 

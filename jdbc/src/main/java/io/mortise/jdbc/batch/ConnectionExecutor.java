@@ -19,30 +19,31 @@ import org.slf4j.LoggerFactory;
 /**
  * One connection and the order of what is done on it.
  *
- * <p><b>Natural batching.</b> Whoever hands in work while the lane is idle gets the baton and does
- * it on its own thread: for an embedded database a hop to another thread costs more than the work.
- * While one has the baton, others only queue; what has gathered becomes the next transaction. After
- * a few rounds, or when another process is in the way, the baton goes to the lane's own thread, so
- * that nobody serves others for long. A server is asked by the lane's thread, or by a thread that
- * waits for its answer anyway ({@link #runOnCaller}, {@link BatchScheduler}); one that an interrupt
- * would break by the former only.
+ * <p><b>Natural batching.</b> A thread that submits a task while there is no leader takes the lead
+ * and runs it: for an embedded database a hop to another thread costs more than the task. While
+ * there is a leader, other threads only queue; what has gathered becomes the next transaction.
+ * After a few rounds, or when another process is in the way, the lead goes to the executor's own
+ * thread, so that no caller serves others for long. A server is asked by the executor's thread, or
+ * by a thread that waits for its answer anyway ({@link #runOnCaller}, {@link BatchScheduler}); one
+ * that an interrupt would break by the former only.
  *
  * <p><b>Failures.</b> A transaction that lost against another is tried again, with jittered pauses
- * ({@link BackOff}), until the work is older than {@link io.mortise.spi.StoreProfile#maxInFlight};
+ * ({@link BackOff}), until the task is older than {@link io.mortise.spi.StoreProfile#maxInFlight};
  * then it is reported as not run. Before the commit is sent, every failure means "not run".
  */
 public final class ConnectionExecutor implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(ConnectionExecutor.class);
+  private static final Logger log = LoggerFactory.getLogger(ConnectionExecutor.class);
 
-  /** Batches that a caller does for others before it hands the baton on. */
+  /** Batches that a caller does for others before it hands the lead on. */
   private static final int CALLER_ROUNDS = 4;
 
   /**
-   * What a thread that serves itself does: that of one, to give one lock back and take the next.
+   * The most tasks that a thread serves for itself: one thread's, to release one lock and take the
+   * next.
    */
   private static final int FEW = 2;
 
-  /** How long a caller tries against another process before it hands the baton on. */
+  /** How long a caller tries against another process before it hands the lead on. */
   private static final long CALLER_PATIENCE = Duration.ofMillis(1).toNanos();
 
   private final Database database;
@@ -50,26 +51,26 @@ public final class ConnectionExecutor implements AutoCloseable {
   private final ConcurrentLinkedQueue<StoreTask> queue = new ConcurrentLinkedQueue<>();
   private final LeaderFollower leaderFollower;
   private final TransactionRunner transactionRunner;
-  private final ReplyDispatcher answers;
+  private final ReplyDispatcher replyDispatcher;
   private final BatchScheduler batchScheduler;
   private volatile boolean closed;
   private volatile boolean ended;
 
-  // Belong to whoever has the baton.
+  // Used by the leader only.
   private List<StoreTask> batch = new ArrayList<>();
   private final BlockedRowQueue blockedRows;
 
   /**
-   * How many were served at a time lately. While the lane's thread wakes, others gather: who serves
-   * himself at once makes batches smaller, and pays more than he gains.
+   * How many tasks were served at a time lately. While the executor's thread wakes, others gather:
+   * a caller that serves itself at once makes batches smaller, and pays more than it gains.
    */
   private volatile int crowd;
 
   /**
-   * @param transactionLock held while a transaction runs, so that lanes to one file queue instead
-   *     of colliding
-   * @param pendingNotifications receives the news of each transaction after its commit, before the
-   *     answers
+   * @param transactionLock held while a transaction runs, so that executors of one file queue
+   *     instead of colliding
+   * @param pendingNotifications receives the notifications of each transaction after its commit,
+   *     before the answers
    */
   public ConnectionExecutor(
       String name,
@@ -82,13 +83,14 @@ public final class ConnectionExecutor implements AutoCloseable {
     this.blockedRows = new BlockedRowQueue(ticker);
     this.leaderFollower = new LeaderFollower(name, new ExecutorThreadTask());
     this.transactionRunner = new TransactionRunner(database, ticker, transactionLock);
-    this.answers = new ReplyDispatcher(transactionRunner, pendingNotifications);
+    this.replyDispatcher = new ReplyDispatcher(transactionRunner, pendingNotifications);
     this.batchScheduler =
-        new BatchScheduler(database, ticker, transactionRunner, answers, blockedRows, () -> closed);
+        new BatchScheduler(
+            database, ticker, transactionRunner, replyDispatcher, blockedRows, () -> closed);
   }
 
-  public void submit(StoreTask work) {
-    enqueue(work);
+  public void submit(StoreTask task) {
+    enqueue(task);
     if (!leaderFollower.tryLead()) {
       leaderFollower.expedite();
     } else if (isForCaller()) {
@@ -100,9 +102,9 @@ public final class ConnectionExecutor implements AutoCloseable {
     }
   }
 
-  /** As {@link #submit}, for what nobody waits for: it may travel with what comes next. */
-  public void submitLater(StoreTask work) {
-    enqueue(work);
+  /** As {@link #submit}, for a task that nobody waits for: it may travel with the next one. */
+  public void submitLater(StoreTask task) {
+    enqueue(task);
     if (leaderFollower.tryLead()) {
       if (isForCaller()) {
         drain(true);
@@ -114,20 +116,20 @@ public final class ConnectionExecutor implements AutoCloseable {
     }
   }
 
-  private void enqueue(StoreTask work) {
-    work.since = ticker.nanos();
-    queue.add(work);
+  private void enqueue(StoreTask task) {
+    task.since = ticker.nanos();
+    queue.add(task);
   }
 
-  /** To be asked with the baton in hand: until it is closed, the lane's thread is there. */
+  /** To be asked by the leader: until the executor is closed, its thread is there. */
   private boolean isForCaller() {
     return database.callerRuns() || closed;
   }
 
   /**
    * A thread that waits for what it has asked for does it itself, if that is all that there is to
-   * do. It may be kept for as long as a request may take. Never connects, and never tries again
-   * what somebody is in the way of: that is for the lane's thread.
+   * do. It may be kept for as long as a request may take. Never connects, and never retries a task
+   * whose row is locked: that is for the executor's thread.
    */
   public void runOnCaller() {
     if (!database.callerHelps() || !leaderFollower.tryLeadAsCaller()) {
@@ -182,7 +184,7 @@ public final class ConnectionExecutor implements AutoCloseable {
         return;
       }
       if (!caller && database.callerRuns()) {
-        // Whom the batch has woken asks again at once, and shares the next transaction.
+        // Threads that the batch has woken ask again at once, and share the next transaction.
         Thread.yield();
       }
     }
@@ -226,7 +228,7 @@ public final class ConnectionExecutor implements AutoCloseable {
       if (transactionFailure == null) {
         List<StoreTask> finished = batch;
         batch = new ArrayList<>();
-        answers.done(finished);
+        replyDispatcher.done(finished);
         return true;
       }
       long now = ticker.nanos();
@@ -251,13 +253,13 @@ public final class ConnectionExecutor implements AutoCloseable {
         failed.size() > 1
             && !transactionFailure.mayHaveRun()
             && transactionFailure.errorKind() != ErrorKind.BROKEN;
-    for (StoreTask work : failed) {
+    for (StoreTask task : failed) {
       // One of them may be the cause: each on its own.
-      TransactionFailure own = each ? transactionRunner.attempt(List.of(work)) : transactionFailure;
+      TransactionFailure own = each ? transactionRunner.attempt(List.of(task)) : transactionFailure;
       if (own == null) {
-        answers.done(List.of(work));
+        replyDispatcher.done(List.of(task));
       } else {
-        answers.failed(work, own);
+        replyDispatcher.failed(task, own);
       }
     }
   }
@@ -318,7 +320,7 @@ public final class ConnectionExecutor implements AutoCloseable {
     void await() {
       try {
         if (!latch.await(database.profile().maxInFlight().toSeconds() + 1, TimeUnit.SECONDS)) {
-          LOG.warn("Store '{}' did not finish its last request in time", display());
+          log.warn("Store '{}' did not finish its last request in time", display());
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();

@@ -8,37 +8,37 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who works on a lane: whoever has the baton. It is taken by a thread that works at once, or laid
- * down for the lane's own thread.
+ * Chooses the thread that works for a {@link ConnectionExecutor}: its leader. A thread takes the
+ * lead to work at once, or offers it to the executor's own thread.
  *
- * <p><b>Borrowed.</b> A thread that waits for its answer anyway may pick up what it has laid down
- * and work itself: to wake the lane's thread, which then wakes it, takes about as long as a
- * database on the same host. While one thread does so again and again, the lane's thread is not
- * even woken; it dozes, looking twice a millisecond, which is how late something is served at worst
- * if that thread lays the baton down and does not come back for it. Two threads that take turns
- * wake it in vain, and lose nothing but that.
+ * <p><b>Callers.</b> A thread that waits for its answer anyway may take an offered lead ({@link
+ * #tryLeadAsCaller}) and work itself: to wake the executor's thread, which then wakes it, takes
+ * about as long as a request to a database on the same host. While one thread does so repeatedly,
+ * the executor's thread is not woken, and looks twice a millisecond; so a request is served half a
+ * millisecond late at worst. Two threads that alternate wake it in vain, at no other cost.
  */
 final class LeaderFollower {
-  private static final long NAP_NANOS = 500_000;
+  private static final long POLL_NANOS = 500_000;
 
   /**
-   * What was set aside and is due may be in somebody's hands: no reason to turn round and round.
+   * The shortest rest: a task that is due may be run by a caller, so that looking again at once
+   * would only spin.
    */
   private static final long LEAST_REST_NANOS = 50_000;
 
   private enum OfferState {
-    /** Somebody has it, or nobody needs it. */
-    NOT,
-    /** For the thread that laid it down, or for the lane's a moment later. */
-    FOR_LATER,
-    DOWN,
-    /** For the lane's thread. */
-    GIVEN
+    /** There is a leader, or nothing to do. */
+    NONE,
+    /** For the thread that offered it, or for the executor's a moment later. */
+    OFFERED_LATER,
+    OFFERED,
+    /** For the executor's thread. */
+    HANDED_OVER
   }
 
-  /** What the lane's thread does. */
+  /** What the executor's thread does. */
   interface LeaderTask {
-    /** Works, with the baton in hand, which it must drop or lay down. */
+    /** Works as the leader, which must resign, or offer the lead. */
     void work();
 
     /** How long until there is work that nobody asks for; {@link Long#MAX_VALUE} if never. */
@@ -51,86 +51,88 @@ final class LeaderFollower {
   private final String name;
   private final LeaderTask leaderTask;
   private final AtomicBoolean taken = new AtomicBoolean();
-  private final AtomicReference<OfferState> offerState = new AtomicReference<>(OfferState.NOT);
+  private final AtomicReference<OfferState> offerState = new AtomicReference<>(OfferState.NONE);
 
-  /** How often a thread worked for itself. */
-  private final AtomicInteger loans = new AtomicInteger();
+  /** How often a caller has led. */
+  private final AtomicInteger callerLeads = new AtomicInteger();
 
   private final ReentrantLock threadGuard = new ReentrantLock();
   private volatile @Nullable Thread thread;
 
-  /** Who borrowed it last. */
-  private volatile @Nullable Thread borrower;
+  /** The caller that led last. */
+  private volatile @Nullable Thread lastCaller;
 
-  private volatile boolean dozing;
+  private volatile boolean isPolling;
 
   LeaderFollower(String name, LeaderTask leaderTask) {
     this.name = name;
     this.leaderTask = leaderTask;
   }
 
-  /** Returns whether the caller has it now. */
+  /** Returns whether the caller leads now. */
   boolean tryLead() {
     return taken.compareAndSet(false, true);
   }
 
-  /** The caller has it no more, nor has anybody. */
+  /** The caller leads no more, nor does any other thread. */
   void resign() {
     taken.set(false);
   }
 
-  /** Gives it to the lane's thread, and to nobody else. */
+  /** Gives the lead to the executor's thread, and to no other. */
   void handToThread() {
-    offerState.set(OfferState.GIVEN);
+    offerState.set(OfferState.HANDED_OVER);
     wake();
   }
 
   /**
-   * The caller lays it down, for the lane's thread if it does not {@link #tryLeadAsCaller} it soon.
+   * Offers the lead: to the executor's thread, unless the caller does {@link #tryLeadAsCaller}
+   * soon.
    */
   void offerLead() {
-    offerState.set(OfferState.DOWN);
-    wakeUnlessBorrower();
+    offerState.set(OfferState.OFFERED);
+    wakeUnlessLastCaller();
   }
 
   /** As {@link #offerLead}, for work that may wait a moment. */
   void offerLeadLater() {
-    offerState.set(OfferState.FOR_LATER);
-    if (!dozing) {
+    offerState.set(OfferState.OFFERED_LATER);
+    if (!isPolling) {
       wake();
     }
   }
 
   /** There is work that may not wait. */
   void expedite() {
-    if (offerState.get() == OfferState.FOR_LATER
-        && offerState.compareAndSet(OfferState.FOR_LATER, OfferState.DOWN)) {
-      wakeUnlessBorrower();
+    if (offerState.get() == OfferState.OFFERED_LATER
+        && offerState.compareAndSet(OfferState.OFFERED_LATER, OfferState.OFFERED)) {
+      wakeUnlessLastCaller();
     }
   }
 
-  private void wakeUnlessBorrower() {
-    if (!dozing || borrower != Thread.currentThread()) {
+  private void wakeUnlessLastCaller() {
+    if (!isPolling || lastCaller != Thread.currentThread()) {
       wake();
     }
   }
 
   /**
-   * Picks it up if it lies there. Who gets it must {@link #endCallerLead}, and drop or lay it down.
+   * Takes the lead if it is offered. The caller must then {@link #endCallerLead}, and resign or
+   * hand it on.
    */
   boolean tryLeadAsCaller() {
     OfferState now = offerState.get();
-    return (now == OfferState.DOWN || now == OfferState.FOR_LATER)
-        && offerState.compareAndSet(now, OfferState.NOT);
+    return (now == OfferState.OFFERED || now == OfferState.OFFERED_LATER)
+        && offerState.compareAndSet(now, OfferState.NONE);
   }
 
-  /** The borrower has worked; it has the baton still. */
+  /** The caller has worked; it leads still. */
   void endCallerLead() {
-    borrower = Thread.currentThread();
-    loans.incrementAndGet();
+    lastCaller = Thread.currentThread();
+    callerLeads.incrementAndGet();
   }
 
-  /** Has the lane's thread look at its {@link LeaderTask} again, if there is one. */
+  /** Has the executor's thread look at its {@link LeaderTask} again, if there is one. */
   void wakeThread() {
     LockSupport.unpark(thread);
   }
@@ -161,34 +163,33 @@ final class LeaderFollower {
     boolean waited = false;
     while (true) {
       OfferState now = offerState.get();
-      if (now == OfferState.DOWN
-          || now == OfferState.GIVEN
-          || (now == OfferState.FOR_LATER && waited)) {
+      if (now == OfferState.OFFERED
+          || now == OfferState.HANDED_OVER
+          || (now == OfferState.OFFERED_LATER && waited)) {
         waited = false;
-        if (offerState.compareAndSet(now, OfferState.NOT)) {
+        if (offerState.compareAndSet(now, OfferState.NONE)) {
           leaderTask.work();
         }
       } else if (leaderTask.isOver()) {
         return;
       } else {
-        boolean doze = now == OfferState.FOR_LATER || loans.get() != seen;
-        seen = loans.get();
-        rest(doze);
-        waited = now == OfferState.FOR_LATER;
+        boolean polls = now == OfferState.OFFERED_LATER || callerLeads.get() != seen;
+        seen = callerLeads.get();
+        rest(polls);
+        waited = now == OfferState.OFFERED_LATER;
       }
     }
   }
 
-  private void rest(boolean doze) {
-    // Written before it is looked whether something lies there: who lays it down looks in the other
-    // order.
-    dozing = doze;
-    if (!doze) {
-      borrower = null;
+  private void rest(boolean polls) {
+    // Written before the offer is read: a thread that offers the lead does both in the other order.
+    isPolling = polls;
+    if (!polls) {
+      lastCaller = null;
     }
     long left = leaderTask.nanosLeft();
-    if (doze || offerState.get() == OfferState.NOT) {
-      long pause = doze ? Math.min(NAP_NANOS, left) : left;
+    if (polls || offerState.get() == OfferState.NONE) {
+      long pause = polls ? Math.min(POLL_NANOS, left) : left;
       if (pause == Long.MAX_VALUE) {
         LockSupport.park(this);
       } else {

@@ -6,16 +6,16 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells those who asked a lane what became of it. Belongs to whoever has the lane's baton. */
+/** Completes the tasks of a {@link ConnectionExecutor}. Used by its leader only. */
 final class ReplyDispatcher {
-  private static final Logger LOG = LoggerFactory.getLogger(ReplyDispatcher.class);
+  private static final Logger log = LoggerFactory.getLogger(ReplyDispatcher.class);
 
   private final TransactionRunner transactionRunner;
   private final Consumer<List<SessionNotification>> pendingNotifications;
 
   /**
-   * @param pendingNotifications receives the news of each transaction after its commit, before the
-   *     answers
+   * @param pendingNotifications receives the notifications of each transaction after its commit,
+   *     before the answers
    */
   ReplyDispatcher(
       TransactionRunner transactionRunner,
@@ -26,26 +26,26 @@ final class ReplyDispatcher {
 
   /** These are committed. */
   void done(List<StoreTask> tasks) {
-    List<SessionNotification> sessionNotification = transactionRunner.takeNotifications();
-    if (!sessionNotification.isEmpty()) {
-      pendingNotifications.accept(sessionNotification);
+    List<SessionNotification> notifications = transactionRunner.takeNotifications();
+    if (!notifications.isEmpty()) {
+      pendingNotifications.accept(notifications);
     }
-    for (StoreTask work : tasks) {
-      safely(work::done);
+    for (StoreTask task : tasks) {
+      safely(task::done);
     }
   }
 
   /** This one is not, or nobody knows. */
-  void failed(StoreTask work, TransactionFailure transactionFailure) {
-    TransactionFailure known = work.mayHaveRun ? transactionFailure.inDoubt() : transactionFailure;
-    safely(() -> work.failed(known.errorKind(), known.mayHaveRun(), known.cause()));
+  void failed(StoreTask task, TransactionFailure transactionFailure) {
+    TransactionFailure known = task.mayHaveRun ? transactionFailure.inDoubt() : transactionFailure;
+    safely(() -> task.failed(known.errorKind(), known.mayHaveRun(), known.cause()));
   }
 
   private static void safely(Runnable answer) {
     try {
       answer.run();
     } catch (RuntimeException e) {
-      LOG.warn("A receiver of answers threw an exception", e);
+      log.warn("A receiver of answers threw an exception", e);
     }
   }
 }

@@ -11,18 +11,23 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Something to be done on a lane. */
+/** Something to be done by a {@link ConnectionExecutor}. */
 public abstract class StoreTask {
-  /** When it was handed in, by the ticker of the lane, which sets it before it queues the task. */
+  /**
+   * When it was submitted, by the ticker of the executor, which sets it before it queues the task.
+   */
   long since;
 
   /**
-   * Whether it was sent with others, of which some may have been done when that failed. Belongs to
-   * who has the lane's baton.
+   * Whether it was sent with others, of which some may have been done when that failed. Used by the
+   * leader of its {@link ConnectionExecutor} only.
    */
   boolean mayHaveRun;
 
-  /** Whether it met a row that somebody else had locked. Belongs to who has the lane's baton. */
+  /**
+   * Whether it met a row that another transaction had locked. Used by the leader of its {@link
+   * ConnectionExecutor} only.
+   */
   boolean wasBlocked;
 
   /**
@@ -70,7 +75,7 @@ public abstract class StoreTask {
   }
 
   /** It was tried so, in vain or not. */
-  public void take(ContendedRequest step) {
+  public void take(ContendedRequest contendedRequest) {
     throw new UnsupportedOperationException();
   }
 
@@ -95,7 +100,7 @@ public abstract class StoreTask {
     @Nullable T apply(StoreConnection storeConnection) throws SQLException;
   }
 
-  /** Work whose answer is a value. */
+  /** A task whose answer is a value. */
   public static final class ValueTask<T> extends StoreTask {
     public final CompletableFuture<T> answer = new CompletableFuture<>();
     private final LockRepository.@Nullable PrefetchTarget expected;

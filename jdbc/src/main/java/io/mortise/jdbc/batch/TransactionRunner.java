@@ -15,11 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of a lane, and one try at a transaction on it. It is made when it is needed, and
- * dropped when it broke or has rested for long. Belongs to whoever has the lane's baton.
+ * The connection of a {@link ConnectionExecutor}, and one try at a transaction on it. It is made
+ * when it is needed, and dropped when it broke or has rested for long. Used by the leader only.
  */
 final class TransactionRunner {
-  private static final Logger LOG = LoggerFactory.getLogger(TransactionRunner.class);
+  private static final Logger log = LoggerFactory.getLogger(TransactionRunner.class);
 
   private final Database database;
   private final Ticker ticker;
@@ -59,7 +59,7 @@ final class TransactionRunner {
     return storeConnection != null && !isStale();
   }
 
-  /** The news of the transaction that has just committed. */
+  /** The notifications of the transaction that has just committed. */
   List<SessionNotification> takeNotifications() {
     return storeConnection == null ? List.of() : storeConnection.takeNotifications();
   }
@@ -92,7 +92,7 @@ final class TransactionRunner {
         || ticker.nanos() - began > database.retryTimeout().dividedBy(2).toNanos()) {
       return first;
     }
-    LOG.debug("Once more on a new connection to {}", database.profile().display());
+    log.debug("Once more on a new connection to {}", database.profile().display());
     sent[0] = sentAtFirst;
     TransactionFailure second = attemptOnce(doing, sent);
     return second == null || !first.mayHaveRun() ? second : second.inDoubt();
@@ -164,9 +164,9 @@ final class TransactionRunner {
       tasks.get(0).run(current);
     } else {
       current.begin(null);
-      for (StoreTask work : tasks) {
-        if (!work.fast(current)) {
-          work.run(current);
+      for (StoreTask task : tasks) {
+        if (!task.fast(current)) {
+          task.run(current);
         }
       }
     }
@@ -176,7 +176,7 @@ final class TransactionRunner {
 
   private TransactionFailure failure(SQLException e, boolean sent) {
     TransactionFailure transactionFailure = TransactionFailure.of(e, database, sent);
-    LOG.debug(
+    log.debug(
         "Transaction on {} failed: {} ({})",
         database.profile().display(),
         transactionFailure.errorKind(),
@@ -218,7 +218,7 @@ final class TransactionRunner {
       try {
         doing.on(current);
       } catch (SQLException e) {
-        LOG.debug("On {}, {} failed", database.profile().display(), what, e);
+        log.debug("On {}, {} failed", database.profile().display(), what, e);
         return false;
       }
     }

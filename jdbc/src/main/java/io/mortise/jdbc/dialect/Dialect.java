@@ -61,7 +61,7 @@ public interface Dialect {
    * The same product behind a pooler that gives out server connections for one transaction at a
    * time: what is set on a connection, prepared or listened to is lost, or met by others.
    *
-   * @param maxInFlight how long a request may be under way
+   * @param maxInFlight how long a request may be in flight
    * @throws IllegalArgumentException if that is not supported
    */
   default Dialect behindPooler(Duration maxInFlight) {
@@ -90,14 +90,14 @@ public interface Dialect {
   /**
    * Makes a connection ready for use.
    *
-   * @param isLocal whether a session is of this process, which hears its news without the server
+   * @param isLocal whether a session is of this process, which needs no notification by the server
    */
-  StoreConnection link(
+  StoreConnection storeConnection(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException;
 
-  /** How the server wakes this process, see {@link ServerDatabase#push}; null if it cannot. */
-  default @Nullable NotificationListener push(
+  /** How the server wakes this process, see {@link ServerDatabase#listener}; null if it cannot. */
+  default @Nullable NotificationListener listener(
       String display,
       Ticker ticker,
       ServerDatabase.ConnectionSource connectionSource,
@@ -126,7 +126,7 @@ public interface Dialect {
     return 1;
   }
 
-  /** How often to look for news of an attempt whose turn is next. */
+  /** How often to look for notifications of an attempt whose turn is next. */
   default Duration poll() {
     return Duration.ofMillis(20);
   }

@@ -104,7 +104,7 @@ public final class H2Dialect implements Dialect {
   }
 
   @Override
-  public StoreConnection link(
+  public StoreConnection storeConnection(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
     Runnable left =

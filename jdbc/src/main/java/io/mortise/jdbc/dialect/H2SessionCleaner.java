@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * locked in it. Whoever connects next ends it, if its user is an administrator. Thread-safe.
  */
 final class H2SessionCleaner {
-  private static final Logger LOG = LoggerFactory.getLogger(H2SessionCleaner.class);
+  private static final Logger log = LoggerFactory.getLogger(H2SessionCleaner.class);
 
   /** By the URL of the server. */
   private final Map<String, Queue<AbandonedSession>> left = new ConcurrentHashMap<>();
@@ -56,7 +56,7 @@ final class H2SessionCleaner {
       try (NamedStatement abort =
               new NamedStatement(connection, H2Dialect.TEXT.statement("session_abort"));
           ResultSet row = abort.set("number", session.number).set("began", session.began).query()) {
-        LOG.debug("Session {} ended: {}", session, row.next());
+        log.debug("Session {} ended: {}", session, row.next());
       }
       // Not before: if this connection breaks too, the next one tries.
       all.remove(session);

@@ -53,17 +53,18 @@ final class HostClock {
    *
    * @throws StoreUnfitException if this process cannot read that clock
    */
-  static HostClock agree(SessionRepository rows, String display, Ticker ticker, InstantSource wall)
+  static HostClock agree(
+      SessionRepository repository, String display, Ticker ticker, InstantSource wall)
       throws SQLException {
     String boot = boot(ticker);
     String kind = boot.isEmpty() ? WALL : MONOTONIC;
-    Map<String, String> facts = rows.facts();
+    Map<String, String> facts = repository.facts();
     String known = facts.get("clock");
     if (known == null) {
-      rows.putFact("clock", kind, true);
-      rows.putFact("boot", boot, true);
+      repository.putFact("clock", kind, true);
+      repository.putFact("boot", boot, true);
       HostClock fresh = started(boot, 0, ticker, wall);
-      rows.putFact("offset_us", Long.toString(fresh.offset), true);
+      repository.putFact("offset_us", Long.toString(fresh.offset), true);
       return fresh;
     }
     if (!known.equals(kind)) {
@@ -87,10 +88,10 @@ final class HostClock {
               + "' is used from another time namespace of this machine, whose clock differs. "
               + "Start both processes in the same.");
     }
-    rows.clearSessions();
-    HostClock fresh = started(boot, rows.latest(), ticker, wall);
-    rows.putFact("boot", boot, false);
-    rows.putFact("offset_us", Long.toString(fresh.offset), false);
+    repository.clearSessions();
+    HostClock fresh = started(boot, repository.latest(), ticker, wall);
+    repository.putFact("boot", boot, false);
+    repository.putFact("offset_us", Long.toString(fresh.offset), false);
     return fresh;
   }
 

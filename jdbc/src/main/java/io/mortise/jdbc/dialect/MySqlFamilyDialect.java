@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 public abstract sealed class MySqlFamilyDialect implements Dialect
     permits MySqlDialect, MariaDbDialect {
-  private static final Logger LOG = LoggerFactory.getLogger(MySqlFamilyDialect.class);
+  private static final Logger log = LoggerFactory.getLogger(MySqlFamilyDialect.class);
 
   /** Has the statements of both. */
   static final String FOLDER = "mysql";
@@ -45,7 +45,8 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   private static final Duration IDLE = Duration.ofSeconds(60);
 
   /**
-   * The shortest wait for a locked row that these servers know; a lane stands still for so long.
+   * The shortest wait for a locked row that these servers know; an executor stands still for so
+   * long.
    */
   private static final Duration ROW_WAIT = Duration.ofSeconds(1);
 
@@ -70,7 +71,10 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
     return IDLE.dividedBy(2);
   }
 
-  /** Nothing there can push, and a look is one short statement; who waits long looks less often. */
+  /**
+   * Nothing there can push, and a look is one short statement; a session that waits long looks less
+   * often.
+   */
   @Override
   public Duration poll() {
     return Duration.ofNanos(400_000);
@@ -136,7 +140,7 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   public void check(Connection connection, String store) throws SQLException {
     String flush = variables(connection).getOrDefault("innodb_flush_log_at_trx_commit", "1");
     if (!flush.equals("1")) {
-      LOG.warn(
+      log.warn(
           "{} runs with innodb_flush_log_at_trx_commit={}: a crash may forget who has just got a lock",
           store,
           flush);
@@ -228,10 +232,10 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   }
 
   @Override
-  public StoreConnection link(
+  public StoreConnection storeConnection(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
-    MySqlLockRepository rows =
+    MySqlLockRepository repository =
         new MySqlLockRepository(
             connection,
             text,
@@ -242,7 +246,8 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
             returnsRows() && takes(connection, MySqlLockRepository.COMPOUND.one("SELECT 1"))
                 ? MySqlLockRepository.COMPOUND
                 : MySqlLockRepository.TEXT);
-    return new StoreConnection(connection, rows, new MySqlTransactions(connection, rows, text));
+    return new StoreConnection(
+        connection, repository, new MySqlTransactions(connection, repository, text));
   }
 
   /**
@@ -261,7 +266,7 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
       if (connection.isClosed()) {
         throw e;
       }
-      LOG.debug("Not run as one: {}", several, e);
+      log.debug("Not run as one: {}", several, e);
       return false;
     }
   }

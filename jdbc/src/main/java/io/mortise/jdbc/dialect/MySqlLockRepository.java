@@ -161,8 +161,8 @@ public final class MySqlLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  public void contended(List<ContendedRequest> steps) throws SQLException {
-    contended(steps, 1, 0);
+  public void contended(List<ContendedRequest> contendedRequests) throws SQLException {
+    contended(contendedRequests, 1, 0);
   }
 
   @Override
@@ -181,8 +181,8 @@ public final class MySqlLockRepository extends PrefetchingLockRepository {
       return Map.of();
     }
     // Never one part so and the other so: the first would be done if the second fails.
-    UniformBatch known = UniformBatch.of(sorted);
-    return known == null ? any(json(sorted)) : known(known);
+    UniformBatch uniformBatch = UniformBatch.of(sorted);
+    return uniformBatch == null ? any(json(sorted)) : serveUniform(uniformBatch);
   }
 
   private Map<String, TokenRange> any(String json) throws SQLException {
@@ -193,9 +193,9 @@ public final class MySqlLockRepository extends PrefetchingLockRepository {
     } else if (takesSeveral()) {
       mayBePartlyDone(true);
       ParameterBinder binder = namedStatement -> namedStatement.set("requests", json);
-      flush().add(text.statement("together"), binder);
-      flush().add(text.statement("together_read"), binder);
-      flush().send(reader);
+      statementBatch().add(text.statement("together"), binder);
+      statementBatch().add(text.statement("together_read"), binder);
+      statementBatch().send(reader);
     } else {
       of("together").set("requests", json).update();
       mayBePartlyDone(true);
@@ -205,17 +205,17 @@ public final class MySqlLockRepository extends PrefetchingLockRepository {
   }
 
   /** Serves requests that are alike. Who was left out is looked for only if somebody was. */
-  public Map<String, TokenRange> known(UniformBatch batchedRequests) throws SQLException {
-    NamedStatement update = of(text.statement(KNOWN, batchedRequests.length()));
-    batchedRequests.bind(update);
+  public Map<String, TokenRange> serveUniform(UniformBatch batch) throws SQLException {
+    NamedStatement update = of(text.statement(KNOWN, batch.length()));
+    batch.bind(update);
     int changed = update.update();
-    if (changed == batchedRequests.size()) {
-      return batchedRequests.allServed(update.key());
+    if (changed == batch.size()) {
+      return batch.allServed(update.key());
     }
     mayBePartlyDone(changed > 0);
     Map<String, TokenRange> served = new HashMap<>();
-    NamedStatement found = of(text.statement("together_found", batchedRequests.length()));
-    batchedRequests.bind(found);
+    NamedStatement found = of(text.statement("together_found", batch.length()));
+    batch.bind(found);
     found.run((result, rows) -> collect(rows, served));
     return served;
   }

@@ -19,38 +19,39 @@ import org.jspecify.annotations.Nullable;
 final class MySqlTransactions implements StoreConnection.Transactions {
   private final SqlText text;
   private final SqlText.SqlStatement commit;
-  private final MySqlLockRepository rows;
+  private final MySqlLockRepository repository;
   private final Statement statement;
   private boolean open;
 
-  MySqlTransactions(Connection connection, MySqlLockRepository rows, SqlText text)
+  MySqlTransactions(Connection connection, MySqlLockRepository repository, SqlText text)
       throws SQLException {
     this.text = text;
-    this.rows = rows;
+    this.repository = repository;
     SqlText.SqlStatement plain = text.statement("commit");
     this.commit =
-        new SqlText.SqlStatement(plain.name(), plain.sql() + rows.closing(), plain.parameters());
+        new SqlText.SqlStatement(
+            plain.name(), plain.sql() + repository.closing(), plain.parameters());
     this.statement = connection.createStatement();
   }
 
   @Override
   public void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) throws SQLException {
     open = true;
-    if (!rows.takesSeveral()) {
+    if (!repository.takesSeveral()) {
       statement.execute("START TRANSACTION");
     } else if (prefetchTarget != null) {
-      rows.readAll(prefetchTarget);
+      repository.readAll(prefetchTarget);
     } else {
-      rows.begin();
+      repository.begin();
     }
   }
 
   @Override
   public void commit(List<SessionNotification> pendingNotifications) throws SQLException {
-    if (rows.takesSeveral()) {
-      rows.flush().add(commit, sql -> {});
-      rows.flush().send();
-      rows.forget();
+    if (repository.takesSeveral()) {
+      repository.statementBatch().add(commit, sql -> {});
+      repository.statementBatch().send();
+      repository.forget();
     } else {
       statement.execute("COMMIT");
     }
@@ -59,10 +60,10 @@ final class MySqlTransactions implements StoreConnection.Transactions {
 
   @Override
   public void rollback() throws SQLException {
-    rows.forget();
+    repository.forget();
     // A text of several statements may have begun one, and failed in the middle.
-    if (open || rows.takesSeveral()) {
-      statement.execute("ROLLBACK" + rows.closing());
+    if (open || repository.takesSeveral()) {
+      statement.execute("ROLLBACK" + repository.closing());
       open = false;
     }
   }
@@ -74,6 +75,6 @@ final class MySqlTransactions implements StoreConnection.Transactions {
 
   @Override
   public long now() throws SQLException {
-    return rows.now();
+    return repository.now();
   }
 }

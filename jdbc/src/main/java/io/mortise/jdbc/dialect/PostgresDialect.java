@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * has forgotten.
  */
 public final class PostgresDialect implements Dialect {
-  private static final Logger LOG = LoggerFactory.getLogger(PostgresDialect.class);
+  private static final Logger log = LoggerFactory.getLogger(PostgresDialect.class);
 
   private static final int OLDEST = 12;
 
@@ -179,12 +179,12 @@ public final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public StoreConnection link(
+  public StoreConnection storeConnection(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
     PostgresDriver driver = PostgresDriver.find();
     int backend = pooled != null || driver == null ? 0 : driver.backend(connection);
-    PostgresLockRepository rows =
+    PostgresLockRepository repository =
         new PostgresLockRepository(
             connection, text, namespace, isLocal, pooled != null, backend, mayAsk(connection));
     NamedStatement opening =
@@ -192,7 +192,9 @@ public final class PostgresDialect implements Dialect {
             ? null
             : pooled.set(new NamedStatement(connection, TEXT.statement("begin_pooled")));
     return new StoreConnection(
-        connection, rows, new PostgresTransactions(connection, rows, text, isLocal, opening));
+        connection,
+        repository,
+        new PostgresTransactions(connection, repository, text, isLocal, opening));
   }
 
   private static boolean mayAsk(Connection connection) throws SQLException {
@@ -201,14 +203,14 @@ public final class PostgresDialect implements Dialect {
         ResultSet row = namedStatement.query()) {
       boolean may = row.next() && row.getBoolean(1);
       if (!may) {
-        LOG.info("No right to try advisory locks, so that a waiter that is killed is waited for");
+        log.info("No right to try advisory locks, so that a waiter that is killed is waited for");
       }
       return may;
     }
   }
 
   @Override
-  public @Nullable NotificationListener push(
+  public @Nullable NotificationListener listener(
       String display,
       Ticker ticker,
       ServerDatabase.ConnectionSource connectionSource,
@@ -218,10 +220,10 @@ public final class PostgresDialect implements Dialect {
       Duration maxInFlight) {
     PostgresDriver driver = PostgresDriver.find();
     if (pooled != null) {
-      LOG.info("{}: no notifications through a pooler; waiters are woken by polling", display);
+      log.info("{}: no notifications through a pooler; waiters are woken by polling", display);
       return null;
     } else if (driver == null) {
-      LOG.info(
+      log.info(
           "{}: not the driver that tells notifications; waiters are woken by polling", display);
       return null;
     }

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * were no LISTEN; if it never is, that is said once, and polling goes on.
  */
 final class PostgresListener implements NotificationListener {
-  private static final Logger LOG = LoggerFactory.getLogger(PostgresListener.class);
+  private static final Logger log = LoggerFactory.getLogger(PostgresListener.class);
 
   /** How long one wait for notifications takes; then it looks who else wants to be listened for. */
   private static final Duration WAIT = Duration.ofMillis(500);
@@ -77,7 +77,7 @@ final class PostgresListener implements NotificationListener {
 
   /**
    * @param source gives connections that notifications can be heard on
-   * @param look makes somebody read the news at once
+   * @param look has the notifications read at once
    * @param check a connection that was silent for so long is asked whether it still lives
    */
   PostgresListener(
@@ -138,7 +138,7 @@ final class PostgresListener implements NotificationListener {
         if (closed) {
           break;
         }
-        LOG.debug("Listening on {} failed; polling meanwhile", display, e);
+        log.debug("Listening on {} failed; polling meanwhile", display, e);
         boolean broke = connection != null;
         drop();
         if (broke) {
@@ -248,7 +248,7 @@ final class PostgresListener implements NotificationListener {
         gaveUp = true;
         // It may go back into a pool.
         execute("UNLISTEN *");
-        LOG.info(
+        log.info(
             "Notifications do not reach this process from {}, as through a pooler in transaction mode. "
                 + "Waiters are woken by polling.",
             display);
@@ -289,12 +289,12 @@ final class PostgresListener implements NotificationListener {
       try (Connection closing = current) {
         closing.setAutoCommit(autoCommitted);
       } catch (SQLException e) {
-        LOG.debug("Closing the connection that listens to {} failed", display, e);
+        log.debug("Closing the connection that listens to {} failed", display, e);
       }
     }
   }
 
-  /** Waits for what is under way (bounded), so that its connection is closed after this. */
+  /** Waits for what is in flight (bounded), so that its connection is closed after this. */
   @Override
   public void close() {
     closed = true;
@@ -309,7 +309,7 @@ final class PostgresListener implements NotificationListener {
         current.abort(Runnable::run);
       }
     } catch (SQLException e) {
-      LOG.debug("Aborting the connection that listens to {} failed", display, e);
+      log.debug("Aborting the connection that listens to {} failed", display, e);
     } finally {
       guard.unlock();
     }

@@ -108,9 +108,9 @@ public final class PostgresLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  public void contended(List<ContendedRequest> steps) throws SQLException {
-    // The row that is locked, what was done, the hint.
-    contended(steps, 3, 1);
+  public void contended(List<ContendedRequest> contendedRequests) throws SQLException {
+    // The row that is locked, what was done, the notification.
+    contended(contendedRequests, 3, 1);
   }
 
   @Override
@@ -124,18 +124,18 @@ public final class PostgresLockRepository extends PrefetchingLockRepository {
           .add(batchedRequest);
     }
     if (!releases.isEmpty()) {
-      flush()
+      statementBatch()
           .add(
               text.statement("together_release"),
               namedStatement -> bindNames(namedStatement, releases));
     }
     if (!acquires.isEmpty()) {
-      flush()
+      statementBatch()
           .add(
               text.statement("together_acquire"), namedStatement -> bind(namedStatement, acquires));
     }
     Map<String, TokenRange> done = new HashMap<>();
-    flush().send((result, rows) -> collect(rows, done));
+    statementBatch().send((result, rows) -> collect(rows, done));
     acquires.removeIf(
         batchedRequest ->
             !batchedRequest.isNew()

@@ -16,7 +16,7 @@ final class PostgresSettingsReport {
   /**
    * Asks the server.
    *
-   * @param pooled whether a pooler stands before it, so that steps of one trip set nothing
+   * @param pooled whether a pooler stands before it, so that steps of one round trip set nothing
    */
   static StoreReport of(Connection connection, boolean pooled) throws SQLException {
     try (NamedStatement namedStatement = new NamedStatement(connection, TEXT.statement("examine"));

@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Transactions in two round trips: the driver sends BEGIN along with the first statement, and the
- * last writes take COMMIT with them. Behind it, hence in a transaction of its own, goes the hint to
- * the sessions of other processes: PostgreSQL lets only one transaction that notifies commit at a
- * time.
+ * last writes take COMMIT with them. Behind it, hence in a transaction of its own, goes the
+ * notification to the sessions of other processes: PostgreSQL lets only one transaction that
+ * notifies commit at a time.
  */
 final class PostgresTransactions implements StoreConnection.Transactions {
   private final Connection connection;
-  private final PostgresLockRepository rows;
+  private final PostgresLockRepository repository;
   private final SqlText text;
   private final Predicate<SessionId> isLocal;
 
@@ -32,12 +32,12 @@ final class PostgresTransactions implements StoreConnection.Transactions {
 
   PostgresTransactions(
       Connection connection,
-      PostgresLockRepository rows,
+      PostgresLockRepository repository,
       SqlText text,
       Predicate<SessionId> isLocal,
       @Nullable NamedStatement opening) {
     this.connection = connection;
-    this.rows = rows;
+    this.repository = repository;
     this.text = text;
     this.isLocal = isLocal;
     this.opening = opening;
@@ -52,7 +52,7 @@ final class PostgresTransactions implements StoreConnection.Transactions {
     if (prefetchTarget != null) {
       // Begins by itself: what the driver sends for it is answered apart, for which this thread
       // would wake.
-      rows.readAll(prefetchTarget);
+      repository.readAll(prefetchTarget);
     } else {
       connection.setAutoCommit(false);
     }
@@ -60,7 +60,7 @@ final class PostgresTransactions implements StoreConnection.Transactions {
 
   @Override
   public void commit(List<SessionNotification> pendingNotifications) throws SQLException {
-    StatementBatch statementBatch = rows.flush();
+    StatementBatch statementBatch = repository.statementBatch();
     statementBatch.add(text.statement("commit"), sql -> {});
     for (SessionNotification sessionNotification : pendingNotifications) {
       SessionId session = sessionNotification.attempt().session();
@@ -73,7 +73,7 @@ final class PostgresTransactions implements StoreConnection.Transactions {
       }
     }
     statementBatch.send();
-    rows.forget();
+    repository.forget();
     if (!connection.getAutoCommit()) {
       // Nothing is open any more: this sends nothing.
       connection.setAutoCommit(true);
@@ -82,7 +82,7 @@ final class PostgresTransactions implements StoreConnection.Transactions {
 
   @Override
   public void rollback() throws SQLException {
-    rows.forget();
+    repository.forget();
     if (!connection.getAutoCommit()) {
       connection.rollback();
       connection.setAutoCommit(true);
@@ -107,6 +107,6 @@ final class PostgresTransactions implements StoreConnection.Transactions {
 
   @Override
   public long now() throws SQLException {
-    return rows.now();
+    return repository.now();
   }
 }

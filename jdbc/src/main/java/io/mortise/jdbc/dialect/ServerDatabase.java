@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * ours only.
  */
 public final class ServerDatabase implements Database {
-  private static final Logger LOG = LoggerFactory.getLogger(ServerDatabase.class);
+  private static final Logger log = LoggerFactory.getLogger(ServerDatabase.class);
 
   private static final String VERSION = "1";
   private static final List<String> TABLES =
@@ -63,8 +63,8 @@ public final class ServerDatabase implements Database {
   private volatile Predicate<SessionId> isLocal = session -> false;
 
   /**
-   * The connection of the checks, which the first lane takes over: a database in memory lives as
-   * long as one is open.
+   * The connection of the checks, which the first executor takes over: a database in memory lives
+   * as long as one is open.
    */
   private final AtomicReference<@Nullable CheckedConnection> spare = new AtomicReference<>();
 
@@ -328,14 +328,14 @@ public final class ServerDatabase implements Database {
 
   private void warn(String text) {
     if (!text.equals(warning.getAndSet(text))) {
-      LOG.warn("{} {}", store, text);
+      log.warn("{} {}", store, text);
     }
   }
 
   @Override
   public StoreConnection connect() throws SQLException {
     CheckedConnection checked = spare.getAndSet(null);
-    return link(checked != null ? checked : take());
+    return storeConnection(checked != null ? checked : take());
   }
 
   /** A pool gets it as it was. */
@@ -344,7 +344,7 @@ public final class ServerDatabase implements Database {
       unused.connection().close();
       return;
     }
-    try (StoreConnection storeConnection = link(unused)) {
+    try (StoreConnection storeConnection = storeConnection(unused)) {
       storeConnection.detach();
     }
   }
@@ -354,10 +354,11 @@ public final class ServerDatabase implements Database {
     return borrows;
   }
 
-  private StoreConnection link(CheckedConnection checkedConnection) throws SQLException {
+  private StoreConnection storeConnection(CheckedConnection checkedConnection) throws SQLException {
     try {
       StoreConnection storeConnection =
-          dialect.link(checkedConnection.connection(), text, namespace, id -> isLocal.test(id));
+          dialect.storeConnection(
+              checkedConnection.connection(), text, namespace, id -> isLocal.test(id));
       if (checkedConnection.before() != null) {
         storeConnection.borrowed(checkedConnection.before());
       }
@@ -413,7 +414,7 @@ public final class ServerDatabase implements Database {
     return dialect.idleLimit();
   }
 
-  /** How often to look for news of an attempt whose turn is next. */
+  /** How often to look for notifications of an attempt whose turn is next. */
   public Duration poll() {
     return dialect.poll();
   }
@@ -437,14 +438,14 @@ public final class ServerDatabase implements Database {
    * How the server wakes this process; null if it cannot.
    *
    * @param sessions those of this process
-   * @param look makes somebody read the news at once
+   * @param look has the notifications read at once
    */
-  public @Nullable NotificationListener push(
+  public @Nullable NotificationListener listener(
       Ticker ticker,
       Map<SessionId, ? extends NotifiedSession> sessions,
       NotificationListener.NotificationSender notificationSender,
       Runnable look) {
-    return dialect.push(
+    return dialect.listener(
         profile.display(),
         ticker,
         source,
@@ -454,7 +455,7 @@ public final class ServerDatabase implements Database {
         profile.maxInFlight());
   }
 
-  /** Which sessions need no hint by the server; none until this is called. */
+  /** Which sessions need no notification by the server; none until this is called. */
   public void localSessions(Predicate<SessionId> local) {
     isLocal = local;
   }

@@ -52,14 +52,14 @@ import org.slf4j.LoggerFactory;
  * A SQLite database file that keeps the locks of one host.
  *
  * <p>Write-ahead log, {@code synchronous=NORMAL}: a crash of any process loses nothing; a power cut
- * may lose the last grants, together with every holder. One connection per lane and no driver-side
- * waiting: SQLite's own back-off grows to 100 ms and starves, so busy is answered at once and the
- * lane tries again.
+ * may lose the last grants, together with every holder. One connection per executor and no
+ * driver-side waiting: SQLite's own back-off grows to 100 ms and starves, so busy is answered at
+ * once and the executor retries.
  */
 public final class SqliteFile implements Database {
   public static final String SCHEME = "jdbc:sqlite";
 
-  private static final Logger LOG = LoggerFactory.getLogger(SqliteFile.class);
+  private static final Logger log = LoggerFactory.getLogger(SqliteFile.class);
 
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
 
@@ -167,7 +167,7 @@ public final class SqliteFile implements Database {
   }
 
   private static Set<Capability> capabilities() {
-    return FileNotifier.areThere()
+    return FileNotifier.isAvailable()
         ? EnumSet.allOf(Capability.class)
         : EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED));
   }
@@ -219,7 +219,7 @@ public final class SqliteFile implements Database {
               "Directory '" + directory + "' for the lock file does not exist. Make it first.");
         }
         createIfMissing(() -> Files.createDirectory(directory, rights(directory, "rwx------")));
-        LOG.warn(
+        log.warn(
             "Made directory '{}' for lock file '{}'. If a disk should have been mounted there, end this "
                 + "process and mount it: others would use another file",
             directory,
@@ -469,7 +469,7 @@ public final class SqliteFile implements Database {
    */
   @Override
   public boolean isReplacedInPart() {
-    WriteAheadLog now = log();
+    WriteAheadLog now = writeAheadLog();
     writeAheadLogs.keySet().removeIf(SqliteFile::isClosed);
     // Looked at last: SQLite removes them at the end of the last connection.
     logIsReplaced |=
@@ -491,7 +491,7 @@ public final class SqliteFile implements Database {
     }
   }
 
-  private WriteAheadLog log() {
+  private WriteAheadLog writeAheadLog() {
     return new WriteAheadLog(beside("-wal"), beside("-shm"));
   }
 
@@ -538,14 +538,14 @@ public final class SqliteFile implements Database {
   public StoreConnection connect() throws SQLException {
     Connection connection = connection();
     try {
-      return link(connection);
+      return storeConnection(connection);
     } catch (SQLException | RuntimeException e) {
       connection.close();
       throw e;
     }
   }
 
-  private StoreConnection link(Connection connection) throws SQLException {
+  private StoreConnection storeConnection(Connection connection) throws SQLException {
     LockRepository lockRepository =
         new LockRepository(connection, text, namespace) {
           @Override
@@ -555,7 +555,7 @@ public final class SqliteFile implements Database {
         };
     // The first read opens the log.
     lockRepository.facts();
-    writeAheadLogs.put(connection, log());
+    writeAheadLogs.put(connection, writeAheadLog());
     return new StoreConnection(connection, lockRepository, new ImmediateTransactions(connection));
   }
 

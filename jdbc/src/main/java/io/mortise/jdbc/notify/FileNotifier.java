@@ -33,18 +33,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Bells by which processes wake each other: a folder per session, beside the database.
+ * Notifications between processes by files: a folder per session, beside the database.
  *
- * <p>A process that leaves news for a session makes the file {@code ring} in its folder; the
- * session's process watches that folder alone, so that a bell wakes nobody else. It removes the
- * file and then reads the news: a ring that finds the file already there is served by that reading.
- * A bell is a hint; a missed one is made up for by the backstop of {@link NotificationPoller}.
+ * <p>A process that leaves a notification for a session makes the file {@code ring} in its folder;
+ * the session's process watches that folder alone, so that no other process is woken. It removes
+ * the file and then reads the notifications: those of a process that found the file already there
+ * are among them. A file that is missed is made up for by the backstop of {@link
+ * NotificationPoller}.
  *
  * <p>The file {@code alive} is locked by the session's process for as long as it runs. The kernel
  * gives the lock up with the process, however that ends, so that others can tell.
  */
 public final class FileNotifier implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(FileNotifier.class);
+  private static final Logger log = LoggerFactory.getLogger(FileNotifier.class);
 
   private static final Path RING = Path.of("ring");
   private static final Path ALIVE = Path.of("alive");
@@ -84,19 +85,19 @@ public final class FileNotifier implements AutoCloseable {
     this.watch = watchService();
   }
 
-  /** Not elsewhere: there the watch service polls itself, every few seconds. */
-  public static boolean areThere() {
+  /** On Linux only: elsewhere the watch service polls, every few seconds. */
+  public static boolean isAvailable() {
     return System.getProperty("os.name", "").startsWith("Linux");
   }
 
   private static @Nullable WatchService watchService() {
-    if (!areThere()) {
+    if (!isAvailable()) {
       return null;
     }
     try {
       return FileSystems.getDefault().newWatchService();
     } catch (IOException e) {
-      LOG.info("No inotify instance is left; polling the lock file instead: {}", e.toString());
+      log.info("No inotify instance is left; polling the lock file instead: {}", e.toString());
       return null;
     }
   }
@@ -107,9 +108,9 @@ public final class FileNotifier implements AutoCloseable {
       own.newByteChannel(RING, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE))
           .close();
     } catch (NoSuchFileException | FileAlreadyExistsException e) {
-      // It does not listen, or has yet to answer an earlier ring and will read all news then.
+      // It does not listen, or has yet to see the file, and will read all notifications then.
     } catch (IOException e) {
-      LOG.debug("Cannot ring {}", session, e);
+      log.debug("Cannot notify {}", session, e);
     }
   }
 
@@ -121,11 +122,12 @@ public final class FileNotifier implements AutoCloseable {
     try {
       listening.put(session, lock(session));
       folder.path(session).register(watch, StandardWatchEventKinds.ENTRY_CREATE);
-      // One that was made before that is not told any more.
-      silence(session);
+      // A file that was made before that is not reported any more.
+      removeSignal(session);
     } catch (IOException e) {
       if (isWarned.compareAndSet(false, true)) {
-        LOG.warn("No bell for session {}; its waiters are woken by polling", session, e);
+        log.warn(
+            "No file notifications for session {}; its waiters are woken by polling", session, e);
       }
       forget(session);
     }
@@ -158,7 +160,7 @@ public final class FileNotifier implements AutoCloseable {
    * Whether the process of a session has ended. False also if nobody knows: it never listened, or
    * belongs to this JVM.
    */
-  public boolean isGone(SessionId session) {
+  public boolean hasProcessEnded(SessionId session) {
     if (System.getProperty(HERE + session.value()) != null) {
       return false;
     }
@@ -170,7 +172,7 @@ public final class FileNotifier implements AutoCloseable {
               .isRegularFile();
       return isFile && isUnlocked(own);
     } catch (IOException | OverlappingFileLockException e) {
-      LOG.trace("Nobody knows whether the process of {} runs", session, e);
+      log.trace("Nobody knows whether the process of {} runs", session, e);
       return false;
     }
   }
@@ -195,52 +197,54 @@ public final class FileNotifier implements AutoCloseable {
 
   /** Undoes {@link #listen}, of this process or of one that has ended. */
   public void forget(SessionId session) {
-    try (SecureDirectoryStream<Path> bells = folder.open();
+    try (SecureDirectoryStream<Path> parent = folder.open();
         SecureDirectoryStream<Path> own = folder.open(session)) {
       for (Path file : own) {
         remove(own, Objects.requireNonNull(file.getFileName()));
       }
-      bells.deleteDirectory(Path.of(session.value()));
+      parent.deleteDirectory(Path.of(session.value()));
     } catch (NoSuchFileException e) {
-      LOG.trace("There is no bell of {}", session, e);
+      log.trace("There is no notification folder of {}", session, e);
     } catch (IOException e) {
-      LOG.debug("Cannot remove the bell of {}", session, e);
+      log.debug("Cannot remove the notification folder of {}", session, e);
     }
     WatchedFolder ours = listening.remove(session);
     if (ours != null) {
       try {
         ours.close();
       } catch (IOException e) {
-        LOG.debug("Cannot close the bell of {}", session, e);
+        log.debug("Cannot close the notification folder of {}", session, e);
       }
       System.clearProperty(HERE + session.value());
     }
   }
 
-  /** Some of the sessions that have a bell. */
+  /** Some of the sessions that have a notification folder. */
   public List<SessionId> listening() {
     List<SessionId> found = new ArrayList<>();
-    try (SecureDirectoryStream<Path> bells = folder.open()) {
-      for (Path entry : bells) {
+    try (SecureDirectoryStream<Path> parent = folder.open()) {
+      for (Path entry : parent) {
         String name = String.valueOf(entry.getFileName());
         if (name.length() == SessionId.LENGTH && found.size() < SqlLockTable.STEPS) {
           found.add(new SessionId(name));
         }
       }
     } catch (NoSuchFileException e) {
-      LOG.trace("Nobody has listened yet", e);
+      log.trace("Nobody has listened yet", e);
     } catch (IOException | RuntimeException e) {
-      LOG.debug("Cannot list the bells", e);
+      log.debug("Cannot list the notification folders", e);
     }
     return found;
   }
 
-  /** Whether a bell can wake this process. */
+  /** Whether a file can wake this process. */
   public boolean isListening() {
     return watch != null;
   }
 
-  /** Sleeps so long at most; true if a bell rang. The caller reads the news after this. */
+  /**
+   * Sleeps so long at most; true if a file woke it. The caller reads the notifications after this.
+   */
   boolean await(Duration longest) throws InterruptedException {
     try {
       WatchKey key = Objects.requireNonNull(watch).poll(longest.toNanos(), TimeUnit.NANOSECONDS);
@@ -249,20 +253,20 @@ public final class FileNotifier implements AutoCloseable {
       }
       key.pollEvents();
       key.reset();
-      silence(new SessionId(String.valueOf(((Path) key.watchable()).getFileName())));
+      removeSignal(new SessionId(String.valueOf(((Path) key.watchable()).getFileName())));
       return true;
     } catch (ClosedWatchServiceException e) {
       return false;
     }
   }
 
-  private void silence(SessionId session) {
-    WatchedFolder rung = listening.get(session);
-    if (rung != null) {
+  private void removeSignal(SessionId session) {
+    WatchedFolder watched = listening.get(session);
+    if (watched != null) {
       try {
-        remove(rung.folder(), RING);
+        remove(watched.folder(), RING);
       } catch (IOException | ClosedDirectoryStreamException e) {
-        LOG.debug("Cannot silence the bell of {}", session, e);
+        log.debug("Cannot remove the notification file of {}", session, e);
       }
     }
   }
@@ -275,7 +279,7 @@ public final class FileNotifier implements AutoCloseable {
       }
       folder.close();
     } catch (IOException e) {
-      LOG.debug("Cannot close the watch of the bells", e);
+      log.debug("Cannot close the watch of the notification folders", e);
     }
   }
 }

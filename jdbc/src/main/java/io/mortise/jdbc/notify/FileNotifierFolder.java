@@ -54,6 +54,7 @@ final class FileNotifierFolder implements AutoCloseable {
    */
   FileNotifierFolder(Path database) {
     this.database = database;
+    // The name of the folder, on disk and in docs/internals/sql-schema.md.
     this.path = database.resolveSibling(database.getFileName() + ".bells");
   }
 

@@ -2,12 +2,15 @@ package io.mortise.jdbc.notify;
 
 import java.util.concurrent.CompletionStage;
 
-/** How a server wakes this process when news was left for one of its sessions; a hint only. */
+/**
+ * How a server wakes this process when a notification was left for one of its sessions. One that is
+ * missed is found by polling and by the renewals.
+ */
 public interface NotificationListener extends AutoCloseable {
   /** Somebody waits from now on. */
   void onWaiterAdded();
 
-  /** Whether news is heard now, so that polling may be slow. */
+  /** Whether notifications are received now, so that polling may be slow. */
   boolean isListening();
 
   @Override

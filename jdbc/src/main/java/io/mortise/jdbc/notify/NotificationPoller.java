@@ -18,16 +18,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings the sessions of this process the news that others leave for them, sooner than the next
- * renewal does. Its one thread starts with the first session that holds or waits. With bells it
- * sleeps until one rings, and looks by itself only while somebody waits, in case one was missed;
- * without, it polls while somebody waits or holds: often for the head of a queue, less often for
- * those behind, and for who has waited long already.
+ * Brings the sessions of this process the notifications that others leave for them, sooner than the
+ * next renewal does. Its one thread starts with the first session that holds or waits. With file
+ * notifications it sleeps until one comes, and looks by itself only while a session waits, in case
+ * one was missed. Without, it polls while a session waits or holds: often for the head of a queue,
+ * less often for those behind, and for those that have waited long already.
  */
 public final class NotificationPoller implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(NotificationPoller.class);
+  private static final Logger log = LoggerFactory.getLogger(NotificationPoller.class);
 
-  /** How often to look all the same while somebody waits: a missed bell is rare. */
+  /** How often to look all the same while a session waits: a missed file is rare. */
   private static final Duration BACKSTOP = Duration.ofMillis(50);
 
   /** Twice what {@link NotifiedSession#pushedTo} looks back, so that it always gets on. */
@@ -62,7 +62,7 @@ public final class NotificationPoller implements AutoCloseable {
   private volatile boolean closed;
   private volatile boolean awake;
 
-  /** When somebody began to wait, or news came. */
+  /** When a session began to wait, or a notification came. */
   private volatile long lastChange;
 
   public NotificationPoller(
@@ -79,7 +79,7 @@ public final class NotificationPoller implements AutoCloseable {
     this.poll = poll;
   }
 
-  /** Reads the news of a session. */
+  /** Reads the notifications of a session. */
   public interface NotificationReader {
     List<Renewal.NumberedNotification> read(SessionId session, long after) throws Exception;
 
@@ -110,7 +110,7 @@ public final class NotificationPoller implements AutoCloseable {
         try {
           storeConnection.close();
         } catch (SQLException e) {
-          LOG.debug("Closing the connection for news failed", e);
+          log.debug("Closing the connection for notifications failed", e);
         }
         storeConnection = null;
       }
@@ -119,7 +119,7 @@ public final class NotificationPoller implements AutoCloseable {
 
   public static List<Renewal.NumberedNotification> read(
       StoreConnection storeConnection, SessionId session, long after) throws SQLException {
-    return storeConnection.rows.notifications(session.value(), after, AT_ONCE);
+    return storeConnection.repository.notifications(session.value(), after, AT_ONCE);
   }
 
   /** Watches for a session. */
@@ -146,7 +146,7 @@ public final class NotificationPoller implements AutoCloseable {
     }
   }
 
-  /** Somebody waits now: a sleeper that no bell wakes must look more often. */
+  /** A session waits now: a thread that no file wakes must look more often. */
   public void onWaiterAdded() {
     lastChange = ticker.nanos();
     if (!awake) {
@@ -154,7 +154,7 @@ public final class NotificationPoller implements AutoCloseable {
     }
   }
 
-  /** News may have been missed. */
+  /** Notifications may have been missed. */
   public void pollNow() {
     LockSupport.unpark(thread);
   }
@@ -171,11 +171,11 @@ public final class NotificationPoller implements AutoCloseable {
   }
 
   private void run() {
-    // What was left between the first answer and the bell has to be looked for.
+    // Notifications left between the first answer and the watch have to be looked for.
     boolean look = true;
     try {
       while (!closed) {
-        // Who begins to wait from here on may not be seen any more by this look.
+        // A session that begins to wait from here on may not be seen any more by this look.
         awake = false;
         boolean waits = false;
         boolean holds = false;
@@ -193,13 +193,13 @@ public final class NotificationPoller implements AutoCloseable {
         look = sleep(waits, holds, ahead);
       }
     } catch (InterruptedException e) {
-      LOG.trace("Closed", e);
+      log.trace("Closed", e);
     } finally {
       reader.close();
     }
   }
 
-  /** Whether it was woken by a bell. */
+  /** Whether it was woken by a file. */
   private boolean sleep(boolean waits, boolean holds, int ahead) throws InterruptedException {
     if (fileNotifier != null && fileNotifier.isListening()) {
       return fileNotifier.await(waits ? BACKSTOP : IDLE);
@@ -239,14 +239,14 @@ public final class NotificationPoller implements AutoCloseable {
         lastChange = ticker.nanos();
       }
     } catch (Exception e) {
-      // The renewal brings the same news, and tells of an outage.
-      LOG.debug("Cannot read the news of session {}", session.id(), e);
+      // The renewal brings the same notifications, and tells of an outage.
+      log.debug("Cannot read the notifications of session {}", session.id(), e);
       LockSupport.parkNanos(poll.get().toNanos());
     }
   }
 
   /**
-   * Waits for a reading that is under way (bounded), so that its connection is closed after this.
+   * Waits for a reading that is in flight (bounded), so that its connection is closed after this.
    */
   @Override
   public void close() {

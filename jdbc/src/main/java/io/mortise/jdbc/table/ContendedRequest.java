@@ -112,7 +112,7 @@ public final class ContendedRequest {
     return place;
   }
 
-  /** The news that it left. */
+  /** The notifications that it left. */
   public List<SessionNotification> pendingNotifications() {
     return pendingNotifications;
   }

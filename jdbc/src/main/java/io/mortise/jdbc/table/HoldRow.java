@@ -24,7 +24,7 @@ public final class HoldRow {
   /** Whether it is known that others want the lock. */
   boolean told;
 
-  /** Whether news was left of this hold. */
+  /** Whether a notification was left of this hold. */
   boolean noted;
 
   boolean evicted;

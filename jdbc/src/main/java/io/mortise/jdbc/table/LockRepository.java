@@ -326,11 +326,11 @@ public class LockRepository extends SessionRepository {
         asked.add(waiter.session());
       }
     }
-    return asked.isEmpty() ? sessionRow -> false : withoutConnection(asked)::contains;
+    return asked.isEmpty() ? sessionId -> false : withoutConnection(asked)::contains;
   }
 
   /** Whether a session is of this process, of which nobody need be asked. */
-  boolean isLocal(String sessionRow) {
+  boolean isLocal(String sessionId) {
     return false;
   }
 
@@ -443,7 +443,7 @@ public class LockRepository extends SessionRepository {
    * Does steps on contended locks, in order, each in a transaction of its own: all of them in one
    * round trip, which a locked row may hold up.
    */
-  public void contended(List<ContendedRequest> steps) throws SQLException {}
+  public void contended(List<ContendedRequest> contendedRequests) throws SQLException {}
 
   /**
    * Whether some of what was last asked for by {@link #together} or {@link #contended} may have

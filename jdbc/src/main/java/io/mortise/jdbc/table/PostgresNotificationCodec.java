@@ -10,8 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * News as the text of a notification, so that who hears it need not read it. Fields stand one per
- * line; names have no line ends. At most some 600 bytes, of 8000 that PostgreSQL allows.
+ * A notification as the text of a NOTIFY, so that its receiver need not read the table. Fields
+ * stand one per line; names have no line ends. At most some 600 bytes, of 8000 that PostgreSQL
+ * allows.
  */
 public final class PostgresNotificationCodec {
   /** What the name of a session's channel begins with; a table's may begin with something else. */
@@ -20,7 +21,7 @@ public final class PostgresNotificationCodec {
   /** Of a grant, which has the most. */
   private static final int FIELDS = 7;
 
-  private static final Logger LOG = LoggerFactory.getLogger(PostgresNotificationCodec.class);
+  private static final Logger log = LoggerFactory.getLogger(PostgresNotificationCodec.class);
 
   private PostgresNotificationCodec() {}
 
@@ -57,8 +58,8 @@ public final class PostgresNotificationCodec {
   }
 
   /**
-   * Null if it is not news: anybody may notify. Plain code: who waits for a lock waits for this,
-   * and it runs seldom, hence uncompiled.
+   * Null if it is not one of ours: anybody may notify. Plain code: a waiter for a lock waits for
+   * this, and it runs seldom, hence uncompiled.
    */
   public static @Nullable SessionNotification decode(String payload) {
     String[] fields = new String[FIELDS];
@@ -89,7 +90,7 @@ public final class PostgresNotificationCodec {
             LockName.of(fields[2]), AttemptId.parse(fields[1]));
       }
     } catch (IllegalArgumentException e) {
-      LOG.debug("Not news of ours", e);
+      log.debug("Not a notification of ours", e);
     }
     return null;
   }

@@ -88,7 +88,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
     return takesSeveral;
   }
 
-  public StatementBatch flush() {
+  public StatementBatch statementBatch() {
     return statementBatch;
   }
 
@@ -258,7 +258,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
 
   @Override
   public @Nullable RenewalResult keep(
-      String sessionRow,
+      String sessionId,
       long previous,
       long beat,
       long ttl,
@@ -267,39 +267,39 @@ public abstract class PrefetchingLockRepository extends LockRepository {
       int limit)
       throws SQLException {
     if (!takesSeveral) {
-      return super.keep(sessionRow, previous, beat, ttl, strictly, known, limit);
+      return super.keep(sessionId, previous, beat, ttl, strictly, known, limit);
     }
     statementBatch.add(
         text.statement("session_keep"),
         namedStatement ->
             namedStatement
-                .set("session", sessionRow)
+                .set("session", sessionId)
                 .set("previous", previous)
                 .set("beat", beat)
                 .set("lives_us", ttl)
-                .set("ttl_us", SessionRow.column(ttl, hasConnectionLock(sessionRow)))
+                .set("ttl_us", SessionRow.column(ttl, hasConnectionLock(sessionId)))
                 .set("strict", strictly));
     if (!known.isEmpty()) {
       statementBatch.add(
           forgetting(known),
-          namedStatement -> bindForgotten(namedStatement, sessionRow, beat, known));
+          namedStatement -> bindForgotten(namedStatement, sessionId, beat, known));
     }
     statementBatch.add(
         text.statement("news_select"),
         namedStatement ->
-            namedStatement.set("session", sessionRow).set("after", 0).set("row_limit", limit));
+            namedStatement.set("session", sessionId).set("after", 0).set("row_limit", limit));
     statementBatch.add(text.statement("commit"), namedStatement -> {});
     List<Long> clock = new ArrayList<>();
-    List<Renewal.NumberedNotification> sessionNotification = new ArrayList<>();
+    List<Renewal.NumberedNotification> notifications = new ArrayList<>();
     statementBatch.send(
         (result, row) -> {
           if (result == 1) {
-            sessionNotification.addAll(items(row));
+            notifications.addAll(items(row));
           } else if (row.next()) {
             clock.add(row.getLong(1));
           }
         });
-    return clock.isEmpty() ? null : new RenewalResult(clock.get(0), sessionNotification);
+    return clock.isEmpty() ? null : new RenewalResult(clock.get(0), notifications);
   }
 
   @Override
@@ -322,27 +322,28 @@ public abstract class PrefetchingLockRepository extends LockRepository {
    * @param results how many each gives
    * @param place of the one that counts
    */
-  public void contended(List<ContendedRequest> steps, int results, int place) throws SQLException {
-    partlyDone = steps.size() > 1;
+  public void contended(List<ContendedRequest> contendedRequests, int results, int place)
+      throws SQLException {
+    partlyDone = contendedRequests.size() > 1;
     if (!partlyDone) {
-      ContendedRequest step = steps.get(0);
-      NamedStatement namedStatement = of(step.statement());
-      step.bind(namedStatement);
+      ContendedRequest contendedRequest = contendedRequests.get(0);
+      NamedStatement namedStatement = of(contendedRequest.statement());
+      contendedRequest.bind(namedStatement);
       namedStatement.run(
           (result, row) -> {
             if (result == place) {
-              step.read(row);
+              contendedRequest.read(row);
             }
           });
       return;
     }
-    for (ContendedRequest step : steps) {
-      statementBatch.add(text.statement(step.statement()), step::bind);
+    for (ContendedRequest contendedRequest : contendedRequests) {
+      statementBatch.add(text.statement(contendedRequest.statement()), contendedRequest::bind);
     }
     statementBatch.send(
         (result, row) -> {
           if (result % results == place) {
-            steps.get(result / results).read(row);
+            contendedRequests.get(result / results).read(row);
           }
         });
   }
@@ -376,8 +377,8 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  boolean isLocal(String sessionRow) {
-    return isLocal.test(new SessionId(sessionRow));
+  boolean isLocal(String sessionId) {
+    return isLocal.test(new SessionId(sessionId));
   }
 
   @Override

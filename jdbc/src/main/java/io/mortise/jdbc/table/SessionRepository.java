@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The tables of sessions, their news and the facts about the store as objects: one method per
- * statement, nothing decided. Used by one thread at a time, inside a transaction.
+ * The tables of sessions, their notifications and the facts about the store as objects: one method
+ * per statement, nothing decided. Used by one thread at a time, inside a transaction.
  */
 public abstract class SessionRepository extends StatementCache {
   SessionRepository(Connection connection, SqlText text, String namespace) {
@@ -33,7 +33,7 @@ public abstract class SessionRepository extends StatementCache {
   /** Sessions that one statement asks for: no driver takes any number of values. */
   private static final int AT_ONCE = 1_024;
 
-  private static final Logger LOG = LoggerFactory.getLogger(SessionRepository.class);
+  private static final Logger log = LoggerFactory.getLogger(SessionRepository.class);
 
   /** What the name of a connection lock begins with; the id of the session follows. */
   public static final String CONNECTIONS = "mortise_";
@@ -111,14 +111,14 @@ public abstract class SessionRepository extends StatementCache {
    *
    * @return whether it was taken just now
    */
-  public final boolean takeConnectionLock(String sessionRow) throws SQLException {
-    if (refusesConnectionLocks || connected.contains(sessionRow)) {
+  public final boolean takeConnectionLock(String sessionId) throws SQLException {
+    if (refusesConnectionLocks || connected.contains(sessionId)) {
       return false;
     }
     try {
-      boolean taken = lockConnection(CONNECTIONS + sessionRow);
+      boolean taken = lockConnection(CONNECTIONS + sessionId);
       if (taken) {
-        connected.add(sessionRow);
+        connected.add(sessionId);
       }
       return taken;
     } catch (SQLException e) {
@@ -127,26 +127,26 @@ public abstract class SessionRepository extends StatementCache {
       }
       // A missing right must not cost the session: it is a process that is never passed over.
       refusesConnectionLocks = true;
-      LOG.info(
+      log.info(
           "No connection locks, so that a waiter that is killed is waited for: {}", e.toString());
       return false;
     }
   }
 
-  public final boolean hasConnectionLock(String sessionRow) {
-    return connected.contains(sessionRow);
+  public final boolean hasConnectionLock(String sessionId) {
+    return connected.contains(sessionId);
   }
 
-  final void releaseConnectionLock(String sessionRow) throws SQLException {
-    if (connected.remove(sessionRow)) {
-      unlockConnection(CONNECTIONS + sessionRow);
+  final void releaseConnectionLock(String sessionId) throws SQLException {
+    if (connected.remove(sessionId)) {
+      unlockConnection(CONNECTIONS + sessionId);
     }
   }
 
   /** The connection goes back to where it came from. */
   final void releaseConnectionLocks() throws SQLException {
-    for (String sessionRow : List.copyOf(connected)) {
-      releaseConnectionLock(sessionRow);
+    for (String sessionId : List.copyOf(connected)) {
+      releaseConnectionLock(sessionId);
     }
   }
 
@@ -162,15 +162,15 @@ public abstract class SessionRepository extends StatementCache {
   /**
    * Those of some sessions whose processes have no connection any more.
    *
-   * @param sessionRows that hold connection locks, as their rows say; not empty
+   * @param sessionIds that hold connection locks, as their rows say; not empty
    */
-  public Set<String> withoutConnection(Set<String> sessionRows) throws SQLException {
+  public Set<String> withoutConnection(Set<String> sessionIds) throws SQLException {
     NamedStatement namedStatement =
-        of(text.statement("disconnected", SqlText.listLength(sessionRows.size())));
+        of(text.statement("disconnected", SqlText.listLength(sessionIds.size())));
     Set<String> found = new HashSet<>();
     try (ResultSet row =
         namedStatement
-            .set("sessions", List.copyOf(sessionRows))
+            .set("sessions", List.copyOf(sessionIds))
             .set("connections", CONNECTIONS)
             .query()) {
       while (row.next()) {
@@ -234,7 +234,7 @@ public abstract class SessionRepository extends StatementCache {
     return strings(of("session_ids").set("after_id", id).set("row_limit", limit));
   }
 
-  /** Leaves news, unless the session has ended. */
+  /** Leaves a notification, unless the session has ended. */
   public boolean tell(SessionNotification notifications, long now) throws SQLException {
     NamedStatement namedStatement = of("news_insert", notifications.name().value());
     bind(namedStatement, notifications, now);
@@ -270,15 +270,15 @@ public abstract class SessionRepository extends StatementCache {
     }
   }
 
-  public List<Renewal.NumberedNotification> notifications(String sessionRow, long after, int limit)
+  public List<Renewal.NumberedNotification> notifications(String sessionId, long after, int limit)
       throws SQLException {
     return items(
-        of("news_select").set("session", sessionRow).set("after", after).set("row_limit", limit));
+        of("news_select").set("session", sessionId).set("after", after).set("row_limit", limit));
   }
 
-  /** News of what has gone, oldest first. */
-  List<Renewal.NumberedNotification> gone(String sessionRow, int limit) throws SQLException {
-    return items(of("news_gone").set("session", sessionRow).set("row_limit", limit));
+  /** Notifications of ended holds, oldest first. */
+  List<Renewal.NumberedNotification> gone(String sessionId, int limit) throws SQLException {
+    return items(of("news_gone").set("session", sessionId).set("row_limit", limit));
   }
 
   private static List<Renewal.NumberedNotification> items(NamedStatement namedStatement)
@@ -324,15 +324,15 @@ public abstract class SessionRepository extends StatementCache {
   public record RenewalResult(long now, List<Renewal.NumberedNotification> notifications) {}
 
   /**
-   * Renews a session that lives, forgets news that it knows, and reads the oldest that there is, in
-   * a transaction of its own and one round trip.
+   * Renews a session that lives, forgets notifications that it knows, and reads the oldest, in a
+   * transaction of its own and one round trip.
    *
    * @param ttl in microseconds, from now on
-   * @param limit how much news
+   * @param limit how many notifications
    * @return null if the session was not renewed
    */
   public @Nullable RenewalResult keep(
-      String sessionRow,
+      String sessionId,
       long previous,
       long beat,
       long ttl,
@@ -344,13 +344,13 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   /**
-   * By one statement: a renewal takes as many trips whatever has happened.
+   * By one statement: a renewal takes as many round trips whatever has happened.
    *
    * @param beat of the renewal that says what is known, and was not refused
    * @param notifications not empty
    */
-  void forget(String sessionRow, long beat, List<Long> notifications) throws SQLException {
-    bindForgotten(of(forgetting(notifications)), sessionRow, beat, notifications).update();
+  void forget(String sessionId, long beat, List<Long> notifications) throws SQLException {
+    bindForgotten(of(forgetting(notifications)), sessionId, beat, notifications).update();
   }
 
   final SqlText.SqlStatement forgetting(List<Long> notifications) {
@@ -358,16 +358,16 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   static NamedStatement bindForgotten(
-      NamedStatement namedStatement, String sessionRow, long beat, List<Long> notifications)
+      NamedStatement namedStatement, String sessionId, long beat, List<Long> notifications)
       throws SQLException {
-    return namedStatement.set("session", sessionRow).set("beat", beat).set("ids", notifications);
+    return namedStatement.set("session", sessionId).set("beat", beat).set("ids", notifications);
   }
 
-  void forgetAll(String sessionRow) throws SQLException {
-    of("news_delete_all").set("session", sessionRow).update();
+  void forgetAll(String sessionId) throws SQLException {
+    of("news_delete_all").set("session", sessionId).update();
   }
 
-  /** A hold has ended: that it was granted, or wanted, is no news any more. */
+  /** A hold has ended: its notifications, of the grant and of contention, are obsolete. */
   void forgetHold(String attempt) throws SQLException {
     write("news_drop", namedStatement -> namedStatement.set("attempt", attempt));
   }

@@ -21,15 +21,16 @@ import org.jspecify.annotations.Nullable;
 public final class SingleStatementPath {
   private static final LockRepository.TokenRange NOTHING = new LockRepository.TokenRange(0, 0);
 
-  private final LockRepository rows;
+  private final LockRepository repository;
   private final Consumer<SessionNotification> pendingNotifications;
 
   /**
-   * @param pendingNotifications receives the news that a step left; valid once the transaction has
-   *     committed
+   * @param pendingNotifications receives the notifications that a step left; valid once the
+   *     transaction has committed
    */
-  SingleStatementPath(LockRepository rows, Consumer<SessionNotification> pendingNotifications) {
-    this.rows = rows;
+  SingleStatementPath(
+      LockRepository repository, Consumer<SessionNotification> pendingNotifications) {
+    this.repository = repository;
     this.pendingNotifications = pendingNotifications;
   }
 
@@ -47,7 +48,7 @@ public final class SingleStatementPath {
    * @param aliveUntil when the session ends without a further renewal, by the store's clock
    */
   public @Nullable Reply seen(Request.Acquire request, long aliveUntil) throws SQLException {
-    LockRepository.TokenRange tokenRange = rows.acquireSeen(request, aliveUntil);
+    LockRepository.TokenRange tokenRange = repository.acquireSeen(request, aliveUntil);
     return tokenRange == null ? null : fastReply(request, tokenRange);
   }
 
@@ -57,31 +58,33 @@ public final class SingleStatementPath {
    */
   public @Nullable Reply alone(Request request, LockRepository.Clock clock) throws SQLException {
     if (request instanceof Request.Acquire acquire) {
-      LockRepository.TokenRange tokenRange = rows.acquireFast(acquire, clock);
+      LockRepository.TokenRange tokenRange = repository.acquireFast(acquire, clock);
       return tokenRange == null ? null : fastReply(request, tokenRange);
     }
-    return rows.abandonFast((Request.Abandon) request, clock) ? fastReply(request, NOTHING) : null;
+    return repository.abandonFast((Request.Abandon) request, clock)
+        ? fastReply(request, NOTHING)
+        : null;
   }
 
   /** Whether there is {@link #seen}. */
   public boolean hasSeen() {
-    return rows.hasSeen();
+    return repository.hasSeen();
   }
 
   /** The same of a lock that nobody is known to have asked for; null also if it has a row. */
   public @Nullable Reply first(Request.Acquire request) throws SQLException {
-    LockRepository.TokenRange tokenRange = rows.acquireFirst(request);
+    LockRepository.TokenRange tokenRange = repository.acquireFirst(request);
     return tokenRange == null ? null : fastReply(request, tokenRange);
   }
 
   /** Whether there may be another for what {@link #alone} left, see {@link #contended}. */
   public boolean hasContended() {
-    return rows.hasContended();
+    return repository.hasContended();
   }
 
   /** See {@link LockRepository#mayBePartlyDone}. */
   public boolean mayBePartlyDone() {
-    return rows.mayBePartlyDone();
+    return repository.mayBePartlyDone();
   }
 
   /**
@@ -90,15 +93,15 @@ public final class SingleStatementPath {
    * @param requests each with a fast path, those who acquire ready to queue
    */
   public List<ContendedRequest> contended(List<Request> requests) throws SQLException {
-    List<ContendedRequest> steps = new ArrayList<>();
+    List<ContendedRequest> contendedRequests = new ArrayList<>();
     for (Request request : requests) {
-      steps.add(new ContendedRequest(request));
+      contendedRequests.add(new ContendedRequest(request));
     }
-    rows.contended(steps);
-    for (ContendedRequest step : steps) {
-      step.pendingNotifications().forEach(pendingNotifications);
+    repository.contended(contendedRequests);
+    for (ContendedRequest contendedRequest : contendedRequests) {
+      contendedRequest.pendingNotifications().forEach(pendingNotifications);
     }
-    return steps;
+    return contendedRequests;
   }
 
   /**
@@ -113,11 +116,11 @@ public final class SingleStatementPath {
     if (batchedRequests.size() == 1
         && batchedRequests.get(0).request() instanceof Request.Acquire acquire) {
       LockRepository.TokenRange tokenRange =
-          rows.exchange(batchedRequests.get(0).releasing(), acquire);
+          repository.exchange(batchedRequests.get(0).releasing(), acquire);
       replies.add(tokenRange == null ? null : fastReply(acquire, tokenRange));
       return replies;
     }
-    Map<String, LockRepository.TokenRange> done = rows.together(batchedRequests);
+    Map<String, LockRepository.TokenRange> done = repository.together(batchedRequests);
     for (LockRepository.BatchedRequest batchedRequest : batchedRequests) {
       LockRepository.TokenRange tokenRange = done.get(batchedRequest.request().attempt().encoded());
       boolean takes = batchedRequest.request() instanceof Request.Acquire;
@@ -132,7 +135,7 @@ public final class SingleStatementPath {
 
   /** See {@link LockRepository#ensureUnlocked}. */
   public void ensureUnlocked(LockName name) throws SQLException {
-    rows.ensureUnlocked(name);
+    repository.ensureUnlocked(name);
   }
 
   /** The answer to a release that was done in one step with an acquire. */

@@ -49,15 +49,16 @@ public final class SqlLockTable {
   /** How many waiters are read at a time. */
   public static final int CHUNK = 8;
 
-  private final LockRepository rows;
-  private final Consumer<SessionNotification> told;
+  private final LockRepository repository;
+  private final Consumer<SessionNotification> pendingNotifications;
 
   /**
-   * @param told receives the news that a step left; valid once the transaction has committed
+   * @param pendingNotifications receives the notifications that a step left; valid once the
+   *     transaction has committed
    */
-  SqlLockTable(LockRepository rows, Consumer<SessionNotification> told) {
-    this.rows = rows;
-    this.told = told;
+  SqlLockTable(LockRepository repository, Consumer<SessionNotification> pendingNotifications) {
+    this.repository = repository;
+    this.pendingNotifications = pendingNotifications;
   }
 
   /** Does one request. */
@@ -72,13 +73,13 @@ public final class SqlLockTable {
 
   private Reply acquire(Request.Acquire request, long now) throws SQLException {
     AttemptId attempt = request.attempt();
-    LockRow lock = rows.lock(request.name().value());
+    LockRow lock = repository.lock(request.name().value());
     if (left(attempt.session().value(), now) == 0) {
       return Refusals.sessionGone(attempt);
     }
     if (lock == null) {
       lock = new LockRow(request.name().value(), request.mode().capacity(), now);
-      rows.insert(lock);
+      repository.insert(lock);
     } else if (isForgotten(lock, now)) {
       lock.capacity = request.mode().capacity();
       lock.ended = null;
@@ -144,20 +145,21 @@ public final class SqlLockTable {
             ? null
             : new Reply.Holder(
                 AttemptId.parse(inTheWay.attempt), inTheWay.token, micros(inTheWayLeft));
-    WaitRow waiter = lock.waiters == 0 ? null : rows.waiter(lock.name, attempt.encoded());
+    WaitRow waiter = lock.waiters == 0 ? null : repository.waiter(lock.name, attempt.encoded());
     if (waiter == null && request.queue()) {
       waiter = WaitRow.of(request, lock.nextTicket++, now);
-      rows.insert(lock.name, waiter);
+      repository.insert(lock.name, waiter);
       lock.waiters++;
       lock.dirty = true;
     }
     if (waiter == null) {
       return new Reply.Busy(attempt, holder, retryAfter(mayBeFree, 0, now));
     }
-    long ahead = waiter.ticket() - rows.heads(lock.name, 1).get(0).ticket();
+    long ahead = waiter.ticket() - repository.heads(lock.name, 1).get(0).ticket();
     if (ahead > 0) {
       // Whether one who waits ahead has died is seen when its session ends.
-      mayBeFree = Math.min(mayBeFree, rows.soonestEnd(lock.name, waiter.ticket(), STEPS, now));
+      mayBeFree =
+          Math.min(mayBeFree, repository.soonestEnd(lock.name, waiter.ticket(), STEPS, now));
     }
     return new Reply.Queued(
         attempt,
@@ -173,7 +175,7 @@ public final class SqlLockTable {
     tell(new SessionNotification.Contended(name, AttemptId.parse(hold.attempt)), now);
   }
 
-  /** When the lock may be free without a hint; one ms later for each place. */
+  /** When the lock may be free without a notification; one ms later for each place. */
   static Duration retryAfter(long mayBeFree, long ahead, long now) {
     return micros(Math.max(0, mayBeFree - now) + 1000 * (1 + Math.min(ahead, 10_000)));
   }
@@ -194,7 +196,7 @@ public final class SqlLockTable {
     if (request.mode().isExclusive()) {
       lock.owner = hold;
     } else {
-      rows.insert(lock.name, hold);
+      repository.insert(lock.name, hold);
     }
     return hold;
   }
@@ -275,7 +277,7 @@ public final class SqlLockTable {
     }
     if (hold == lock.owner && !mode.isExclusive()) {
       lock.owner = null;
-      rows.insert(lock.name, hold);
+      repository.insert(lock.name, hold);
     } else {
       saveHold(lock, hold);
     }
@@ -356,7 +358,7 @@ public final class SqlLockTable {
 
   /** Ends the holds of ended sessions, serves the queue, and forgets the lock if it is idle. */
   public int sweep(String name, long now) throws SQLException {
-    LockRow lock = rows.lock(name);
+    LockRow lock = repository.lock(name);
     if (lock == null) {
       return 0;
     }
@@ -366,7 +368,7 @@ public final class SqlLockTable {
     lookFurther(lock, window);
     for (HoldRow hold : window) {
       // Absent only: one that expired may be renewed at this moment, and is judged in its own step.
-      if (rows.session(hold.session()) == null) {
+      if (repository.session(hold.session()) == null) {
         end(lock, lockName, hold, EndReason.TAKEN, now);
         lock.touched = now;
         removed++;
@@ -374,7 +376,7 @@ public final class SqlLockTable {
     }
     serveQueue(lock, lockName, now);
     if (isForgotten(lock, now)) {
-      rows.delete(lock);
+      repository.delete(lock);
       return removed + 1;
     }
     save(lock);
@@ -397,13 +399,13 @@ public final class SqlLockTable {
     if (hold == lock.owner) {
       lock.owner = null;
     } else {
-      rows.deleteHold(lock.name, hold.attempt);
+      repository.deleteHold(lock.name, hold.attempt);
     }
     lock.used -= hold.weight;
     lock.closedUntil = Math.max(lock.closedUntil, hold.atLeastUntil);
     lock.remember(hold.attempt, AttemptState.HELD, endReason);
     if (hold.noted) {
-      rows.forgetHold(hold.attempt);
+      repository.forgetHold(hold.attempt);
     }
     if (endReason != EndReason.RELEASED && !(endReason == EndReason.EVICTED && hold.evicted)) {
       tell(new SessionNotification.HoldEnded(name, AttemptId.parse(hold.attempt), endReason), now);
@@ -446,7 +448,7 @@ public final class SqlLockTable {
       }
       if (heads.isEmpty()) {
         disconnected = null;
-        heads.addAll(rows.heads(lock.name, passed, CHUNK));
+        heads.addAll(repository.heads(lock.name, passed, CHUNK));
         if (heads.isEmpty() && passed == LockRepository.FRONT) {
           // Somebody deleted rows by hand: the count must not shut the lock.
           lock.waiters = 0;
@@ -466,7 +468,7 @@ public final class SqlLockTable {
         // Nobody fits, so that it need not be known who is connected.
         return QueueRemainder.BLOCKED;
       } else if (!head.attempt().equals(asking)) {
-        disconnected = disconnected == null ? rows.disconnected(heads) : disconnected;
+        disconnected = disconnected == null ? repository.disconnected(heads) : disconnected;
         if (disconnected.test(head.session())) {
           passed = heads.remove().ticket();
           continue;
@@ -496,7 +498,7 @@ public final class SqlLockTable {
     if (lock.owner != null) {
       return List.of(lock.owner);
     }
-    return lock.used == 0 ? List.of() : rows.holds(lock.name, STEPS);
+    return lock.used == 0 ? List.of() : repository.holds(lock.name, STEPS);
   }
 
   /** Where there may be more, those that were looked at move to the end. */
@@ -504,7 +506,7 @@ public final class SqlLockTable {
     if (window.size() == STEPS) {
       long first = window.get(0).place;
       long last = window.get(STEPS - 1).place;
-      rows.rotate(lock.name, last, lock.nextPlace - first);
+      repository.rotate(lock.name, last, lock.nextPlace - first);
       lock.nextPlace += last - first + 1;
       lock.dirty = true;
     }
@@ -515,19 +517,19 @@ public final class SqlLockTable {
     if (owner != null) {
       return owner.attempt.equals(attempt) ? owner : null;
     }
-    return lock.used == 0 ? null : rows.hold(lock.name, attempt);
+    return lock.used == 0 ? null : repository.hold(lock.name, attempt);
   }
 
   private void saveHold(LockRow lock, HoldRow hold) throws SQLException {
     if (hold == lock.owner) {
       lock.dirty = true;
     } else {
-      rows.update(lock.name, hold);
+      repository.update(lock.name, hold);
     }
   }
 
   private boolean leave(LockRow lock, String attempt) throws SQLException {
-    if (lock.waiters > 0 && rows.deleteWaiter(lock.name, attempt)) {
+    if (lock.waiters > 0 && repository.deleteWaiter(lock.name, attempt)) {
       lock.waiters--;
       lock.dirty = true;
       return true;
@@ -536,7 +538,7 @@ public final class SqlLockTable {
   }
 
   private @Nullable LockRow find(LockName name, long now) throws SQLException {
-    LockRow lock = rows.lock(name.value());
+    LockRow lock = repository.lock(name.value());
     if (lock == null || isForgotten(lock, now)) {
       return null;
     }
@@ -550,7 +552,7 @@ public final class SqlLockTable {
    * other. A long queue is taken for what it says.
    */
   private void recount(LockRow lock) throws SQLException {
-    int there = rows.heads(lock.name, CHUNK).size();
+    int there = repository.heads(lock.name, CHUNK).size();
     if (there < CHUNK ? lock.waiters != there : lock.waiters < there) {
       lock.waiters = there;
       lock.dirty = true;
@@ -572,26 +574,26 @@ public final class SqlLockTable {
 
   private void save(LockRow lock) throws SQLException {
     if (lock.dirty) {
-      rows.update(lock);
+      repository.update(lock);
       lock.dirty = false;
     }
   }
 
   private void tell(SessionNotification sessionNotification, long now) throws SQLException {
-    if (rows.tell(sessionNotification, now)) {
-      told.accept(sessionNotification);
+    if (repository.tell(sessionNotification, now)) {
+      pendingNotifications.accept(sessionNotification);
     }
   }
 
   /** Microseconds that a session lives without a further renewal; 0 if it has ended. */
   private long left(String session, long now) throws SQLException {
-    SessionRepository.SessionRow found = rows.session(session);
+    SessionRepository.SessionRow found = repository.session(session);
     return found == null ? 0 : found.left(now);
   }
 
   /** The same; also 0 if it has to be judged because the clock was set back. */
   private long holderLeft(String session, long now) throws SQLException {
-    SessionRepository.SessionRow found = rows.session(session);
+    SessionRepository.SessionRow found = repository.session(session);
     return found == null || found.isAheadOfClock(now) ? 0 : found.left(now);
   }
 

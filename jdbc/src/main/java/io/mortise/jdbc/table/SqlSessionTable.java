@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
 public final class SqlSessionTable {
   private static final String EXPIRY = "expiry";
 
-  /** How much news a renewal brings at most. */
+  /** How many notifications a renewal brings at most. */
   private static final int TOLD = SqlLockTable.STEPS;
 
-  private final SessionRepository rows;
+  private final SessionRepository repository;
 
-  SqlSessionTable(SessionRepository rows) {
-    this.rows = rows;
+  SqlSessionTable(SessionRepository repository) {
+    this.repository = repository;
   }
 
   /**
@@ -45,22 +45,22 @@ public final class SqlSessionTable {
     long lives = HoldRow.micros(ttl);
     long expiresAt = now + lives;
     long dead = strictly ? 0 : now;
-    if (!rows.renewSession(id, previous, next, expiresAt, lives, dead)) {
-      SessionRepository.SessionRow sessionRow = rows.session(id);
+    if (!repository.renewSession(id, previous, next, expiresAt, lives, dead)) {
+      SessionRepository.SessionRow sessionRow = repository.session(id);
       if (sessionRow != null && sessionRow.expiresAt() > dead) {
         return Refusals.RENEWED_BY_ANOTHER;
       }
-      rows.deleteSession(id);
-      rows.forgetAll(id);
+      repository.deleteSession(id);
+      repository.forgetAll(id);
       if (previous != 0) {
         return Refusals.SESSION_EXPIRED;
       }
-      rows.insertSession(id, next, expiresAt, lives, spec.client().encoded());
+      repository.insertSession(id, next, expiresAt, lives, spec.client().encoded());
     }
     if (!seen.isEmpty()) {
-      rows.forget(id, next, seen);
+      repository.forget(id, next, seen);
     }
-    return renewed(id, now, rows.notifications(id, 0, TOLD + 1));
+    return renewed(id, now, repository.notifications(id, 0, TOLD + 1));
   }
 
   /**
@@ -69,30 +69,26 @@ public final class SqlSessionTable {
    * @return null if {@link #renew} has to look, in a transaction after this
    */
   public @Nullable Renewal keep(
-      SessionId sessionRow,
-      long previous,
-      long next,
-      List<Long> seen,
-      Duration ttl,
-      boolean strictly)
+      SessionId id, long previous, long next, List<Long> seen, Duration ttl, boolean strictly)
       throws SQLException {
-    String id = sessionRow.value();
+    String sessionId = id.value();
     SessionRepository.RenewalResult renewalResult =
         previous == 0
             ? null
-            : rows.keep(id, previous, next, HoldRow.micros(ttl), strictly, seen, TOLD + 1);
+            : repository.keep(
+                sessionId, previous, next, HoldRow.micros(ttl), strictly, seen, TOLD + 1);
     return renewalResult == null
         ? null
-        : renewed(id, renewalResult.now(), renewalResult.notifications());
+        : renewed(sessionId, renewalResult.now(), renewalResult.notifications());
   }
 
   private Renewal renewed(String id, long now, List<Renewal.NumberedNotification> oldest)
       throws SQLException {
     boolean more = oldest.size() > TOLD;
-    // What has gone comes first, even if much else happened before it.
+    // Ended holds come first, even if much else happened before them.
     Stream<Renewal.NumberedNotification> gone =
         more
-            ? rows.gone(id, TOLD).stream()
+            ? repository.gone(id, TOLD).stream()
             : oldest.stream()
                 .filter(item -> item.notification() instanceof SessionNotification.HoldEnded);
     Stream<Renewal.NumberedNotification> rest =
@@ -117,12 +113,12 @@ public final class SqlSessionTable {
   }
 
   /** See {@link io.mortise.spi.LockStore#judge}. */
-  public JudgementResult judge(SessionId sessionRow, long now) throws SQLException {
-    if (rows.judgeSession(sessionRow.value(), now)) {
-      rows.forgetAll(sessionRow.value());
+  public JudgementResult judge(SessionId id, long now) throws SQLException {
+    if (repository.judgeSession(id.value(), now)) {
+      repository.forgetAll(id.value());
       return JudgementResult.ENDED;
     }
-    SessionRepository.SessionRow found = rows.session(sessionRow.value());
+    SessionRepository.SessionRow found = repository.session(id.value());
     return found == null ? JudgementResult.ENDED : JudgementResult.alive(found, now);
   }
 
@@ -134,20 +130,20 @@ public final class SqlSessionTable {
    * @param found as it was read in a transaction before this one: then a clock that was not set
    *     back cannot be behind it
    */
-  public SessionVerdict shorten(SessionId sessionRow, SessionRepository.SessionRow found, long now)
+  public SessionVerdict shorten(SessionId id, SessionRepository.SessionRow found, long now)
       throws SQLException {
     if (found.isAheadOfClock(now)) {
-      rows.shortenSession(sessionRow.value(), found.beat(), now + found.ttl());
+      repository.shortenSession(id.value(), found.beat(), now + found.ttl());
     }
     return JudgementResult.alive(found, now).verdict();
   }
 
   /** See {@link io.mortise.internal.liveness.HeartbeatStore#end}. */
-  public boolean end(SessionId sessionRow, long beat) throws SQLException {
+  public boolean end(SessionId id, long beat) throws SQLException {
     boolean ended =
-        rows.endSession(sessionRow.value(), beat) || rows.session(sessionRow.value()) == null;
+        repository.endSession(id.value(), beat) || repository.session(id.value()) == null;
     if (ended) {
-      rows.forgetAll(sessionRow.value());
+      repository.forgetAll(id.value());
     }
     return ended;
   }
@@ -156,10 +152,10 @@ public final class SqlSessionTable {
    * See {@link io.mortise.internal.liveness.HeartbeatStore#revive}. A renewal that comes first has
    * done it.
    */
-  public boolean revive(SessionId sessionRow, long now) throws SQLException {
-    SessionRepository.SessionRow found = rows.session(sessionRow.value());
+  public boolean revive(SessionId id, long now) throws SQLException {
+    SessionRepository.SessionRow found = repository.session(id.value());
     if (found != null) {
-      rows.shortenSession(sessionRow.value(), found.beat(), now + found.ttl());
+      repository.shortenSession(id.value(), found.beat(), now + found.ttl());
     }
     return found != null;
   }
@@ -170,7 +166,7 @@ public final class SqlSessionTable {
    * @return null if it has to be written first, by {@link #isStrict}
    */
   public @Nullable Boolean isKnownStrict(boolean wanted) throws SQLException {
-    boolean strict = "strict".equals(rows.facts().get(EXPIRY));
+    boolean strict = "strict".equals(repository.facts().get(EXPIRY));
     if (wanted && !strict) {
       return null;
     }
@@ -179,30 +175,30 @@ public final class SqlSessionTable {
 
   /** The same; from now on if that is wanted. */
   public boolean isStrict(boolean wanted) throws SQLException {
-    boolean strict = "strict".equals(rows.facts().get(EXPIRY));
+    boolean strict = "strict".equals(repository.facts().get(EXPIRY));
     if (wanted && !strict) {
-      rows.putFact(EXPIRY, "strict", true);
+      repository.putFact(EXPIRY, "strict", true);
     }
     return strict || wanted;
   }
 
   /** See {@link io.mortise.spi.StoreSession#close}. */
-  public void close(SessionId sessionRow) throws SQLException {
-    rows.deleteSession(sessionRow.value());
-    rows.forgetAll(sessionRow.value());
-    rows.releaseConnectionLock(sessionRow.value());
+  public void close(SessionId id) throws SQLException {
+    repository.deleteSession(id.value());
+    repository.forgetAll(id.value());
+    repository.releaseConnectionLock(id.value());
   }
 
-  /** Removes expired sessions and forgotten news, at most so many. */
+  /** Removes expired sessions and their notifications, at most so many. */
   public int sweep(int budget, long now) throws SQLException {
-    List<String> expired = rows.expiredSessions(now, budget);
-    for (String sessionRow : expired) {
+    List<String> expired = repository.expiredSessions(now, budget);
+    for (String sessionId : expired) {
       // Again by time: it may have been renewed since it was read.
-      if (rows.judgeSession(sessionRow, now)) {
-        rows.forgetAll(sessionRow);
+      if (repository.judgeSession(sessionId, now)) {
+        repository.forgetAll(sessionId);
       }
     }
     return expired.size()
-        + (expired.size() < budget ? rows.forgetOrphans(budget - expired.size()) : 0);
+        + (expired.size() < budget ? repository.forgetOrphans(budget - expired.size()) : 0);
   }
 }

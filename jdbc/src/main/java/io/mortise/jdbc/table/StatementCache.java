@@ -32,9 +32,9 @@ public abstract class StatementCache {
     void bind(NamedStatement namedStatement) throws SQLException;
   }
 
-  final void write(String sqlStatement, String name, ParameterBinder binder) throws SQLException {
+  final void write(String statementName, String name, ParameterBinder binder) throws SQLException {
     write(
-        sqlStatement,
+        statementName,
         namedStatement -> {
           namedStatement.set("name", name);
           binder.bind(namedStatement);
@@ -42,19 +42,19 @@ public abstract class StatementCache {
   }
 
   /** Runs a statement whose outcome is known beforehand, now or with the commit. */
-  void write(String sqlStatement, ParameterBinder binder) throws SQLException {
-    NamedStatement namedStatement = of(sqlStatement);
+  void write(String statementName, ParameterBinder binder) throws SQLException {
+    NamedStatement namedStatement = of(statementName);
     binder.bind(namedStatement);
     namedStatement.update();
   }
 
-  public final NamedStatement of(String sqlStatement, String name) throws SQLException {
-    return of(sqlStatement).set("name", name);
+  public final NamedStatement of(String statementName, String name) throws SQLException {
+    return of(statementName).set("name", name);
   }
 
-  public final NamedStatement of(String sqlStatement) throws SQLException {
-    NamedStatement known = prepared.get(sqlStatement);
-    return known == null ? of(text.statement(sqlStatement)) : known;
+  public final NamedStatement of(String statementName) throws SQLException {
+    NamedStatement known = prepared.get(statementName);
+    return known == null ? of(text.statement(statementName)) : known;
   }
 
   public final NamedStatement of(SqlText.SqlStatement sqlStatement) throws SQLException {

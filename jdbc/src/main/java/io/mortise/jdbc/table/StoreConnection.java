@@ -15,19 +15,22 @@ public final class StoreConnection implements AutoCloseable {
   private List<SessionNotification> pendingNotifications = new ArrayList<>();
   private @Nullable ConnectionState before;
 
-  public final LockRepository rows;
+  public final LockRepository repository;
   public final SingleStatementPath fast;
   public final SqlLockTable locks;
   public final SqlSessionTable sessions;
 
-  public StoreConnection(Connection connection, LockRepository rows, Transactions transactions) {
+  public StoreConnection(
+      Connection connection, LockRepository repository, Transactions transactions) {
     this.connection = connection;
     this.transactions = transactions;
-    this.rows = rows;
+    this.repository = repository;
     this.fast =
-        new SingleStatementPath(rows, notifications -> pendingNotifications.add(notifications));
-    this.locks = new SqlLockTable(rows, notifications -> pendingNotifications.add(notifications));
-    this.sessions = new SqlSessionTable(rows);
+        new SingleStatementPath(
+            repository, notifications -> pendingNotifications.add(notifications));
+    this.locks =
+        new SqlLockTable(repository, notifications -> pendingNotifications.add(notifications));
+    this.sessions = new SqlSessionTable(repository);
   }
 
   /** How a database begins and ends transactions, and what time it is there. */
@@ -43,7 +46,8 @@ public final class StoreConnection implements AutoCloseable {
     /**
      * Ends it.
      *
-     * @param pendingNotifications the news that it left, of which a server may tell other processes
+     * @param pendingNotifications the notifications that it left, which a server may push to other
+     *     processes
      */
     void commit(List<SessionNotification> pendingNotifications) throws SQLException;
 
@@ -86,7 +90,7 @@ public final class StoreConnection implements AutoCloseable {
     return database.examine(connection);
   }
 
-  /** The news that the transaction which has just committed left for sessions. */
+  /** The notifications that the transaction which has just committed left for sessions. */
   public List<SessionNotification> takeNotifications() {
     if (pendingNotifications.isEmpty()) {
       return List.of();
@@ -103,7 +107,7 @@ public final class StoreConnection implements AutoCloseable {
 
   /** Gives the connection back as it was, where that matters; before {@link #close}. */
   public void detach() throws SQLException {
-    rows.releaseConnectionLocks();
+    repository.releaseConnectionLocks();
     transactions.detach();
     if (before != null) {
       before.restore(connection);

@@ -101,7 +101,7 @@ class ConnectionExecutorTest {
         TestSession.get(later.answer);
       }
       assertThat(own).isGreaterThan(20);
-      // Who helped before does not come back: the lane's thread looks all the same.
+      // The caller that led before does not come back: the executor's thread looks all the same.
       for (int i = 0; i < 3; i++) {
         StoreTask.ValueTask<Thread> left =
             new StoreTask.ValueTask<>(storeConnection -> Thread.currentThread());
@@ -225,7 +225,7 @@ class ConnectionExecutorTest {
     return new StoreConnection(connection, lockRepository, new NoTransactions());
   }
 
-  /** Has a lane do something until the latch is opened that is returned. */
+  /** Has an executor do something until the latch is opened that is returned. */
   private static CountDownLatch keepBusy(ConnectionExecutor connectionExecutor)
       throws InterruptedException {
     CountDownLatch busy = new CountDownLatch(1);
@@ -415,7 +415,7 @@ class ConnectionExecutorTest {
     }
   }
 
-  /** Asked by the lane's thread only, for several at a time. */
+  /** Asked by the executor's thread only, for several at a time. */
   private static class SingleThreadDatabase extends CallerHelpedDatabase {
     SingleThreadDatabase(Database database) {
       super(database);

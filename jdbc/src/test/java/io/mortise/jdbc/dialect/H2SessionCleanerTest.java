@@ -61,14 +61,14 @@ class H2SessionCleanerTest {
     return connect("", "");
   }
 
-  private StoreConnection link(Connection connection) throws SQLException {
-    return dialect.link(connection, tables.text, TestTables.NAMESPACE, session -> false);
+  private StoreConnection storeConnection(Connection connection) throws SQLException {
+    return dialect.storeConnection(connection, tables.text, TestTables.NAMESPACE, session -> false);
   }
 
   /** Gives a connection up that has a row locked, because no answer comes. */
   private void giveUp() throws SQLException {
     Connection connection = connect();
-    StoreConnection storeConnection = link(connection);
+    StoreConnection storeConnection = storeConnection(connection);
     storeConnection.begin(null);
     try (Statement statement = connection.createStatement()) {
       statement.executeQuery(WANTED).close();
@@ -114,7 +114,9 @@ class H2SessionCleanerTest {
     tables.execute("CREATE USER plain PASSWORD 'secret'");
     tables.execute("GRANT ALL ON SCHEMA PUBLIC TO plain");
     List<StoreConnection> storeConnections =
-        List.of(link(connect("plain", "secret")), link(connect("plain", "secret")));
+        List.of(
+            storeConnection(connect("plain", "secret")),
+            storeConnection(connect("plain", "secret")));
     for (StoreConnection storeConnection : storeConnections) {
       assertThat(storeConnection.now()).isPositive();
     }
@@ -122,7 +124,7 @@ class H2SessionCleanerTest {
     assertThatThrownBy(() -> storeConnections.get(0).now()).isInstanceOf(SQLException.class);
     storeConnections.get(0).close();
     faultInjectionProxy.weather(FaultInjectionProxy.NetworkCondition.FAIR);
-    StoreConnection next = link(connect("plain", "secret"));
+    StoreConnection next = storeConnection(connect("plain", "secret"));
     assertThat(next.now()).isPositive();
     next.close();
     storeConnections.get(1).close();

@@ -61,7 +61,7 @@ class FileNotifierTest {
     return directory.resolve("locks.db");
   }
 
-  private Path bells() {
+  private Path folders() {
     return directory.resolve("locks.db.bells");
   }
 
@@ -70,7 +70,7 @@ class FileNotifierTest {
   }
 
   private Path own(SessionId session) {
-    return bells().resolve(session.value());
+    return folders().resolve(session.value());
   }
 
   private static List<Path> filesIn(Path folder) throws IOException {
@@ -79,7 +79,7 @@ class FileNotifierTest {
     }
   }
 
-  private static boolean rings(FileNotifier fileNotifier) throws InterruptedException {
+  private static boolean isWoken(FileNotifier fileNotifier) throws InterruptedException {
     return fileNotifier.await(Duration.ofSeconds(20));
   }
 
@@ -91,7 +91,7 @@ class FileNotifierTest {
       for (int i = 0; i < 5; i++) {
         other.signal(SESSION);
         other.signal(SESSION);
-        assertThat(rings(listener)).isTrue();
+        assertThat(isWoken(listener)).isTrue();
       }
       listener.forget(SESSION);
       assertThat(own(SESSION)).doesNotExist();
@@ -114,7 +114,7 @@ class FileNotifierTest {
       }
 
       other.signal(SESSION);
-      assertThat(other.isGone(SESSION)).isFalse();
+      assertThat(other.hasProcessEnded(SESSION)).isFalse();
       listener.await(Duration.ofMillis(10));
       listener.forget(SESSION);
 
@@ -129,7 +129,7 @@ class FileNotifierTest {
     try (FileNotifier listener = new FileNotifier(database());
         FileNotifier other = new FileNotifier(database())) {
       listener.listen(SESSION);
-      Files.move(own(SESSION), bells().resolve("moved"));
+      Files.move(own(SESSION), folders().resolve("moved"));
       Files.createSymbolicLink(own(SESSION), elsewhere);
 
       other.signal(SESSION);
@@ -144,7 +144,7 @@ class FileNotifierTest {
   void givenLinkInPlaceOfTheFolderOfAll_whenUsed_thenNothingIsMadeBehindIt_andWaitersAreServed()
       throws Exception {
     Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
-    Files.createSymbolicLink(bells(), elsewhere);
+    Files.createSymbolicLink(folders(), elsewhere);
 
     listens();
     assertThat(filesIn(elsewhere)).isEmpty();
@@ -154,11 +154,11 @@ class FileNotifierTest {
   @Test
   void givenFolderOfAnotherUser_whenUsed_thenNothingIsMadeInIt_andWaitersAreServed()
       throws Exception {
-    Files.createDirectory(bells());
-    Files.setOwner(bells(), nobody());
+    Files.createDirectory(folders());
+    Files.setOwner(folders(), nobody());
 
     listens();
-    assertThat(filesIn(bells())).isEmpty();
+    assertThat(filesIn(folders())).isEmpty();
     assertThatHandOffWorks();
   }
 
@@ -172,13 +172,13 @@ class FileNotifierTest {
   @Test
   void givenFolderOfOneWhoSharesTheDatabase_whenUsed_thenItIsGoodEnough() throws Exception {
     Files.setPosixFilePermissions(database(), rights("rw-rw----"));
-    Files.createDirectory(bells());
-    Files.setOwner(bells(), nobody());
+    Files.createDirectory(folders());
+    Files.setOwner(folders(), nobody());
     try (FileNotifier listener = new FileNotifier(database());
         FileNotifier other = new FileNotifier(database())) {
       listener.listen(SESSION);
       other.signal(SESSION);
-      assertThat(rings(listener)).isTrue();
+      assertThat(isWoken(listener)).isTrue();
     }
   }
 
@@ -189,8 +189,8 @@ class FileNotifierTest {
     Files.setPosixFilePermissions(directory, rights("rwxr-xr-x"));
     Files.setPosixFilePermissions(precious, rights("rw-------"));
     Files.setPosixFilePermissions(database(), rights("rw-rw-rw-"));
-    Files.createDirectory(bells());
-    Files.setOwner(bells(), nobody);
+    Files.createDirectory(folders());
+    Files.setOwner(folders(), nobody);
     try (LockStore one = JdbcStore.open("jdbc:sqlite:" + database());
         LockStore two = JdbcStore.open("jdbc:sqlite:" + database())) {
       TestSession holder = new TestSession(one, TTL);
@@ -201,7 +201,7 @@ class FileNotifierTest {
 
       asNobody(
           "cd "
-              + bells()
+              + folders()
               + " && for d in *; do mv $d was-$d && mkdir $d && for f in bell ring alive; do ln -s "
               + precious
               + " $d/$f; done; done");
@@ -220,13 +220,13 @@ class FileNotifierTest {
         LockProcess child = LockProcess.start("hold", url, TTL)) {
       child.line();
       SessionId session = fileNotifier.listening().get(0);
-      assertThat(fileNotifier.isGone(session)).isFalse();
+      assertThat(fileNotifier.hasProcessEnded(session)).isFalse();
 
       child.kill();
 
-      assertThat(fileNotifier.isGone(session)).isTrue();
+      assertThat(fileNotifier.hasProcessEnded(session)).isTrue();
       fileNotifier.forget(session);
-      assertThat(fileNotifier.isGone(session)).as("when nobody knows").isFalse();
+      assertThat(fileNotifier.hasProcessEnded(session)).as("when nobody knows").isFalse();
     }
   }
 
@@ -235,7 +235,7 @@ class FileNotifierTest {
     try (FileNotifier listener = new FileNotifier(database());
         FileNotifier other = new FileNotifier(database())) {
       listener.listen(SESSION);
-      assertThat(other.isGone(SESSION)).isFalse();
+      assertThat(other.hasProcessEnded(SESSION)).isFalse();
       assertThat(isLocked(own(SESSION).resolve("alive"))).isTrue();
     }
   }
@@ -264,16 +264,16 @@ class FileNotifierTest {
             }
           }
         };
-    Class<?> fileNotifier = apart.loadClass(FileNotifier.class.getName());
-    assertThat(fileNotifier).isNotSameAs(FileNotifier.class);
-    var make = fileNotifier.getDeclaredConstructor(Path.class);
+    Class<?> otherCopy = apart.loadClass(FileNotifier.class.getName());
+    assertThat(otherCopy).isNotSameAs(FileNotifier.class);
+    var make = otherCopy.getDeclaredConstructor(Path.class);
     make.setAccessible(true);
-    var isGone = fileNotifier.getDeclaredMethod("isGone", SessionId.class);
-    isGone.setAccessible(true);
+    var hasProcessEnded = otherCopy.getDeclaredMethod("hasProcessEnded", SessionId.class);
+    hasProcessEnded.setAccessible(true);
     try (FileNotifier listener = new FileNotifier(database());
         AutoCloseable other = (AutoCloseable) make.newInstance(database())) {
       listener.listen(SESSION);
-      assertThat(isGone.invoke(other, SESSION)).isEqualTo(false);
+      assertThat(hasProcessEnded.invoke(other, SESSION)).isEqualTo(false);
       assertThat(isLocked(own(SESSION).resolve("alive"))).isTrue();
     }
   }
