@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wire that waits, behind what grants and what renews, until enough replicas have it. What they
+ * A transport that waits, behind what grants and what renews, until enough replicas have it. What they
  * do not acknowledge in time is not believed: a renewal fails, and a grant becomes an answer that
  * says so (see {@link LockCodec}); the engine asks again, which waits again, since WAIT covers all
  * that the server has written before it.

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who listens to which channels of a wire; they outlast its connections. In RESP3 a subscription is
+ * Who listens to which channels of a transport; they outlast its connections. In RESP3 a subscription is
  * answered by a push, which therefore has to be told from what is published.
  *
  * <p>That somebody wants to listen and that the server passes on what is published are two things:
