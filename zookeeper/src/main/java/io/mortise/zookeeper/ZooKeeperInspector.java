@@ -125,10 +125,10 @@ final class ZooKeeperInspector {
                         new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false));
                   } else {
                     AttemptState attemptState =
-                        index < roll.line().holding() ? AttemptState.HELD : AttemptState.WAITING;
+                        index < roll.queue().holding() ? AttemptState.HELD : AttemptState.WAITING;
                     remove(
                         client,
-                        path + "/" + roll.line().place(index).node(),
+                        path + "/" + roll.queue().place(index).node(),
                         attempt,
                         attemptState,
                         answer);
