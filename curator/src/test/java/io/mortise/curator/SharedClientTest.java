@@ -167,7 +167,7 @@ class SharedClientTest {
 
   /** The holder that a note is left for reads and removes it; but not if it ends just then. */
   @Test
-  void givenWordThatIsOnItsWay_whenTheStoreIsClosed_thenItIsNotLeftEither() throws Exception {
+  void givenNoteThatIsOnItsWay_whenTheStoreIsClosed_thenItIsNotLeftEither() throws Exception {
     ZooKeeper client = mixedFleet.closedLater(new DeafClient());
     LockStore store =
         ZooKeeperStore.over(

@@ -70,8 +70,8 @@ final class AcquireHandler {
       requests.current = pendingRequest;
       String data =
           NodeData.attempt(pendingRequest.attempt(), core.spec().ttl(), request.terms().label());
-      ZooKeeperAttempt lastHold = before(requests, zooKeeperAttempt);
-      if (lastHold == null) {
+      ZooKeeperAttempt previous = before(requests, zooKeeperAttempt);
+      if (previous == null) {
         boolean reads = !soleUserCache.expects(requests.path, zooKeeperAttempt);
         nodeWriter.create(
             requests.path,
@@ -81,12 +81,12 @@ final class AcquireHandler {
             made -> created(requests, pendingRequest, zooKeeperAttempt, made));
       } else {
         // Also if it is found again later, by its node: that is as old as the tokens before.
-        zooKeeperAttempt.startAt(lastHold.next());
+        zooKeeperAttempt.startAt(previous.next());
         nodeWriter.follow(
             requests.path,
             zooKeeperAttempt,
             data,
-            made -> followed(requests, pendingRequest, zooKeeperAttempt, lastHold, made));
+            made -> followed(requests, pendingRequest, zooKeeperAttempt, previous, made));
       }
     }
   }
@@ -96,14 +96,14 @@ final class AcquireHandler {
    * the lock, and its removal has not been sent yet.
    */
   private @Nullable ZooKeeperAttempt before(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
-    ZooKeeperAttempt lastHold = nodeWriter.leaving(requests.path);
-    return lastHold != null
-            && !lastHold.isWanted()
+    ZooKeeperAttempt previous = nodeWriter.leaving(requests.path);
+    return previous != null
+            && !previous.isWanted()
             && requests.waiting.isEmpty()
             && zooKeeperAttempt.isExclusive()
-            && zooKeeperAttempt.capacity() == lastHold.capacity()
-            && lastHold.next() + zooKeeperAttempt.tokens <= TOKENS
-        ? lastHold
+            && zooKeeperAttempt.capacity() == previous.capacity()
+            && previous.next() + zooKeeperAttempt.tokens <= TOKENS
+        ? previous
         : null;
   }
 
@@ -111,15 +111,15 @@ final class AcquireHandler {
       LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
-      ZooKeeperAttempt lastHold,
+      ZooKeeperAttempt previous,
       NodeOperation.CreateResult made) {
     if (made.children() != NodeOperation.CreateResult.FOLLOWED) {
       created(requests, pendingRequest, zooKeeperAttempt, made);
       return;
     }
-    zooKeeperAttempt.seq = lastHold.seq;
+    zooKeeperAttempt.seq = previous.seq;
     // A note may have come for the one before, meanwhile.
-    queues.succeed(requests, zooKeeperAttempt, lastHold.rank(), lastHold.isWanted() ? 1 : 0);
+    queues.succeed(requests, zooKeeperAttempt, previous.rank(), previous.isWanted() ? 1 : 0);
     queues.answer(pendingRequest, queues.granted(zooKeeperAttempt));
     queues.finish(requests);
   }

@@ -148,13 +148,13 @@ final class PredecessorWatcher {
   private void watch(
       LockRequests requests,
       List<ZooKeeperAttempt> behind,
-      String nodeContent,
+      String node,
       int seq,
       Consumer<NodeContent> then) {
     requests.watch(behind, seq);
     client()
         .getData(
-            requests.path + "/" + nodeContent,
+            requests.path + "/" + node,
             core.connection(),
             (rc, path, context, data, stat) ->
                 core.guard()
