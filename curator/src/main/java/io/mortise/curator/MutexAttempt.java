@@ -145,7 +145,8 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
                 session.step(
                     () -> {
                       if (failure[0] == Code.NONODE && tries < TRIES) {
-                        beforeDirectories(operation, () -> directories(request, operation, tries + 1));
+                        beforeDirectories(
+                            operation, () -> directories(request, operation, tries + 1));
                       } else if (failure[0] != Code.OK) {
                         phase =
                             failure[0] == Code.CONNECTIONLOSS
@@ -168,7 +169,8 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   private void directories(Request.Acquire request, AttemptOperation operation, int tries) {
     nodes()
         .directories(
-            directory, (made, unused) -> session.step(() -> again(request, operation, tries, made)));
+            directory,
+            (made, unused) -> session.step(() -> again(request, operation, tries, made)));
   }
 
   private void again(Request.Acquire request, AttemptOperation operation, int tries, Code code) {
@@ -405,7 +407,8 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     if (phase != MutexPhase.HELD) {
       operation.end(Refusals.notHeld(attempt, name));
     } else if (request.mode().capacity() != Mode.SHARERS) {
-      operation.refuse(RefusalReason.CAPACITY_DIFFERS, "'" + name + "' is a lock, not a semaphore.");
+      operation.refuse(
+          RefusalReason.CAPACITY_DIFFERS, "'" + name + "' is a lock, not a semaphore.");
     } else if (request.mode().equals(Mode.SHARED) == reading) {
       refresh(request.tokens(), operation);
     } else if (reading) {

@@ -329,7 +329,9 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                         operation.fail(code, leasesPath);
                       } else if (capacity > 0 && capacity != mode.capacity()) {
                         String message = differs("a semaphore of " + capacity + " permits");
-                        giveBack(operation, () -> operation.refuse(RefusalReason.CAPACITY_DIFFERS, message));
+                        giveBack(
+                            operation,
+                            () -> operation.refuse(RefusalReason.CAPACITY_DIFFERS, message));
                       } else {
                         count(queue, operation);
                       }

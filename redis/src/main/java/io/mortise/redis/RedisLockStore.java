@@ -188,15 +188,13 @@ final class RedisLockStore implements LockStore {
   }
 
   /** Sends an operation on a lock, and hands on what the script answers. */
-  void submit(
-      AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
+  void submit(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
     String key = keys.lock(name);
     pipeline.submit(key, operation, sink(attempt, name, key, sink));
   }
 
   /** As {@link #submit}, but in no hurry. */
-  void submitLater(
-      AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
+  void submitLater(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
     String key = keys.lock(name);
     pipeline.submitLater(key, operation, sink(attempt, name, key, sink));
   }
@@ -229,8 +227,7 @@ final class RedisLockStore implements LockStore {
 
       @Override
       public void failed(boolean mayHaveRun, Throwable cause) {
-        sink.accept(
-            new Reply.Failed(attempt, mayHaveRun, unavailable(mayHaveRun, cause)));
+        sink.accept(new Reply.Failed(attempt, mayHaveRun, unavailable(mayHaveRun, cause)));
       }
     };
   }
@@ -338,8 +335,8 @@ final class RedisLockStore implements LockStore {
   }
 
   /**
-   * Runs a script on the connection for renewals. Fails with {@link StoreUnavailableException} if it is
-   * not answered in time; a connection that does not answer is dropped.
+   * Runs a script on the connection for renewals. Fails with {@link StoreUnavailableException} if
+   * it is not answered in time; a connection that does not answer is dropped.
    */
   CompletionStage<@Nullable Object> call(Script script, List<String> keys, List<String> args) {
     List<String> words = new ArrayList<>(3 + keys.size() + args.size());

@@ -26,9 +26,10 @@ public final class RedisStore {
   /**
    * Connects to {@code redis://[user:password@]host[:port][/database]}, or {@code rediss://…} for
    * TLS with a verified certificate. Parameters: {@code namespace}, {@code timeout}, {@code
-   * retention}, {@code accept-eviction}, {@code strict-expiry} (one server only), as in {@link Options}; {@code wire}, which is {@code
-   * direct} (the default) or {@code lettuce}, which takes the artifact {@code
-   * mortise-redis-lettuce}; and for TLS {@code ca}, a file of trusted certificates in PEM form.
+   * retention}, {@code accept-eviction}, {@code strict-expiry} (one server only), as in {@link
+   * Options}; {@code wire}, which is {@code direct} (the default) or {@code lettuce}, which takes
+   * the artifact {@code mortise-redis-lettuce}; and for TLS {@code ca}, a file of trusted
+   * certificates in PEM form.
    *
    * <p>Or to the master that Sentinels name: {@code
    * redis-sentinel://[user:password@]host[:port],…/name}, with the parameters {@code database},

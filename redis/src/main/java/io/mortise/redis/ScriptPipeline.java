@@ -20,8 +20,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pipeline on which operations on locks travel: while two batches are in flight the next gathers,
- * and a batch is one EVALSHA. Operations are executed in the order in which they were submitted.
+ * The pipeline on which operations on locks travel: while two batches are in flight the next
+ * gathers, and a batch is one EVALSHA. Operations are executed in the order in which they were
+ * submitted.
  *
  * <p><b>Time.</b> An operation is answered within the timeout, or fails; and it is not executed
  * later than that, for each batch carries the moment after which the script refuses to grant. A
@@ -316,8 +317,8 @@ final class ScriptPipeline {
   }
 
   /**
-   * Lends a thread that is about to park to the transport, where the server answers at once: waking it
-   * would take longer than the answer. Only one that is alone; for several, one reader reads.
+   * Lends a thread that is about to park to the transport, where the server answers at once: waking
+   * it would take longer than the answer. Only one that is alone; for several, one reader reads.
    */
   void helpWhileWaiting(BooleanSupplier done) {
     if (lone && trip < LINGER_NANOS) {
@@ -391,7 +392,9 @@ final class ScriptPipeline {
         scriptBatch -> scriptBatch.ops.forEach(op -> op.operationCallback.failed(true, cause)));
   }
 
-  /** Answers all that is left. Called when the transport is closed: its thread may do no more work. */
+  /**
+   * Answers all that is left. Called when the transport is closed: its thread may do no more work.
+   */
   void close() {
     List<ScriptBatch> left;
     guard.lock();

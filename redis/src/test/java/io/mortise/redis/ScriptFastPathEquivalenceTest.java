@@ -336,8 +336,8 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
   }
 
   /**
-   * The record of who holds it has several lengths: with the end before, with a notification of the grant,
-   * and with all when the token is not the time.
+   * The record of who holds it has several lengths: with the end before, with a notification of the
+   * grant, and with all when the token is not the time.
    */
   @ParameterizedTest
   @CsvSource({"false, 0", "false, 5", "true, 0", "true, 5"})

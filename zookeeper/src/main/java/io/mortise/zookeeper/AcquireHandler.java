@@ -95,7 +95,8 @@ final class AcquireHandler {
    * The hold that this attempt follows as if it had been passed on: nobody else is known to want
    * the lock, and its removal has not been sent yet.
    */
-  private @Nullable ZooKeeperAttempt before(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
+  private @Nullable ZooKeeperAttempt before(
+      LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
     ZooKeeperAttempt previous = nodeWriter.leaving(requests.path);
     return previous != null
             && !previous.isWanted()
@@ -195,7 +196,8 @@ final class AcquireHandler {
                 .run(
                     () -> {
                       if (!core.isOver()) {
-                        wasRead(requests, pendingRequest, zooKeeperAttempt, made.path(), nodeContents);
+                        wasRead(
+                            requests, pendingRequest, zooKeeperAttempt, made.path(), nodeContents);
                       }
                     }));
   }
@@ -232,8 +234,8 @@ final class AcquireHandler {
   }
 
   /**
-   * The numbers of a queue come to an end. Nobody is let in any more; when those have gone who were,
-   * its container can be removed, and numbers begin anew in the next one.
+   * The numbers of a queue come to an end. Nobody is let in any more; when those have gone who
+   * were, its container can be removed, and numbers begin anew in the next one.
    */
   private void renumber(LockRequests requests, PendingRequest pendingRequest) {
     core.connection().client().delete(requests.path, -1, (rc, path, context) -> {}, null);
@@ -275,7 +277,8 @@ final class AcquireHandler {
     queues.finish(requests);
   }
 
-  private void differs(LockRequests requests, PendingRequest pendingRequest, int asked, int present) {
+  private void differs(
+      LockRequests requests, PendingRequest pendingRequest, int asked, int present) {
     queues.answer(
         pendingRequest,
         Refusals.capacityDiffers(pendingRequest.attempt(), requests.name, present, asked));

@@ -20,7 +20,8 @@ final class AttemptRecovery {
 
   /** What was executed before is seen, for the server catches up with the leader first. */
   private void read(LockRequests requests, Consumer<@Nullable AttemptIndex> then) {
-    AttemptIndex.read(core.connection().client(), requests.path, roll -> step(() -> then.accept(roll)));
+    AttemptIndex.read(
+        core.connection().client(), requests.path, roll -> step(() -> then.accept(roll)));
   }
 
   private void step(Runnable step) {
@@ -61,7 +62,8 @@ final class AttemptRecovery {
     }
   }
 
-  private void resolve(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, AttemptIndex found) {
+  private void resolve(
+      LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, AttemptIndex found) {
     Integer index = found.index().get(core.attempt(zooKeeperAttempt.number));
     if (index == null && zooKeeperAttempt.leaving) {
       queues.ended(

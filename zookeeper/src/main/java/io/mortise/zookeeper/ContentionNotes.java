@@ -11,10 +11,10 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Leaves notes for holders whose locks others wait for, where their sessions look. A holder
- * removes a note as it reads it. One that has ended, or is held up, does not; then the note
- * goes with the ZooKeeper session of who wrote it, or, if that was handed in and goes on, is
- * removed when who wrote it ends. Guarded by the session.
+ * Leaves notes for holders whose locks others wait for, where their sessions look. A holder removes
+ * a note as it reads it. One that has ended, or is held up, does not; then the note goes with the
+ * ZooKeeper session of who wrote it, or, if that was handed in and goes on, is removed when who
+ * wrote it ends. Guarded by the session.
  */
 final class ContentionNotes {
   /** So many more notes are written until it is looked which of them are still there. */

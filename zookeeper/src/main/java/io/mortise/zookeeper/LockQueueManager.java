@@ -178,7 +178,9 @@ final class LockQueueManager {
 
   /** Begins what can be begun. */
   void advance(LockRequests requests) {
-    while (requests.current == null && !requests.recovering && !requests.pendingRequests.isEmpty()) {
+    while (requests.current == null
+        && !requests.recovering
+        && !requests.pendingRequests.isEmpty()) {
       start(requests, requests.pendingRequests.remove());
     }
     if (requests.isIdle()) {
@@ -375,7 +377,8 @@ final class LockQueueManager {
   List<ZooKeeperAttempt> inDoubt(LockRequests requests) {
     List<ZooKeeperAttempt> found = new ArrayList<>();
     for (ZooKeeperAttempt zooKeeperAttempt : attempts.all()) {
-      if (zooKeeperAttempt.state() == NodeState.DOUBT && zooKeeperAttempt.name.equals(requests.name)) {
+      if (zooKeeperAttempt.state() == NodeState.DOUBT
+          && zooKeeperAttempt.name.equals(requests.name)) {
         found.add(zooKeeperAttempt);
       }
     }

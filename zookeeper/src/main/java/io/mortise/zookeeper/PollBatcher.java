@@ -28,12 +28,14 @@ final class PollBatcher {
   }
 
   /** The request of an attempt that has a node was sent again. */
-  void poll(LockRequests requests, PendingRequest pendingRequest, ZooKeeperAttempt zooKeeperAttempt) {
+  void poll(
+      LockRequests requests, PendingRequest pendingRequest, ZooKeeperAttempt zooKeeperAttempt) {
     MultiRead.nodes(
         core.connection().client(),
         List.of(requests.path, requests.node(zooKeeperAttempt)),
         nodeContents ->
-            core.guard().run(() -> polled(requests, pendingRequest, zooKeeperAttempt, nodeContents)));
+            core.guard()
+                .run(() -> polled(requests, pendingRequest, zooKeeperAttempt, nodeContents)));
   }
 
   private void polled(

@@ -220,7 +220,9 @@ final class PredecessorWatcher {
 
   /** Whether nothing that is watched since then can have gone untold. */
   private boolean isSame(long connection) {
-    return !core.isOver() && core.connection().isUp() && core.connection().connectionNumber() == connection;
+    return !core.isOver()
+        && core.connection().isUp()
+        && core.connection().connectionNumber() == connection;
   }
 
   /** The node with this number was removed, or marked. */
@@ -283,7 +285,8 @@ final class PredecessorWatcher {
       return;
     }
     LockQueue queue = LockQueue.of(children, zooKeeperAttempt.capacity());
-    boolean waits = requests.waiting.containsKey(zooKeeperAttempt.number) && !zooKeeperAttempt.leaving;
+    boolean waits =
+        requests.waiting.containsKey(zooKeeperAttempt.number) && !zooKeeperAttempt.leaving;
     if (waits
         && stat != null
         && queue.indexOf(zooKeeperAttempt.seq) == 0
@@ -322,7 +325,10 @@ final class PredecessorWatcher {
                           queues.vanished(requests, zooKeeperAttempt);
                         } else {
                           queues.grant(
-                              requests, zooKeeperAttempt, own.getCzxid(), lockStat.getNumChildren() - 1);
+                              requests,
+                              zooKeeperAttempt,
+                              own.getCzxid(),
+                              lockStat.getNumChildren() - 1);
                           announce(requests, zooKeeperAttempt);
                         }
                       }
@@ -403,7 +409,10 @@ final class PredecessorWatcher {
   }
 
   private void listed(
-      LockRequests requests, QueueSnapshot queueSnapshot, Code code, @Nullable List<String> children) {
+      LockRequests requests,
+      QueueSnapshot queueSnapshot,
+      Code code,
+      @Nullable List<String> children) {
     if (code != Code.OK && code != Code.NONODE) {
       failed(requests, queueSnapshot);
       return;
@@ -500,7 +509,11 @@ final class PredecessorWatcher {
           // Whoever watches it becomes the first who waits.
           client()
               .setData(
-                  requests.node(zooKeeperAttempt), nodeContent.data(), -1, (rc, p, c, s) -> {}, null);
+                  requests.node(zooKeeperAttempt),
+                  nodeContent.data(),
+                  -1,
+                  (rc, p, c, s) -> {},
+                  null);
         }
         announce(requests, zooKeeperAttempt);
       }

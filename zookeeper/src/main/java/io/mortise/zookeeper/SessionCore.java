@@ -34,9 +34,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Parts.</b> {@link SessionRenewal} opens and renews it; {@link LockQueueManager} has what is
  * going on about each lock name; {@link NodeWriter} sends creations and removals, many in one
- * transaction; {@link NotificationBuffer} keeps notifications until they are acknowledged. All of it is
- * passive, under one {@link OutboxLock}; answers and events come on the ZooKeeper client's event
- * thread, in order.
+ * transaction; {@link NotificationBuffer} keeps notifications until they are acknowledged. All of
+ * it is passive, under one {@link OutboxLock}; answers and events come on the ZooKeeper client's
+ * event thread, in order.
  *
  * <p><b>What order gives.</b> Requests of one ZooKeeper session are executed in order, and events
  * come before the answer to any later request. So a read that follows a creation in the same flush
@@ -179,13 +179,12 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   /** Under the guard: tells the engine at once, and again with the renewals until it has heard. */
   void tell(SessionNotification sessionNotification) {
     notificationBuffer.add(sessionNotification);
-    guard.afterUnlock(
-        () ->
-            listeners.forEach(
-                listener -> listener.accept(sessionNotification)));
+    guard.afterUnlock(() -> listeners.forEach(listener -> listener.accept(sessionNotification)));
   }
 
-  /** Under the guard: runs this once no look at a queue is in flight that may bring a notification. */
+  /**
+   * Under the guard: runs this once no look at a queue is in flight that may bring a notification.
+   */
   void whenSettled(Runnable then) {
     if (queues.isSettled()) {
       then.run();

@@ -65,7 +65,8 @@ class ManyWaitersTest {
                       return lease.releaseAsync();
                     }));
       }
-      BoundedWait.until(LONG, "all stand in the queue", () -> ephemerals(server) >= nodes + WAITERS);
+      BoundedWait.until(
+          LONG, "all stand in the queue", () -> ephemerals(server) >= nodes + WAITERS);
       assertThat(turns).isEmpty();
       long token = held.token();
       long from = System.nanoTime();

@@ -45,8 +45,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transport made of Lettuce. Its own thread is the event loop of the channel: Lettuce writes at once
- * what is sent there, but queues what others send, so that mixing the two reorders commands. A
+ * A transport made of Lettuce. Its own thread is the event loop of the channel: Lettuce writes at
+ * once what is sent there, but queues what others send, so that mixing the two reorders commands. A
  * client that was handed in does not tell its channel; there one other thread sends everything,
  * which keeps the order just as well.
  */

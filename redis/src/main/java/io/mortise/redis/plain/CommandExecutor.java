@@ -113,7 +113,8 @@ final class CommandExecutor {
     }
 
     static @Nullable CommandFailure of(@Nullable Throwable failure) {
-      return failure == null || !(RedisReplies.unwrap(failure) instanceof CommandFailure commandFailure)
+      return failure == null
+              || !(RedisReplies.unwrap(failure) instanceof CommandFailure commandFailure)
           ? null
           : commandFailure;
     }
