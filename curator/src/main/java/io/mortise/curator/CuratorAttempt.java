@@ -52,15 +52,15 @@ abstract class CuratorAttempt {
   }
 
   final void submit(Request request, Consumer<Reply> sink) {
-    AttemptOperation turn = new AttemptOperation(sink, true);
+    AttemptOperation operation = new AttemptOperation(sink, true);
     Runnable start =
         () -> {
           if (request instanceof Request.Acquire acquire) {
-            acquire(acquire, turn);
+            acquire(acquire, operation);
           } else if (request instanceof Request.Abandon) {
-            abandon(turn);
+            abandon(operation);
           } else {
-            adjust((Request.Adjust) request, turn);
+            adjust((Request.Adjust) request, operation);
           }
         };
     if (busy) {
@@ -72,7 +72,7 @@ abstract class CuratorAttempt {
     }
   }
 
-  /** To be done once what was asked before about the same lock is under way. */
+  /** To be done once what was asked before about the same lock is in flight. */
   final void later(Runnable request) {
     behind.add(request);
   }
@@ -87,7 +87,7 @@ abstract class CuratorAttempt {
     }
   }
 
-  /** Runs it when what has happened so far was looked at; here and now if nothing is under way. */
+  /** Runs it when what has happened so far was looked at; here and now if nothing is in flight. */
   void afterPendingReads(Runnable then) {
     if (busy) {
       untilLooked.add(then);
@@ -133,14 +133,14 @@ abstract class CuratorAttempt {
   /** What the attempt does now. */
   abstract AttemptState present();
 
-  abstract void acquire(Request.Acquire request, AttemptOperation turn);
+  abstract void acquire(Request.Acquire request, AttemptOperation operation);
 
-  abstract void adjust(Request.Adjust request, AttemptOperation turn);
+  abstract void adjust(Request.Adjust request, AttemptOperation operation);
 
-  abstract void abandon(AttemptOperation turn);
+  abstract void abandon(AttemptOperation operation);
 
-  /** Looks whether a wait is over, unasked. Must end the turn. */
-  abstract void look(AttemptOperation turn);
+  /** Looks whether a wait is over, unasked. Must end the operation. */
+  abstract void look(AttemptOperation operation);
 
   /**
    * One request, or one look, on its way through its steps; ends exactly once. A request that takes

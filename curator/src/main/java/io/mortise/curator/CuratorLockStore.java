@@ -44,7 +44,7 @@ import org.apache.zookeeper.data.ACL;
 /** Locks where and as Curator keeps them. */
 final class CuratorLockStore implements LockStore {
   /**
-   * How long a request can be under way, or twice the timeout if that is longer. A connection that
+   * How long a request can be in flight, or twice the timeout if that is longer. A connection that
    * is silent is given up before, and what was sent over it is refused once the session has
    * another.
    */
@@ -58,7 +58,7 @@ final class CuratorLockStore implements LockStore {
   private final SessionLimits limits;
   private final StoreProfile profile;
   private final AdminConnection adminConnection;
-  private final CuratorInspector look;
+  private final CuratorInspector inspector;
   private final Map<SessionId, CuratorSession> sessions = new ConcurrentHashMap<>();
   private final DelayedTaskScheduler delayedTaskScheduler =
       new DelayedTaskScheduler("mortise-curator-timer");
@@ -81,7 +81,7 @@ final class CuratorLockStore implements LockStore {
     this.worker = WorkerPools.named("mortise-curator-worker");
     this.adminConnection =
         new AdminConnection(zooKeeperConnector, display, options.timeout(), worker, ticker);
-    this.look = new CuratorInspector(adminConnection, paths, display, wall);
+    this.inspector = new CuratorInspector(adminConnection, paths, display, wall);
     try {
       this.limits = adminConnection.limits(options.tick());
       this.profile = profile(display);
@@ -140,7 +140,7 @@ final class CuratorLockStore implements LockStore {
     return options.acl();
   }
 
-  CuratorAttempt stand(CuratorSession session, Request.Acquire request) {
+  CuratorAttempt attempt(CuratorSession session, Request.Acquire request) {
     String path = paths.of(request.name());
     Mode mode = request.mode();
     return mode.capacity() == Mode.SHARERS
@@ -195,7 +195,7 @@ final class CuratorLockStore implements LockStore {
     return closed
         ? CompletableFuture.failedFuture(
             new StoreUnavailableException("Store '" + profile.display() + "' is closed."))
-        : CompletableFuture.supplyAsync(() -> look.look(query), worker);
+        : CompletableFuture.supplyAsync(() -> inspector.look(query), worker);
   }
 
   @Override

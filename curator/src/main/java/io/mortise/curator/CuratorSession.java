@@ -102,7 +102,7 @@ final class CuratorSession implements StoreSession {
     return store.profile().display();
   }
 
-  // ---- For stands ----
+  // ---- For attempts ----
 
   /** Changes state; what is to be told is told afterwards. */
   void step(Runnable change) {
@@ -113,8 +113,8 @@ final class CuratorSession implements StoreSession {
     guard.afterUnlock(effect);
   }
 
-  AsyncNodeClient wire() {
-    return curatorSessionRenewal.wire();
+  AsyncNodeClient nodes() {
+    return curatorSessionRenewal.nodes();
   }
 
   /** Whether the servers answer nothing in its name any more. */
@@ -123,7 +123,7 @@ final class CuratorSession implements StoreSession {
   }
 
   boolean owns(Stat node) {
-    return node.getEphemeralOwner() == wire().client().getSessionId();
+    return node.getEphemeralOwner() == nodes().client().getSessionId();
   }
 
   byte[] note(Request.@Nullable Acquire request) {
@@ -157,7 +157,7 @@ final class CuratorSession implements StoreSession {
     curatorAttempts.remove(curatorAttempt.attempt, curatorAttempt);
   }
 
-  /** Runs the task, inside a step, once a request has been under way for too long. */
+  /** Runs the task, inside a step, once a request has been in flight for too long. */
   Future<?> afterRequestTimeout(Runnable task) {
     return store.timer().cancellable(store.requestTimeout().toNanos(), () -> step(task));
   }
@@ -210,18 +210,18 @@ final class CuratorSession implements StoreSession {
     Reply.Ended end = ended.get(attempt);
     boolean mine = attempt.session().equals(spec.id());
     if (request instanceof Request.Acquire acquire && end == null) {
-      CuratorAttempt curatorAttempt = store.stand(this, acquire);
+      CuratorAttempt curatorAttempt = store.attempt(this, acquire);
       curatorAttempts.put(attempt, curatorAttempt);
       curatorAttempt.submit(request, sink);
     } else if (request instanceof Request.Abandon && !mine && !illegal) {
       store.foreign(this, request.name(), attempt).submit(request, sink);
     } else {
-      Reply reply = withoutStand(request, end);
+      Reply reply = withoutAttempt(request, end);
       after(() -> sink.accept(reply));
     }
   }
 
-  private static Reply withoutStand(Request request, Reply.@Nullable Ended end) {
+  private static Reply withoutAttempt(Request request, Reply.@Nullable Ended end) {
     AttemptId attempt = request.attempt();
     if (request instanceof Request.Abandon) {
       return end == null

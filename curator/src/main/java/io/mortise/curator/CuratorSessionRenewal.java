@@ -77,7 +77,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
     this.renewalProof = new RenewalProof(guard, store.timer(), ticker, store.tick(), spec.ttl());
   }
 
-  AsyncNodeClient wire() {
+  AsyncNodeClient nodes() {
     if (asyncNodeClient == null) {
       throw new IllegalStateException("The session was never opened.");
     }
@@ -203,7 +203,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
 
   @Override
   public void changed(EventType type, String path) {
-    // Stands watch by themselves.
+    // Attempts set their own watches.
   }
 
   private void opened(Code code, List<Long> seen, CompletableFuture<Renewal> answer) {
@@ -231,8 +231,8 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
   private void touch(
       ZooKeeperConnection present, List<Long> seen, CompletableFuture<Renewal> answer) {
     long sentAt = ticker.nanos();
-    long connection = present.connection();
-    wire()
+    long connection = present.connectionNumber();
+    nodes()
         .sync(
             "/",
             (code, done) ->
@@ -246,7 +246,7 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
                           present,
                           sentAt,
                           connection,
-                          // With the news of all that happened before it was asked.
+                          // With the notifications of all that happened before it was asked.
                           proven ->
                               session.afterPendingReads(
                                   () ->

@@ -91,40 +91,40 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     return this;
   }
 
-  private AsyncNodeClient wire() {
-    return session.wire();
+  private AsyncNodeClient nodes() {
+    return session.nodes();
   }
 
   // ---- Acquiring ----
 
   @Override
-  void acquire(Request.Acquire request, AttemptOperation turn) {
+  void acquire(Request.Acquire request, AttemptOperation operation) {
     switch (phase) {
       case NEW -> {
         reading = request.mode().equals(Mode.SHARED);
         tokensAsked = request.tokens();
-        create(request, turn, 0);
+        create(request, operation, 0);
       }
       case IN_DOUBT ->
           find(
-              turn,
+              operation,
               () -> {
                 if (phase == MutexPhase.NEW) {
-                  acquire(request, turn);
+                  acquire(request, operation);
                 } else {
-                  lookAtLine(request.queue(), turn);
+                  lookAtLine(request.queue(), operation);
                 }
               });
-      case WAITING -> lookAgain(request.queue(), turn);
-      case HELD -> turn.end(granted());
+      case WAITING -> lookAgain(request.queue(), operation);
+      case HELD -> operation.end(granted());
     }
   }
 
-  private void create(Request.Acquire request, AttemptOperation turn, int tries) {
+  private void create(Request.Acquire request, AttemptOperation operation, int tries) {
     String path = child(directory, prefix + recipe.word(reading));
     byte[] note = session.note(request);
     Code[] failure = {Code.OK};
-    wire()
+    nodes()
         .create(
             path,
             note,
@@ -137,7 +137,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
                         made(made);
                       }
                     }));
-    wire()
+    nodes()
         .children(
             directory,
             wantedWatch(),
@@ -145,37 +145,39 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
                 session.step(
                     () -> {
                       if (failure[0] == Code.NONODE && tries < TRIES) {
-                        beforeDirectories(turn, () -> directories(request, turn, tries + 1));
+                        beforeDirectories(
+                            operation, () -> directories(request, operation, tries + 1));
                       } else if (failure[0] != Code.OK) {
                         phase =
                             failure[0] == Code.CONNECTIONLOSS
                                 ? MutexPhase.IN_DOUBT
                                 : MutexPhase.NEW;
-                        turn.fail(failure[0], path);
+                        operation.fail(failure[0], path);
                       } else if (children != null) {
-                        decide(children, request.queue(), turn);
+                        decide(children, request.queue(), operation);
                       } else {
-                        turn.fail(code, directory);
+                        operation.fail(code, directory);
                       }
                     }));
   }
 
   /** What has to be looked at before the first node of a lock is made. */
-  void beforeDirectories(AttemptOperation turn, Runnable then) {
+  void beforeDirectories(AttemptOperation operation, Runnable then) {
     then.run();
   }
 
-  private void directories(Request.Acquire request, AttemptOperation turn, int tries) {
-    wire()
+  private void directories(Request.Acquire request, AttemptOperation operation, int tries) {
+    nodes()
         .directories(
-            directory, (made, unused) -> session.step(() -> again(request, turn, tries, made)));
+            directory,
+            (made, unused) -> session.step(() -> again(request, operation, tries, made)));
   }
 
-  private void again(Request.Acquire request, AttemptOperation turn, int tries, Code code) {
+  private void again(Request.Acquire request, AttemptOperation operation, int tries, Code code) {
     if (code == Code.OK) {
-      create(request, turn, tries);
+      create(request, operation, tries);
     } else {
-      turn.fail(code, directory);
+      operation.fail(code, directory);
     }
   }
 
@@ -186,9 +188,9 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   }
 
   /** Looks for the node of an attempt in doubt. Afterwards it is WAITING, or NEW if it has none. */
-  private void find(AttemptOperation turn, Runnable then) {
-    wire().sync(directory, (code, done) -> {});
-    wire()
+  private void find(AttemptOperation operation, Runnable then) {
+    nodes().sync(directory, (code, done) -> {});
+    nodes()
         .children(
             directory,
             null,
@@ -199,14 +201,14 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
                         phase = MutexPhase.NEW;
                         then.run();
                       } else if (children == null) {
-                        turn.fail(code, directory);
+                        operation.fail(code, directory);
                       } else {
-                        found(children, turn, then);
+                        found(children, operation, then);
                       }
                     }));
   }
 
-  private void found(List<String> children, AttemptOperation turn, Runnable then) {
+  private void found(List<String> children, AttemptOperation operation, Runnable then) {
     String own =
         children.stream().filter(child -> child.startsWith(prefix)).findFirst().orElse(null);
     if (own == null) {
@@ -217,14 +219,14 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     boolean reader = recipe == Recipe.READ_WRITE && own.contains(recipe.word(true));
     Recipe.RecipePosition place = recipe.place(children, own, reader);
     heldWhenFound = place != null && place.holds();
-    wire()
+    nodes()
         .stat(
             child(directory, own),
             (code, stat) ->
                 session.step(
                     () -> {
                       if (stat == null && code != Code.NONODE) {
-                        turn.fail(code, own);
+                        operation.fail(code, own);
                         return;
                       }
                       if (stat == null || !(foreign || session.owns(stat))) {
@@ -242,21 +244,21 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   // ---- Looking at the line ----
 
   @Override
-  void look(AttemptOperation turn) {
+  void look(AttemptOperation operation) {
     if (phase == MutexPhase.WAITING) {
-      lookAgain(true, turn);
+      lookAgain(true, operation);
     } else {
-      turn.end(standing());
+      operation.end(standing());
     }
   }
 
   /** Whether the one before is still there; costs the same however long the line is. */
-  private void lookAgain(boolean queue, AttemptOperation turn) {
+  private void lookAgain(boolean queue, AttemptOperation operation) {
     String before = next;
     if (before == null || !queue) {
-      lookAtLine(queue, turn);
+      lookAtLine(queue, operation);
     } else {
-      watch(before, turn);
+      watch(before, operation);
     }
   }
 
@@ -264,8 +266,8 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     return reading || !isAlone() ? null : this;
   }
 
-  private void lookAtLine(boolean queue, AttemptOperation turn) {
-    wire()
+  private void lookAtLine(boolean queue, AttemptOperation operation) {
+    nodes()
         .children(
             directory,
             wantedWatch(),
@@ -273,26 +275,26 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
                 session.step(
                     () -> {
                       if (children != null) {
-                        decide(children, queue, turn);
+                        decide(children, queue, operation);
                       } else if (code == Code.NONODE) {
-                        gone(turn);
+                        gone(operation);
                       } else {
-                        turn.fail(code, directory);
+                        operation.fail(code, directory);
                       }
                     }));
   }
 
-  private void decide(List<String> children, boolean queue, AttemptOperation turn) {
+  private void decide(List<String> children, boolean queue, AttemptOperation operation) {
     Recipe.RecipePosition place = recipe.place(children, node, reading);
     if (place == null) {
-      gone(turn);
+      gone(operation);
       return;
     }
     String misuse = recipe.misuse(children);
     if (misuse != null) {
       String message =
           "Path '" + directory + "' is in use as " + misuse + ". Use it as that, or another name.";
-      remove(turn, () -> turn.refuse(RefusalReason.CAPACITY_DIFFERS, message));
+      remove(operation, () -> operation.refuse(RefusalReason.CAPACITY_DIFFERS, message));
     } else if (ProtectedNodeName.isLast(recipe.order(node)) || CuratorTokens.isLast(token)) {
       String message =
           "The sequence numbers of path '"
@@ -300,14 +302,14 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
               + "' are about to overflow. They begin anew as soon as those who hold it or wait have"
               + " left.";
       remove(
-          turn,
+          operation,
           () -> {
             // If it is empty by now.
-            wire().delete(directory, (code, deleted) -> {});
-            turn.refuse(RefusalReason.STORE_FULL, message);
+            nodes().delete(directory, (code, deleted) -> {});
+            operation.refuse(RefusalReason.STORE_FULL, message);
           });
     } else if (place.holds()) {
-      hold(place.wanted(), turn);
+      hold(place.wanted(), operation);
     } else if (place.stranger() != null) {
       String message =
           "Path '"
@@ -316,19 +318,19 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
               + place.stranger()
               + "', which is no lock's and for which Curator would wait for ever. Remove it, or use"
               + " another name.";
-      remove(turn, () -> turn.refuse(RefusalReason.UNSUPPORTED, message));
+      remove(operation, () -> operation.refuse(RefusalReason.UNSUPPORTED, message));
     } else if (!queue) {
       Reply busy = new Reply.Busy(attempt, holder(place.first()), session.ttl());
-      remove(turn, () -> turn.end(busy));
+      remove(operation, () -> operation.end(busy));
     } else {
       ahead = place.ahead();
       first = place.first();
-      watch(Objects.requireNonNull(place.next()), turn);
+      watch(Objects.requireNonNull(place.next()), operation);
     }
   }
 
-  private void watch(String before, AttemptOperation turn) {
-    wire()
+  private void watch(String before, AttemptOperation operation) {
+    nodes()
         .watch(
             child(directory, before),
             this,
@@ -337,27 +339,27 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
                     () -> {
                       if (stat != null) {
                         next = before;
-                        turn.end(standing());
+                        operation.end(standing());
                       } else if (code == Code.NONODE) {
                         next = null;
-                        lookAtLine(true, turn);
+                        lookAtLine(true, operation);
                       } else {
-                        turn.fail(code, before);
+                        operation.fail(code, before);
                       }
                     }));
   }
 
-  private void hold(boolean isWanted, AttemptOperation turn) {
+  private void hold(boolean isWanted, AttemptOperation operation) {
     phase = MutexPhase.HELD;
     next = null;
     wanted = isWanted;
     Reply.Granted granted = granted();
-    if (!turn.isAsked()) {
+    if (!operation.isAsked()) {
       announce(
           new SessionNotification.Granted(
               name, attempt, granted.token(), granted.tokens(), granted.wanted(), false));
     }
-    turn.end(granted);
+    operation.end(granted);
   }
 
   @Override
@@ -391,9 +393,9 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   }
 
   /** Somebody else has deleted the node. */
-  private void gone(AttemptOperation turn) {
+  private void gone(AttemptOperation operation) {
     forgotten(AttemptState.WAITING, EndReason.EVICTED);
-    turn.refuse(
+    operation.refuse(
         RefusalReason.ENDED,
         "Node '" + node + "' in '" + directory + "' was deleted by somebody else.");
   }
@@ -401,22 +403,23 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   // ---- Changing and leaving ----
 
   @Override
-  void adjust(Request.Adjust request, AttemptOperation turn) {
+  void adjust(Request.Adjust request, AttemptOperation operation) {
     if (phase != MutexPhase.HELD) {
-      turn.end(Refusals.notHeld(attempt, name));
+      operation.end(Refusals.notHeld(attempt, name));
     } else if (request.mode().capacity() != Mode.SHARERS) {
-      turn.refuse(RefusalReason.CAPACITY_DIFFERS, "'" + name + "' is a lock, not a semaphore.");
+      operation.refuse(
+          RefusalReason.CAPACITY_DIFFERS, "'" + name + "' is a lock, not a semaphore.");
     } else if (request.mode().equals(Mode.SHARED) == reading) {
-      refresh(request.tokens(), turn);
+      refresh(request.tokens(), operation);
     } else if (reading) {
-      turn.end(Refusals.cannotWiden(attempt, name));
+      operation.end(Refusals.cannotWiden(attempt, name));
     } else {
-      narrow(request.tokens(), turn);
+      narrow(request.tokens(), operation);
     }
   }
 
-  private void refresh(int tokens, AttemptOperation turn) {
-    wire()
+  private void refresh(int tokens, AttemptOperation operation) {
+    nodes()
         .children(
             directory,
             null,
@@ -426,19 +429,19 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
                       Recipe.RecipePosition place =
                           children == null ? null : recipe.place(children, node, reading);
                       if (children == null && code != Code.NONODE) {
-                        turn.fail(code, directory);
+                        operation.fail(code, directory);
                       } else if (place == null || !place.holds()) {
-                        lost(turn);
+                        lost(operation);
                       } else {
                         wanted |= place.wanted();
-                        moreTokens(tokens, turn);
+                        moreTokens(tokens, operation);
                       }
                     }));
   }
 
-  private void moreTokens(int tokens, AttemptOperation turn) {
+  private void moreTokens(int tokens, AttemptOperation operation) {
     if (tokens > 0 && !CuratorTokens.areLeft(token, tokensGiven)) {
-      turn.refuse(
+      operation.refuse(
           RefusalReason.STORE_FULL, "The tokens of this hold are used up: release and acquire.");
       return;
     }
@@ -446,14 +449,14 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
       token += tokensGiven;
       tokensGiven = Math.min(tokens, CuratorTokens.BLOCK);
     }
-    turn.end(granted());
+    operation.end(granted());
   }
 
   /** Somebody else has deleted the node of a holder. */
-  private void lost(AttemptOperation turn) {
+  private void lost(AttemptOperation operation) {
     forgotten(AttemptState.HELD, EndReason.EVICTED);
     announce(new SessionNotification.HoldEnded(name, attempt, EndReason.EVICTED));
-    turn.refuse(
+    operation.refuse(
         RefusalReason.NOT_HELD,
         "Node '" + node + "' in '" + directory + "' was deleted by somebody else.");
   }
@@ -462,73 +465,73 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
    * From writer to reader as Curator's users do it, by a reader's node with the writer's number; in
    * one step, so that there is no moment with both or neither.
    */
-  private void narrow(int tokens, AttemptOperation turn) {
+  private void narrow(int tokens, AttemptOperation operation) {
     String reader = prefix + recipe.word(true) + recipe.order(node);
     List<Op> swap =
         List.of(
-            wire().createOp(child(directory, reader), session.note(null), CreateMode.EPHEMERAL),
+            nodes().createOp(child(directory, reader), session.note(null), CreateMode.EPHEMERAL),
             Op.delete(child(directory, node), -1));
-    wire()
+    nodes()
         .multi(
             swap,
             (code, results) ->
                 session.step(
                     () -> {
                       if (code == Code.OK) {
-                        isReader(reader, tokens, turn);
+                        isReader(reader, tokens, operation);
                       } else if (code == Code.NODEEXISTS || code == Code.NONODE) {
-                        settle(reader, tokens, turn);
+                        settle(reader, tokens, operation);
                       } else {
                         narrowed = reader;
-                        turn.fail(code, directory);
+                        operation.fail(code, directory);
                       }
                     }));
   }
 
-  private void isReader(String reader, int tokens, AttemptOperation turn) {
+  private void isReader(String reader, int tokens, AttemptOperation operation) {
     node = reader;
     reading = true;
     narrowed = null;
-    moreTokens(tokens, turn);
+    moreTokens(tokens, operation);
   }
 
   /** An earlier try of the same, whose reply was lost, may have done it. */
-  private void settle(String reader, int tokens, AttemptOperation turn) {
-    wire()
+  private void settle(String reader, int tokens, AttemptOperation operation) {
+    nodes()
         .stat(
             child(directory, reader),
             (code, stat) ->
                 session.step(
                     () -> {
                       if (stat != null && session.owns(stat)) {
-                        isReader(reader, tokens, turn);
+                        isReader(reader, tokens, operation);
                       } else if (stat != null || code == Code.NONODE) {
-                        lost(turn);
+                        lost(operation);
                       } else {
-                        turn.fail(code, reader);
+                        operation.fail(code, reader);
                       }
                     }));
   }
 
   @Override
-  void abandon(AttemptOperation turn) {
+  void abandon(AttemptOperation operation) {
     switch (phase) {
-      case NEW -> turn.ended(AttemptState.ABSENT, EndReason.UNKNOWN);
-      case IN_DOUBT -> find(turn, () -> abandon(turn));
+      case NEW -> operation.ended(AttemptState.ABSENT, EndReason.UNKNOWN);
+      case IN_DOUBT -> find(operation, () -> abandon(operation));
       case WAITING -> {
         AttemptState attemptState = heldWhenFound ? AttemptState.HELD : AttemptState.WAITING;
-        remove(turn, () -> turn.ended(attemptState, EndReason.RELEASED));
+        remove(operation, () -> operation.ended(attemptState, EndReason.RELEASED));
       }
-      case HELD -> remove(turn, () -> turn.ended(AttemptState.HELD, EndReason.RELEASED));
+      case HELD -> remove(operation, () -> operation.ended(AttemptState.HELD, EndReason.RELEASED));
     }
   }
 
   /** Deletes the node; what follows is done once it is surely gone. */
-  private void remove(AttemptOperation turn, Runnable then) {
+  private void remove(AttemptOperation operation, Runnable then) {
     String instead = narrowed;
     if (instead != null) {
       String path = child(directory, instead);
-      wire()
+      nodes()
           .delete(
               path,
               (code, unused) ->
@@ -537,9 +540,9 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
                         if (code == Code.OK || code == Code.NONODE) {
                           narrowed = null;
                           deleting = true;
-                          remove(turn, then);
+                          remove(operation, then);
                         } else {
-                          turn.fail(code, path);
+                          operation.fail(code, path);
                         }
                       }));
       return;
@@ -548,25 +551,25 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     if (watched != null) {
       // It would stay for as long as that node, and there may be many who try and give up.
       next = null;
-      wire().unwatch(child(directory, watched), this);
+      nodes().unwatch(child(directory, watched), this);
     }
     boolean again = deleting;
     deleting = true;
     String path = child(directory, node);
-    wire()
+    nodes()
         .delete(
             path,
             (code, unused) ->
                 session.step(
                     () -> {
                       if (code == Code.NONODE && phase == MutexPhase.HELD && !again) {
-                        turn.ended(AttemptState.HELD, EndReason.EVICTED);
+                        operation.ended(AttemptState.HELD, EndReason.EVICTED);
                       } else if (code == Code.OK || code == Code.NONODE) {
                         phase = MutexPhase.NEW;
                         deleting = false;
                         then.run();
                       } else {
-                        turn.fail(code, path);
+                        operation.fail(code, path);
                       }
                     }));
   }

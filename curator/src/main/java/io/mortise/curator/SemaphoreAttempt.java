@@ -38,10 +38,10 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
   private final String directory;
   private final String leasesPath;
   private final String prefix;
-  private final Supplier<MutexAttempt> freshLine;
+  private final Supplier<MutexAttempt> freshMutex;
 
   private SemaphorePhase phase = SemaphorePhase.NEW;
-  private MutexAttempt line;
+  private MutexAttempt mutex;
   private List<String> leases = new ArrayList<>();
   private boolean inDoubt;
   private boolean compared;
@@ -68,7 +68,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     this.directory = directory;
     this.leasesPath = child(directory, SemaphoreNodes.LEASES);
     this.prefix = ProtectedNodeName.prefix(attempt);
-    this.freshLine =
+    this.freshMutex =
         () ->
             new MutexAttempt(
                 session, name, attempt, Recipe.MUTEX, child(directory, SemaphoreNodes.LOCKS)) {
@@ -86,7 +86,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
 
               @Override
               boolean isKnown() {
-                return SemaphoreAttempt.this.isKnown() && line == this;
+                return SemaphoreAttempt.this.isKnown() && mutex == this;
               }
 
               @Override
@@ -95,66 +95,66 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
               }
 
               @Override
-              void beforeDirectories(AttemptOperation turn, Runnable then) {
-                checkUse(turn, then);
+              void beforeDirectories(AttemptOperation operation, Runnable then) {
+                checkUse(operation, then);
               }
             };
-    this.line = freshLine.get();
+    this.mutex = freshMutex.get();
   }
 
-  private AsyncNodeClient wire() {
-    return session.wire();
+  private AsyncNodeClient nodes() {
+    return session.nodes();
   }
 
   @Override
   void afterPendingReads(Runnable then) {
-    line.afterPendingReads(() -> super.afterPendingReads(then));
+    mutex.afterPendingReads(() -> super.afterPendingReads(then));
   }
 
   @Override
-  void acquire(Request.Acquire request, AttemptOperation turn) {
+  void acquire(Request.Acquire request, AttemptOperation operation) {
     note = session.note(request);
     terms = request.terms();
-    proceed(request.queue(), turn);
+    proceed(request.queue(), operation);
   }
 
   @Override
-  void look(AttemptOperation turn) {
+  void look(AttemptOperation operation) {
     if (phase == SemaphorePhase.IN_LINE || phase == SemaphorePhase.COUNTING) {
-      proceed(true, turn);
+      proceed(true, operation);
     } else {
-      turn.end(standing());
+      operation.end(standing());
     }
   }
 
-  private void proceed(boolean queue, AttemptOperation turn) {
+  private void proceed(boolean queue, AttemptOperation operation) {
     switch (phase) {
       case NEW, IN_LINE -> {
         phase = SemaphorePhase.IN_LINE;
         if (first) {
-          takeLeases(queue, turn, 0);
+          takeLeases(queue, operation, 0);
         } else {
-          line.submit(
+          mutex.submit(
               new Request.Acquire(name, attempt, Mode.EXCLUSIVE, queue, terms, 1, 0, null),
-              reply -> session.step(() -> inLine(reply, queue, turn)));
+              reply -> session.step(() -> inLine(reply, queue, operation)));
         }
       }
-      case COUNTING -> count(queue, turn);
-      case LEAVING -> leaveLine(turn);
-      case HELD -> turn.end(granted());
+      case COUNTING -> count(queue, operation);
+      case LEAVING -> leaveLine(operation);
+      case HELD -> operation.end(granted());
     }
   }
 
-  private void inLine(Reply reply, boolean queue, AttemptOperation turn) {
+  private void inLine(Reply reply, boolean queue, AttemptOperation operation) {
     if (reply instanceof Reply.Granted granted) {
       first = true;
       token = granted.token();
-      takeLeases(queue, turn, 0);
+      takeLeases(queue, operation, 0);
     } else {
       if (reply instanceof Reply.Busy || reply instanceof Reply.Refused) {
         restart();
       }
-      turn.end(reply);
+      operation.end(reply);
     }
   }
 
@@ -162,18 +162,18 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     phase = SemaphorePhase.NEW;
     first = false;
     compared = false;
-    line = freshLine.get();
+    mutex = freshMutex.get();
   }
 
-  private void takeLeases(boolean queue, AttemptOperation turn, int tries) {
+  private void takeLeases(boolean queue, AttemptOperation operation, int tries) {
     if (inDoubt) {
       findLeases(
-          turn,
+          operation,
           () -> {
             if (leases.isEmpty()) {
-              takeLeases(queue, turn, tries);
+              takeLeases(queue, operation, tries);
             } else {
-              count(queue, turn);
+              count(queue, operation);
             }
           });
       return;
@@ -181,13 +181,13 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     List<Op> creations = new ArrayList<>();
     for (int i = 0; i < mode.weight(); i++) {
       creations.add(
-          wire()
+          nodes()
               .createOp(
                   child(leasesPath, prefix + SemaphoreNodes.WORD),
                   note,
                   CreateMode.EPHEMERAL_SEQUENTIAL));
     }
-    wire()
+    nodes()
         .multi(
             creations,
             (code, results) ->
@@ -195,30 +195,30 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                     () -> {
                       if (code == Code.OK && results != null) {
                         take(results);
-                        count(queue, turn);
+                        count(queue, operation);
                       } else if (code == Code.NONODE && tries < TRIES) {
-                        wire()
+                        nodes()
                             .directories(
                                 leasesPath,
                                 (made, unused) ->
                                     session.step(
                                         () -> {
                                           if (made == Code.OK) {
-                                            takeLeases(queue, turn, tries + 1);
+                                            takeLeases(queue, operation, tries + 1);
                                           } else {
-                                            turn.fail(made, leasesPath);
+                                            operation.fail(made, leasesPath);
                                           }
                                         }));
                       } else {
                         inDoubt = code == Code.CONNECTIONLOSS;
-                        turn.fail(code, leasesPath);
+                        operation.fail(code, leasesPath);
                       }
                     }));
   }
 
   /** Before the first permit is taken at a path: whether that is something else already. */
-  private void checkUse(AttemptOperation turn, Runnable then) {
-    wire()
+  private void checkUse(AttemptOperation operation, Runnable then) {
+    nodes()
         .children(
             directory,
             null,
@@ -227,9 +227,9 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                     () -> {
                       String use = children == null ? null : SemaphoreNodes.misuse(children);
                       if (use != null) {
-                        turn.refuse(RefusalReason.CAPACITY_DIFFERS, differs(use));
+                        operation.refuse(RefusalReason.CAPACITY_DIFFERS, differs(use));
                       } else if (children == null && code != Code.NONODE) {
-                        turn.fail(code, directory);
+                        operation.fail(code, directory);
                       } else {
                         then.run();
                       }
@@ -246,9 +246,9 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     return "Path '" + directory + "' is in use as " + use + ". Use it as that, or another name.";
   }
 
-  private void findLeases(AttemptOperation turn, Runnable then) {
-    wire().sync(leasesPath, (code, done) -> {});
-    wire()
+  private void findLeases(AttemptOperation operation, Runnable then) {
+    nodes().sync(leasesPath, (code, done) -> {});
+    nodes()
         .children(
             leasesPath,
             null,
@@ -256,7 +256,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                 session.step(
                     () -> {
                       if (children == null && code != Code.NONODE) {
-                        turn.fail(code, leasesPath);
+                        operation.fail(code, leasesPath);
                         return;
                       }
                       inDoubt = false;
@@ -269,8 +269,8 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     return new ArrayList<>(children.stream().filter(name -> name.startsWith(prefix)).toList());
   }
 
-  private void count(boolean queue, AttemptOperation turn) {
-    wire()
+  private void count(boolean queue, AttemptOperation operation) {
+    nodes()
         .children(
             leasesPath,
             queue ? this : null,
@@ -279,35 +279,35 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                     () -> {
                       if (children == null && code != Code.NONODE) {
                         phase = SemaphorePhase.COUNTING;
-                        turn.fail(code, leasesPath);
+                        operation.fail(code, leasesPath);
                       } else if (children == null || !children.containsAll(leases)) {
-                        giveBack(turn, () -> gone(turn));
+                        giveBack(operation, () -> gone(operation));
                       } else {
-                        counted(children, queue, turn);
+                        counted(children, queue, operation);
                       }
                     }));
   }
 
-  private void counted(List<String> children, boolean queue, AttemptOperation turn) {
+  private void counted(List<String> children, boolean queue, AttemptOperation operation) {
     String other =
         children.stream().filter(child -> !child.startsWith(prefix)).findFirst().orElse(null);
     if (other != null && !compared) {
-      compare(other, queue, turn);
+      compare(other, queue, operation);
     } else if (children.size() <= mode.capacity()) {
       phase = SemaphorePhase.LEAVING;
-      leaveLine(turn);
+      leaveLine(operation);
     } else if (queue) {
       phase = SemaphorePhase.COUNTING;
-      turn.end(standing());
+      operation.end(standing());
     } else {
       Reply busy = new Reply.Busy(attempt, holder(other), session.ttl());
-      giveBack(turn, () -> turn.end(busy));
+      giveBack(operation, () -> operation.end(busy));
     }
   }
 
-  private void gone(AttemptOperation turn) {
+  private void gone(AttemptOperation operation) {
     forgotten(AttemptState.WAITING, EndReason.EVICTED);
-    turn.refuse(
+    operation.refuse(
         RefusalReason.ENDED, "A lease in '" + leasesPath + "' was deleted by somebody else.");
   }
 
@@ -315,8 +315,8 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
    * Another's lease tells how many permits there are, if it is one of ours. One is asked, once:
    * where nobody else holds, nobody is.
    */
-  private void compare(String lease, boolean queue, AttemptOperation turn) {
-    wire()
+  private void compare(String lease, boolean queue, AttemptOperation operation) {
+    nodes()
         .data(
             child(leasesPath, lease),
             (code, data) ->
@@ -326,18 +326,20 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                           data == null ? 0 : NodeDescription.parse(data, session.ttl()).capacity();
                       compared = true;
                       if (data == null && code != Code.NONODE) {
-                        turn.fail(code, leasesPath);
+                        operation.fail(code, leasesPath);
                       } else if (capacity > 0 && capacity != mode.capacity()) {
                         String message = differs("a semaphore of " + capacity + " permits");
-                        giveBack(turn, () -> turn.refuse(RefusalReason.CAPACITY_DIFFERS, message));
+                        giveBack(
+                            operation,
+                            () -> operation.refuse(RefusalReason.CAPACITY_DIFFERS, message));
                       } else {
-                        count(queue, turn);
+                        count(queue, operation);
                       }
                     }));
   }
 
-  private void leaveLine(AttemptOperation turn) {
-    line.submit(
+  private void leaveLine(AttemptOperation operation) {
+    mutex.submit(
         new Request.Abandon(name, attempt),
         reply ->
             session.step(
@@ -345,13 +347,13 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                   if (reply instanceof Reply.Ended) {
                     phase = SemaphorePhase.HELD;
                     first = false;
-                    if (!turn.isAsked()) {
+                    if (!operation.isAsked()) {
                       announce(
                           new SessionNotification.Granted(name, attempt, token, 1, false, false));
                     }
-                    turn.end(granted());
+                    operation.end(granted());
                   } else {
-                    turn.end(reply);
+                    operation.end(reply);
                   }
                 }));
   }
@@ -381,36 +383,36 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
   // ---- Giving back ----
 
   @Override
-  void adjust(Request.Adjust request, AttemptOperation turn) {
+  void adjust(Request.Adjust request, AttemptOperation operation) {
     int weight = request.mode().weight();
     if (phase != SemaphorePhase.HELD) {
-      turn.end(Refusals.notHeld(attempt, name));
+      operation.end(Refusals.notHeld(attempt, name));
     } else if (request.mode().capacity() != mode.capacity()) {
-      turn.refuse(
+      operation.refuse(
           RefusalReason.CAPACITY_DIFFERS,
           "'" + name + "' is a semaphore of " + mode.capacity() + " permits here.");
     } else if (weight > leases.size()) {
-      turn.end(Refusals.cannotWiden(attempt, name));
+      operation.end(Refusals.cannotWiden(attempt, name));
     } else {
-      delete(leases.size() - weight, turn, () -> turn.end(granted()));
+      delete(leases.size() - weight, operation, () -> operation.end(granted()));
     }
   }
 
   @Override
-  void abandon(AttemptOperation turn) {
+  void abandon(AttemptOperation operation) {
     AttemptState attemptState = present();
     giveBack(
-        turn,
+        operation,
         () ->
-            turn.ended(
+            operation.ended(
                 attemptState,
                 attemptState == AttemptState.ABSENT ? EndReason.UNKNOWN : EndReason.RELEASED));
   }
 
   /** Deletes all nodes; what follows is done once they are surely gone. */
-  private void giveBack(AttemptOperation turn, Runnable then) {
+  private void giveBack(AttemptOperation operation, Runnable then) {
     if (inDoubt) {
-      findLeases(turn, () -> giveBack(turn, then));
+      findLeases(operation, () -> giveBack(operation, then));
       return;
     }
     Consumer<Reply> left =
@@ -421,14 +423,14 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                     restart();
                     then.run();
                   } else {
-                    turn.end(reply);
+                    operation.end(reply);
                   }
                 });
-    delete(leases.size(), turn, () -> line.submit(new Request.Abandon(name, attempt), left));
+    delete(leases.size(), operation, () -> mutex.submit(new Request.Abandon(name, attempt), left));
   }
 
-  /** Deletes so many leases, all under way at once; what follows is done once they are gone. */
-  private void delete(int count, AttemptOperation turn, Runnable then) {
+  /** Deletes so many leases, all in flight at once; what follows is done once they are gone. */
+  private void delete(int count, AttemptOperation operation, Runnable then) {
     if (count == 0) {
       then.run();
       return;
@@ -437,7 +439,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     int[] left = {count};
     Code[] failure = {Code.OK};
     for (String lease : going) {
-      wire()
+      nodes()
           .delete(
               child(leasesPath, lease),
               (code, unused) ->
@@ -454,7 +456,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                         if (failure[0] == Code.OK) {
                           then.run();
                         } else {
-                          turn.fail(failure[0], leasesPath);
+                          operation.fail(failure[0], leasesPath);
                         }
                       }));
     }

@@ -165,9 +165,9 @@ class SharedClientTest {
     waiting.close();
   }
 
-  /** Whoever is left word reads it, and removes the note; but not if it ends just then. */
+  /** The holder that a note is left for reads and removes it; but not if it ends just then. */
   @Test
-  void givenWordThatIsOnItsWay_whenTheStoreIsClosed_thenItIsNotLeftEither() throws Exception {
+  void givenNoteThatIsOnItsWay_whenTheStoreIsClosed_thenItIsNotLeftEither() throws Exception {
     ZooKeeper client = mixedFleet.closedLater(new DeafClient());
     LockStore store =
         ZooKeeperStore.over(
@@ -241,7 +241,7 @@ class SharedClientTest {
     CompletableFuture<Lease> lock = client(store).lock("a").acquireAsync(MixedFleet.LONG);
     BoundedWait.until(
         MixedFleet.LONG,
-        "it left word",
+        "it left a note",
         () -> mayHaveLeft().stream().anyMatch(node -> node.contains("/notes/")));
     store.close();
     awaitNothingLeft();

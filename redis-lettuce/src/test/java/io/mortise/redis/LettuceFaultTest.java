@@ -1,6 +1,6 @@
 package io.mortise.redis;
 
-/** Faults met by Lettuce end as those that our own wire meets. */
+/** Faults met by Lettuce end as those that our own transport meets. */
 class LettuceFaultTest extends RedisFaultTest {
   @Override
   String transport() {

@@ -65,8 +65,8 @@ final class LockCodec {
         + terms.label();
   }
 
-  static String encode(AttemptId attempt, Eviction endReason) {
-    return "v" + attempt.encoded() + (endReason == Eviction.CLOSE ? 'C' : 'B');
+  static String encode(AttemptId attempt, Eviction how) {
+    return "v" + attempt.encoded() + (how == Eviction.CLOSE ? 'C' : 'B');
   }
 
   private static String mode(Mode mode) {
@@ -189,7 +189,7 @@ final class LockCodec {
     };
   }
 
-  static SessionNotification notifications(String text) {
+  static SessionNotification notification(String text) {
     AttemptId attempt = AttemptId.parse(text.substring(1, 1 + ATTEMPT));
     int at = 1 + ATTEMPT;
     return switch (text.charAt(0)) {
@@ -205,7 +205,7 @@ final class LockCodec {
       case 'X' ->
           new SessionNotification.HoldEnded(
               LockName.of(text.substring(at + 1)), attempt, how(text.charAt(at)));
-      default -> throw new IllegalArgumentException("Unknown news.");
+      default -> throw new IllegalArgumentException("Unknown notification.");
     };
   }
 

@@ -153,7 +153,7 @@ final class LockScan {
         && view.closedFor().equals(Duration.ZERO);
   }
 
-  /** Sessions, news and idle records expire by themselves; holds of the dead do not. */
+  /** Sessions, notifications and idle records expire by themselves; holds of the dead do not. */
   CompletionStage<Integer> sweep(int budget) {
     return found(budget, 0).thenCompose(store::sweep);
   }

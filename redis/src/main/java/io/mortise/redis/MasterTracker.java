@@ -31,8 +31,8 @@ final class MasterTracker implements AutoCloseable {
 
   private final SentinelResolver master;
   private final Ticker ticker;
-  private final List<DirectTransport> wires = new CopyOnWriteArrayList<>();
-  private @Nullable SentinelListener watch;
+  private final List<DirectTransport> transports = new CopyOnWriteArrayList<>();
+  private @Nullable SentinelListener listener;
 
   /** When all Sentinels were asked last. */
   private volatile long asked;
@@ -44,18 +44,18 @@ final class MasterTracker implements AutoCloseable {
   }
 
   DirectTransport following(DirectTransport transport) {
-    wires.add(transport);
+    transports.add(transport);
     return transport;
   }
 
   void watch(RedisTarget.Sentinel sentinel, ScheduledExecutorService timer, Duration stuck) {
-    watch =
+    listener =
         new SentinelListener(sentinel.servers(), sentinel.name(), timer, ticker, stuck, this::told);
   }
 
   /** On the thread that listens to Sentinels, which has nothing else to do. */
   private void told(String address) {
-    boolean confirmed = wires.stream().allMatch(transport -> leadsTo(transport, address));
+    boolean confirmed = transports.stream().allMatch(transport -> leadsTo(transport, address));
     if (confirmed && ticker.nanos() - asked < ASK_NANOS) {
       return;
     }
@@ -68,7 +68,7 @@ final class MasterTracker implements AutoCloseable {
       log.debug("Sentinel named {} the master, which the others do not confirm.", address, e);
       return;
     }
-    for (DirectTransport transport : wires) {
+    for (DirectTransport transport : transports) {
       if (!leadsTo(transport, named.toString())) {
         transport.reset();
         transport.retryNow();
@@ -83,8 +83,8 @@ final class MasterTracker implements AutoCloseable {
 
   @Override
   public void close() {
-    if (watch != null) {
-      watch.close();
+    if (listener != null) {
+      listener.close();
     }
   }
 }

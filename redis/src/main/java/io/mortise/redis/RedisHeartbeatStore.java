@@ -3,6 +3,7 @@ package io.mortise.redis;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.liveness.HeartbeatStore;
 import io.mortise.internal.liveness.ObservedExpiryStore;
+import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.Ticker;
@@ -39,7 +40,7 @@ final class RedisHeartbeatStore implements HeartbeatStore {
                   Script.STRICT_MODE,
                   List.of(store.keys().mode()),
                   List.of(store.isStrict() ? "1" : "0"))
-              .thenApply(RedisHeartbeatStore::isOne)
+              .thenApply(RedisReplies::isOne)
               .toCompletableFuture()
               .join();
       if (strict && !store.isStrict()) {
@@ -58,10 +59,6 @@ final class RedisHeartbeatStore implements HeartbeatStore {
       return store;
     }
     return new ObservedExpiryStore(store, new RedisHeartbeatStore(store), ticker);
-  }
-
-  private static boolean isOne(Object answer) {
-    return Long.valueOf(1).equals(answer);
   }
 
   @Override
@@ -99,7 +96,7 @@ final class RedisHeartbeatStore implements HeartbeatStore {
             Script.STRICT_END,
             List.of(keys.beat(session), keys.session(session), keys.notifications(session)),
             List.of(LockCodec.digits(beat, 16)))
-        .thenApply(RedisHeartbeatStore::isOne);
+        .thenApply(RedisReplies::isOne);
   }
 
   @Override
@@ -107,6 +104,6 @@ final class RedisHeartbeatStore implements HeartbeatStore {
     KeySpace keys = store.keys();
     return store
         .call(Script.STRICT_REVIVE, List.of(keys.beat(session), keys.session(session)), List.of())
-        .thenApply(RedisHeartbeatStore::isOne);
+        .thenApply(RedisReplies::isOne);
   }
 }

@@ -7,6 +7,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
+import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.spi.AttemptId;
@@ -52,7 +53,7 @@ final class RedisLockStore implements LockStore {
   /** A little less than clients let pass before they ask again. */
   private static final Duration SWEEP_PAUSE = Duration.ofSeconds(50);
 
-  private final RedisConnections wires;
+  private final RedisConnections connections;
   private final boolean replicated;
   private final ScriptPipeline pipeline;
   private final StoreClock clock;
@@ -70,7 +71,7 @@ final class RedisLockStore implements LockStore {
    * @param countsListeners whether the server can say of an inbox whether anybody listens to it
    */
   RedisLockStore(
-      RedisConnections wires,
+      RedisConnections connections,
       RedisStore.Options options,
       String display,
       Replication replication,
@@ -78,7 +79,7 @@ final class RedisLockStore implements LockStore {
       StoreClock clock,
       Ticker ticker,
       boolean countsListeners) {
-    this.wires = replication.isRequired() ? wires.waitingFor(replication) : wires;
+    this.connections = replication.isRequired() ? connections.waitingFor(replication) : connections;
     this.replicated = replication.isRequired();
     this.options = options;
     this.keys = keys;
@@ -86,7 +87,7 @@ final class RedisLockStore implements LockStore {
     this.ticker = ticker;
     this.pipeline =
         new ScriptPipeline(
-            this.wires.ops(), clock, keys, options.retention(), options.timeout(), ticker);
+            this.connections.ops(), clock, keys, options.retention(), options.timeout(), ticker);
     this.scan = new LockScan(this, keys);
     EnumSet<Capability> capabilities = EnumSet.allOf(Capability.class);
     if (!countsListeners) {
@@ -111,23 +112,23 @@ final class RedisLockStore implements LockStore {
   }
 
   private static RedisLockStore open(
-      RedisConnections wires,
+      RedisConnections connections,
       RedisStore.Options options,
       String display,
       Replication replication,
       Ticker ticker) {
     try {
-      ServerPreflight check = new ServerPreflight(wires.control(), options, display, ticker);
+      ServerPreflight check = new ServerPreflight(connections.control(), options, display, ticker);
       StoreClock clock = check.run();
       KeySpace keys = new KeySpace(options.prefix());
       RedisLockStore store =
-          new RedisLockStore(wires, options, display, replication, keys, clock, ticker, true);
+          new RedisLockStore(connections, options, display, replication, keys, clock, ticker, true);
       store.incarnation = check.incarnation();
       return store;
     } catch (RuntimeException e) {
-      wires.ops().close();
-      wires.control().close();
-      wires.closing().run();
+      connections.ops().close();
+      connections.control().close();
+      connections.closing().run();
       throw e;
     }
   }
@@ -148,7 +149,7 @@ final class RedisLockStore implements LockStore {
 
   /** For questions besides. */
   RedisTransport control() {
-    return wires.control();
+    return connections.control();
   }
 
   KeySpace keys() {
@@ -165,7 +166,7 @@ final class RedisLockStore implements LockStore {
   }
 
   ReconnectListeners reconnects() {
-    return wires.reconnects();
+    return connections.reconnects();
   }
 
   /** Whether a grant is only believed when replicas have it, so that a push must be confirmed. */
@@ -174,40 +175,38 @@ final class RedisLockStore implements LockStore {
   }
 
   void subscribe(SessionId session, Consumer<String> listener) {
-    wires.ops().execute(() -> wires.ops().subscribe(keys.inbox(session), listener));
+    connections.ops().execute(() -> connections.ops().subscribe(keys.inbox(session), listener));
   }
 
   /** Whether what is published to the session's inbox reaches this process now. */
   boolean isSubscribed(SessionId session) {
-    return wires.ops().isSubscribed(keys.inbox(session));
+    return connections.ops().isSubscribed(keys.inbox(session));
   }
 
   void unsubscribe(SessionId session) {
-    wires.ops().execute(() -> wires.ops().unsubscribe(keys.inbox(session)));
+    connections.ops().execute(() -> connections.ops().unsubscribe(keys.inbox(session)));
   }
 
   /** Sends an operation on a lock, and hands on what the script answers. */
-  void submit(
-      AttemptId attempt, LockName name, String operation, Consumer<Reply> operationCallback) {
+  void submit(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
     String key = keys.lock(name);
-    pipeline.submit(key, operation, sink(attempt, name, key, operationCallback));
+    pipeline.submit(key, operation, sink(attempt, name, key, sink));
   }
 
   /** As {@link #submit}, but in no hurry. */
-  void submitLater(
-      AttemptId attempt, LockName name, String operation, Consumer<Reply> operationCallback) {
+  void submitLater(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
     String key = keys.lock(name);
-    pipeline.submitLater(key, operation, sink(attempt, name, key, operationCallback));
+    pipeline.submitLater(key, operation, sink(attempt, name, key, sink));
   }
 
   private ScriptPipeline.OperationCallback sink(
-      AttemptId attempt, LockName name, String key, Consumer<Reply> operationCallback) {
+      AttemptId attempt, LockName name, String key, Consumer<Reply> sink) {
     return new ScriptPipeline.OperationCallback() {
       @Override
       public void answered(String text) {
         if (text.startsWith("X") && text.contains("READONLY")) {
-          // The server has become a replica. Where to go instead is for the wire to find out.
-          wires.ops().reset();
+          // The server has become a replica. Where to go instead is for the transport to find out.
+          connections.ops().reset();
         }
         long late = LockCodec.lateAt(text);
         if (late > 0) {
@@ -223,13 +222,12 @@ final class RedisLockStore implements LockStore {
             && refused.why() == Reply.RefusalReason.STORE_FULL) {
           idleRecordTrimmer.begin();
         }
-        operationCallback.accept(reply);
+        sink.accept(reply);
       }
 
       @Override
       public void failed(boolean mayHaveRun, Throwable cause) {
-        operationCallback.accept(
-            new Reply.Failed(attempt, mayHaveRun, unavailable(mayHaveRun, cause)));
+        sink.accept(new Reply.Failed(attempt, mayHaveRun, unavailable(mayHaveRun, cause)));
       }
     };
   }
@@ -287,7 +285,7 @@ final class RedisLockStore implements LockStore {
   public CompletionStage<Boolean> claimSweep() {
     String pause = Long.toString(SWEEP_PAUSE.toMillis());
     return bounded(
-            () -> wires.control().call("SET", keys.prefix() + "sweep", "", "NX", "PX", pause))
+            () -> connections.control().call("SET", keys.prefix() + "sweep", "", "NX", "PX", pause))
         .thenApply("OK"::equals);
   }
 
@@ -304,7 +302,7 @@ final class RedisLockStore implements LockStore {
 
   /** What somebody else wrote under our prefix does not end a sweep. */
   private int passOver(Throwable failure) {
-    if (ScriptPipeline.unwrap(failure) instanceof StoreUnfitException) {
+    if (RedisReplies.unwrap(failure) instanceof StoreUnfitException) {
       return 0;
     }
     throw new CompletionException(failure);
@@ -337,8 +335,8 @@ final class RedisLockStore implements LockStore {
   }
 
   /**
-   * Runs a script on the lane of renewals. Fails with {@link StoreUnavailableException} if it is
-   * not answered in time; a connection that does not answer is dropped.
+   * Runs a script on the connection for renewals. Fails with {@link StoreUnavailableException} if
+   * it is not answered in time; a connection that does not answer is dropped.
    */
   CompletionStage<@Nullable Object> call(Script script, List<String> keys, List<String> args) {
     List<String> words = new ArrayList<>(3 + keys.size() + args.size());
@@ -354,12 +352,12 @@ final class RedisLockStore implements LockStore {
   }
 
   private CompletionStage<@Nullable Object> call(Script script, String[] command, long until) {
-    RedisTransport control = wires.control();
+    RedisTransport control = connections.control();
     return control
         .call(command)
         .exceptionallyCompose(
             failure -> {
-              if (ScriptPipeline.unwrap(failure) instanceof ErrorReplyException error) {
+              if (RedisReplies.unwrap(failure) instanceof ErrorReplyException error) {
                 Duration later = control.retryAfter(error);
                 if (error.is("NOSCRIPT")) {
                   var unused = control.call("SCRIPT", "LOAD", script.text);
@@ -388,7 +386,7 @@ final class RedisLockStore implements LockStore {
   @Override
   public CompletionStage<StoreReport> examine() {
     return new RedisSettingsReport(
-            words -> bounded(() -> wires.control().call(words)),
+            words -> bounded(() -> connections.control().call(words)),
             profile.display().contains("-sentinel:"))
         .report();
   }
@@ -399,7 +397,7 @@ final class RedisLockStore implements LockStore {
   CompletionStage<FoundKeys> scanKeys(String cursor, String pattern, int count) {
     return bounded(
             () ->
-                wires
+                connections
                     .control()
                     .call("SCAN", cursor, "MATCH", pattern, "COUNT", Integer.toString(count)))
         .thenApply(
@@ -416,9 +414,9 @@ final class RedisLockStore implements LockStore {
 
   private <T extends @Nullable Object> CompletionStage<T> bounded(
       Supplier<CompletionStage<T>> sending) {
-    if (!wires.control().isOpen()) {
+    if (!connections.control().isOpen()) {
       return CompletableFuture.failedStage(
-          unavailable(false, new NotSentException(wires.control().outageReason())));
+          unavailable(false, new NotSentException(connections.control().outageReason())));
     }
     return sending
         .get()
@@ -429,9 +427,9 @@ final class RedisLockStore implements LockStore {
               if (failure == null) {
                 return answer;
               }
-              Throwable cause = ScriptPipeline.unwrap(failure);
+              Throwable cause = RedisReplies.unwrap(failure);
               if (cause instanceof TimeoutException || isReadOnly(cause)) {
-                wires.control().reset();
+                connections.control().reset();
               }
               throw unavailable(!(cause instanceof NotSentException), cause);
             });
@@ -465,10 +463,10 @@ final class RedisLockStore implements LockStore {
 
   @Override
   public void close() {
-    wires.ops().close();
+    connections.ops().close();
     pipeline.close();
-    wires.control().close();
-    wires.closing().run();
+    connections.control().close();
+    connections.closing().run();
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.storekit.Refusals;
+import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A session: one key with an expiry, a sorted set of news, an inbox channel. */
+/** A session: one key with an expiry, a sorted set of notifications, an inbox channel. */
 final class RedisSession implements StoreSession {
   private static final Renewal.Lost FORGOTTEN =
       new Renewal.Lost(
@@ -31,20 +32,20 @@ final class RedisSession implements StoreSession {
 
   private static final Logger log = LoggerFactory.getLogger(RedisSession.class);
 
-  /** How many pieces of news one renewal tells. */
-  private static final int NEWS = 64;
+  /** The most notifications that one renewal tells. */
+  private static final int MOST_NOTIFICATIONS = 64;
 
   private final RedisLockStore store;
   private final Ticker ticker;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
   private final AtomicBoolean listening = new AtomicBoolean();
-  private volatile @Nullable Runnable doubt;
+  private volatile @Nullable Runnable renewNow;
   private volatile @Nullable Consumer<String> lost;
   private volatile ConfirmedHeartbeat confirmed = new ConfirmedHeartbeat(0, 0, "");
   private volatile boolean closed;
 
-  /** The last beat that the server confirmed, that before it, and what it remembered with. */
+  /** The last beat that the server confirmed, that before it, and the server's incarnation. */
   private record ConfirmedHeartbeat(long beat, long before, String incarnation) {}
 
   RedisSession(
@@ -105,15 +106,15 @@ final class RedisSession implements StoreSession {
 
   private void pushed(String text) {
     try {
-      hints.accept(notifications(text));
+      hints.accept(notification(text));
     } catch (RuntimeException e) {
       // A hint is only a hint, and whoever may publish in Redis can send anything.
       log.debug("Passed over a push that cannot be read (store={})", store, e);
     }
   }
 
-  private SessionNotification notifications(String text) {
-    SessionNotification sessionNotification = LockCodec.notifications(text);
+  private SessionNotification notification(String text) {
+    SessionNotification sessionNotification = LockCodec.notification(text);
     return store.isReplicated()
             && sessionNotification instanceof SessionNotification.Granted granted
         // To be asked for, so that the answer can wait for the replicas.
@@ -123,7 +124,7 @@ final class RedisSession implements StoreSession {
 
   @Override
   public void onSuspectedRestart(Runnable renewNow) {
-    doubt = renewNow;
+    this.renewNow = renewNow;
     store.reconnects().add(renewNow);
   }
 
@@ -162,7 +163,7 @@ final class RedisSession implements StoreSession {
             List.of(store.keys().session(spec.id()), store.keys().notifications(spec.id())),
             args)
         .thenApply(answer -> outcome(answer instanceof List<?> list ? list : List.of(), sent, next))
-        .exceptionally(failure -> new Renewal.Unknown(ScriptPipeline.unwrap(failure)));
+        .exceptionally(failure -> new Renewal.Unknown(RedisReplies.unwrap(failure)));
   }
 
   /** Whether a push would arrive now, and the server can count that it would. */
@@ -190,10 +191,10 @@ final class RedisSession implements StoreSession {
     confirm(beat, incarnation);
     List<Renewal.NumberedNotification> numberedNotifications =
         items(answer.subList(2, answer.size()));
-    boolean more = numberedNotifications.size() > NEWS;
+    boolean more = numberedNotifications.size() > MOST_NOTIFICATIONS;
     return new Renewal.Renewed(
         storeMicros,
-        more ? numberedNotifications.subList(0, NEWS) : numberedNotifications,
+        more ? numberedNotifications.subList(0, MOST_NOTIFICATIONS) : numberedNotifications,
         more,
         incarnation);
   }
@@ -219,10 +220,10 @@ final class RedisSession implements StoreSession {
       try {
         numberedNotifications.add(
             new Renewal.NumberedNotification(
-                LockCodec.number(text, 0, 17), notifications(text.substring(17))));
+                LockCodec.number(text, 0, 17), notification(text.substring(17))));
       } catch (RuntimeException e) {
         // What somebody else wrote there must not end a session.
-        log.debug("Passed over news that cannot be read (store={})", store, e);
+        log.debug("Passed over a notification that cannot be read (store={})", store, e);
       }
     }
     return numberedNotifications;
@@ -231,7 +232,7 @@ final class RedisSession implements StoreSession {
   @Override
   public CompletionStage<Void> close() {
     closed = true;
-    Runnable told = doubt;
+    Runnable told = renewNow;
     if (told != null) {
       store.reconnects().remove(told);
     }

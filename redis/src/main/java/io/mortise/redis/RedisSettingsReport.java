@@ -24,7 +24,7 @@ final class RedisSettingsReport {
   }
 
   /**
-   * An exam that has not begun.
+   * A report that has not been asked for yet.
    *
    * @param sentinel whether Sentinels choose the server, so that one without the locks may follow
    *     it

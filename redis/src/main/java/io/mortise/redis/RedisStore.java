@@ -26,9 +26,10 @@ public final class RedisStore {
   /**
    * Connects to {@code redis://[user:password@]host[:port][/database]}, or {@code rediss://…} for
    * TLS with a verified certificate. Parameters: {@code namespace}, {@code timeout}, {@code
-   * retention}, {@code accept-eviction}, as in {@link Options}; {@code wire}, which is {@code
-   * direct} (the default) or {@code lettuce}, which takes the artifact {@code
-   * mortise-redis-lettuce}; and for TLS {@code ca}, a file of trusted certificates in PEM form.
+   * retention}, {@code accept-eviction}, {@code strict-expiry} (one server only), as in {@link
+   * Options}; {@code wire}, which is {@code direct} (the default) or {@code lettuce}, which takes
+   * the artifact {@code mortise-redis-lettuce}; and for TLS {@code ca}, a file of trusted
+   * certificates in PEM form.
    *
    * <p>Or to the master that Sentinels name: {@code
    * redis-sentinel://[user:password@]host[:port],…/name}, with the parameters {@code database},
@@ -83,10 +84,10 @@ public final class RedisStore {
    *     last end; at least one minute
    * @param acceptEviction whether a server that evicts keys, and so may forget locks, is used all
    *     the same
-   * @param strictExpiry whether the server's clock ends no session: that takes somebody who saw its
-   *     beat stand still for a whole TTL on his own clock. Then a crashed holder's lock is free
-   *     after up to two TTLs, and there are no at-most and at-least times. For all clients of a
-   *     namespace or none
+   * @param strictExpiry whether sessions are not expired by the server's clock. A contender must
+   *     then see the heartbeat unchanged for one TTL on its own monotonic clock. A crashed holder's
+   *     lock is free after up to two TTLs, and there are no at-most and at-least times. For all
+   *     clients of a namespace or none
    */
   public record Options(
       String namespace,

@@ -2,6 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
+import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.DurationText;
 import io.mortise.spi.Ticker;
@@ -10,7 +11,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,8 +20,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lane on which operations on locks travel: while two batches are under way the next gathers,
- * and a batch is one EVALSHA. Operations are executed in the order in which they were submitted.
+ * The pipeline on which operations on locks travel: while two batches are in flight the next
+ * gathers, and a batch is one EVALSHA. Operations are executed in the order in which they were
+ * submitted.
  *
  * <p><b>Time.</b> An operation is answered within the timeout, or fails; and it is not executed
  * later than that, for each batch carries the moment after which the script refuses to grant. A
@@ -61,7 +62,7 @@ final class ScriptPipeline {
 
   private final AtomicBoolean flushing = new AtomicBoolean();
 
-  /** How many batches are under way; written under the lock. */
+  /** How many batches are in flight; written under the lock. */
   private volatile int inFlight;
 
   /** Whether only one thread seems to be waiting for something. */
@@ -259,7 +260,7 @@ final class ScriptPipeline {
 
   private void done(
       ScriptBatch scriptBatch, @Nullable Object answers, @Nullable Throwable failure) {
-    Throwable cause = failure == null ? null : unwrap(failure);
+    Throwable cause = failure == null ? null : RedisReplies.unwrap(failure);
     boolean unknownScript = cause instanceof ErrorReplyException error && error.is("NOSCRIPT");
     Duration later =
         cause instanceof ErrorReplyException error && !unknownScript
@@ -316,8 +317,8 @@ final class ScriptPipeline {
   }
 
   /**
-   * Lends a thread that is about to park to the wire, where the server answers at once: waking it
-   * would take longer than the answer. Only one that is alone; for several, one reader reads.
+   * Lends a thread that is about to park to the transport, where the server answers at once: waking
+   * it would take longer than the answer. Only one that is alone; for several, one reader reads.
    */
   void helpWhileWaiting(BooleanSupplier done) {
     if (lone && trip < LINGER_NANOS) {
@@ -348,11 +349,6 @@ final class ScriptPipeline {
         failure instanceof ErrorReplyException error
             && (error.is("BUSY") || error.is("LOADING") || error.is("READONLY"));
     return !refused && !(failure instanceof NotSentException);
-  }
-
-  static Throwable unwrap(Throwable failure) {
-    Throwable cause = failure.getCause();
-    return failure instanceof CompletionException && cause != null ? cause : failure;
   }
 
   /** Sees to it that somebody looks at the oldest batch when its time is over. */
@@ -396,7 +392,9 @@ final class ScriptPipeline {
         scriptBatch -> scriptBatch.ops.forEach(op -> op.operationCallback.failed(true, cause)));
   }
 
-  /** Answers all that is left. Called when the wire is closed: its thread may do no more work. */
+  /**
+   * Answers all that is left. Called when the transport is closed: its thread may do no more work.
+   */
   void close() {
     List<ScriptBatch> left;
     guard.lock();

@@ -77,7 +77,7 @@ final class ServerPreflight {
             + Long.parseLong(String.valueOf(time.get(1))));
   }
 
-  /** What the server that was looked at remembers with, and since when. */
+  /** The incarnation of the server that was looked at. */
   @Nullable ServerIncarnation incarnation() {
     return incarnation;
   }

@@ -62,7 +62,7 @@ final class KeyConsistencyCheck implements AutoCloseable {
         end
       end
       for _, key in ipairs(keys('n')) do
-        if redis.call('PTTL', key) <= 0 then faults[#faults + 1] = 'news for ever: ' .. key end
+        if redis.call('PTTL', key) <= 0 then faults[#faults + 1] = 'notification for ever: ' .. key end
       end
       return faults
       """;

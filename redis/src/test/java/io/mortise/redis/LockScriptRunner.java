@@ -95,7 +95,7 @@ final class LockScriptRunner implements AutoCloseable {
    * What came of a call.
    *
    * @param answers one for each operation
-   * @param told inboxes and news, in order
+   * @param told inboxes and notifications, in order
    * @param keys all, sorted: name, how long it lives yet if not for ever (to the next 10 s), what
    *     it holds
    * @param asked the commands that were sent to the server, those that let a key expire with after

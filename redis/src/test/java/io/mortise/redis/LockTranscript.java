@@ -28,8 +28,8 @@ import java.util.regex.Pattern;
  * gone}, {@code unknown}; {@code disconnected}, or {@code mute} if it never listened), {@code
  * full}, {@code room}, {@code refuse SET}, {@code allow}, {@code cluster}, {@code old}, and {@code
  * redis} with any command. {@code quietly B1-70 acquires} has seventy do so, of which nothing is
- * written down. Times are µs, {@code +5} one since the run began; the id of news is told as {@code
- * #10}, of such that somebody lost his lock as {@code !10}.
+ * written down. Times are µs, {@code +5} one since the run began; the id of a notification is told
+ * as {@code #10}, of such that somebody lost his lock as {@code !10}.
  *
  * <p>For one thread.
  */

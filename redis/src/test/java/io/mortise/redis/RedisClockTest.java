@@ -162,7 +162,7 @@ class RedisClockTest {
       clock.set(Duration.ZERO);
       await()
           .atMost(Duration.ofSeconds(20))
-          // What is under way when the clock is set forward counts as too late.
+          // What is in flight when the clock is set forward counts as too late.
           .ignoreExceptionsInstanceOf(LockException.class)
           .until(() -> other.lock(LOCK).tryAcquire(), Optional::isPresent)
           .orElseThrow()

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of requests and sessions while server and wires fail. */
+/** What becomes of requests and sessions while server and transports fail. */
 class RedisFaultTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final LockName LOCK = LockName.of("invoice/42");

@@ -191,7 +191,7 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
     runBoth(acquire(C));
   }
 
-  /** News about two locks, told in the same step, have ids beside each other. */
+  /** Notifications about two locks, told in the same step, have ids beside each other. */
   @Test
   void givenTwoLocksHandedOverToOneSession_whenOneIsReleased_thenTheOthersNewsStays() {
     String other = LockScriptRunner.attempt('B', 2);
@@ -336,8 +336,8 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
   }
 
   /**
-   * The record of who holds it has several lengths: with the end before, with news of the grant,
-   * and with all when the token is not the time.
+   * The record of who holds it has several lengths: with the end before, with a notification of the
+   * grant, and with all when the token is not the time.
    */
   @ParameterizedTest
   @CsvSource({"false, 0", "false, 5", "true, 0", "true, 5"})

@@ -22,71 +22,71 @@ final class AcquireHandler {
   static final int TOKENS = 1 << 16;
 
   private final SessionCore core;
-  private final LockQueueManager turns;
+  private final LockQueueManager queues;
   private final NodeWriter nodeWriter;
   private final PredecessorWatcher predecessorWatcher;
-  private final PollBatcher polls;
+  private final PollBatcher pollBatcher;
   private final ReleaseHandler releaseHandler;
   private final SoleUserCache soleUserCache;
 
   AcquireHandler(
       SessionCore core,
-      LockQueueManager turns,
+      LockQueueManager queues,
       NodeWriter nodeWriter,
       PredecessorWatcher predecessorWatcher,
-      PollBatcher polls,
+      PollBatcher pollBatcher,
       ReleaseHandler releaseHandler,
       SoleUserCache soleUserCache) {
     this.core = core;
-    this.turns = turns;
+    this.queues = queues;
     this.nodeWriter = nodeWriter;
     this.predecessorWatcher = predecessorWatcher;
-    this.polls = polls;
+    this.pollBatcher = pollBatcher;
     this.releaseHandler = releaseHandler;
     this.soleUserCache = soleUserCache;
   }
 
   void acquire(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       Request.Acquire request,
       @Nullable ZooKeeperAttempt known) {
-    if (!core.handle().isUp()) {
-      turns.fail(pendingRequest, known != null, "the connection is down.");
+    if (!core.connection().isUp()) {
+      queues.fail(pendingRequest, known != null, "the connection is down.");
     } else if (known != null && known.leaving) {
-      turns.answer(pendingRequest, Refusals.ended(pendingRequest.attempt()));
+      queues.answer(pendingRequest, Refusals.ended(pendingRequest.attempt()));
     } else if (known != null) {
-      turn.current = pendingRequest;
+      requests.current = pendingRequest;
       known.queues |= request.queue();
-      polls.poll(turn, pendingRequest, known);
-    } else if (turns.hasEnded(pendingRequest.attempt(), request.name())) {
-      turns.answer(pendingRequest, Refusals.ended(pendingRequest.attempt()));
+      pollBatcher.poll(requests, pendingRequest, known);
+    } else if (queues.hasEnded(pendingRequest.attempt(), request.name())) {
+      queues.answer(pendingRequest, Refusals.ended(pendingRequest.attempt()));
     } else {
       ZooKeeperAttempt zooKeeperAttempt =
           new ZooKeeperAttempt(
-              pendingRequest.attempt().number(), turn.name, request.mode(), request.tokens());
+              pendingRequest.attempt().number(), requests.name, request.mode(), request.tokens());
       zooKeeperAttempt.queues = request.queue();
-      turns.add(zooKeeperAttempt);
-      turn.current = pendingRequest;
+      queues.add(zooKeeperAttempt);
+      requests.current = pendingRequest;
       String data =
           NodeData.attempt(pendingRequest.attempt(), core.spec().ttl(), request.terms().label());
-      ZooKeeperAttempt lastHold = before(turn, zooKeeperAttempt);
-      if (lastHold == null) {
-        boolean reads = !soleUserCache.expects(turn.path, zooKeeperAttempt);
+      ZooKeeperAttempt previous = before(requests, zooKeeperAttempt);
+      if (previous == null) {
+        boolean reads = !soleUserCache.expects(requests.path, zooKeeperAttempt);
         nodeWriter.create(
-            turn.path,
+            requests.path,
             zooKeeperAttempt,
             data,
             reads,
-            made -> created(turn, pendingRequest, zooKeeperAttempt, made));
+            made -> created(requests, pendingRequest, zooKeeperAttempt, made));
       } else {
         // Also if it is found again later, by its node: that is as old as the tokens before.
-        zooKeeperAttempt.startAt(lastHold.next());
+        zooKeeperAttempt.startAt(previous.next());
         nodeWriter.follow(
-            turn.path,
+            requests.path,
             zooKeeperAttempt,
             data,
-            made -> followed(turn, pendingRequest, zooKeeperAttempt, lastHold, made));
+            made -> followed(requests, pendingRequest, zooKeeperAttempt, previous, made));
       }
     }
   }
@@ -95,121 +95,123 @@ final class AcquireHandler {
    * The hold that this attempt follows as if it had been passed on: nobody else is known to want
    * the lock, and its removal has not been sent yet.
    */
-  private @Nullable ZooKeeperAttempt before(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt) {
-    ZooKeeperAttempt lastHold = nodeWriter.leaving(turn.path);
-    return lastHold != null
-            && !lastHold.isWanted()
-            && turn.waiting.isEmpty()
+  private @Nullable ZooKeeperAttempt before(
+      LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
+    ZooKeeperAttempt previous = nodeWriter.leaving(requests.path);
+    return previous != null
+            && !previous.isWanted()
+            && requests.waiting.isEmpty()
             && zooKeeperAttempt.isExclusive()
-            && zooKeeperAttempt.capacity() == lastHold.capacity()
-            && lastHold.next() + zooKeeperAttempt.tokens <= TOKENS
-        ? lastHold
+            && zooKeeperAttempt.capacity() == previous.capacity()
+            && previous.next() + zooKeeperAttempt.tokens <= TOKENS
+        ? previous
         : null;
   }
 
   private void followed(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
-      ZooKeeperAttempt lastHold,
+      ZooKeeperAttempt previous,
       NodeOperation.CreateResult made) {
     if (made.children() != NodeOperation.CreateResult.FOLLOWED) {
-      created(turn, pendingRequest, zooKeeperAttempt, made);
+      created(requests, pendingRequest, zooKeeperAttempt, made);
       return;
     }
-    zooKeeperAttempt.seq = lastHold.seq;
-    // Word may have come for the one before, meanwhile.
-    turns.succeed(turn, zooKeeperAttempt, lastHold.rank(), lastHold.isWanted() ? 1 : 0);
-    turns.answer(pendingRequest, turns.granted(zooKeeperAttempt));
-    turns.finish(turn);
+    zooKeeperAttempt.seq = previous.seq;
+    // A note may have come for the one before, meanwhile.
+    queues.succeed(requests, zooKeeperAttempt, previous.rank(), previous.isWanted() ? 1 : 0);
+    queues.answer(pendingRequest, queues.granted(zooKeeperAttempt));
+    queues.finish(requests);
   }
 
   private void created(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
       NodeOperation.CreateResult made) {
     if (made.code() != Code.OK) {
-      notCreated(turn, pendingRequest, zooKeeperAttempt, made.code());
+      notCreated(requests, pendingRequest, zooKeeperAttempt, made.code());
       return;
     }
     zooKeeperAttempt.seq = LockQueue.QueueNode.parse(NodeLayout.last(made.path())).seq();
-    soleUserCache.came(turn.path, zooKeeperAttempt);
+    soleUserCache.came(requests.path, zooKeeperAttempt);
     if (LockQueue.isLast(zooKeeperAttempt.seq)) {
-      releaseHandler.withdraw(turn, zooKeeperAttempt, () -> renumber(turn, pendingRequest));
+      releaseHandler.withdraw(requests, zooKeeperAttempt, () -> renumber(requests, pendingRequest));
     } else if (made.children() == NodeOperation.CreateResult.NOT_READ) {
-      next(turn, pendingRequest, zooKeeperAttempt, made);
+      next(requests, pendingRequest, zooKeeperAttempt, made);
     } else if (made.children() == 0) {
       // The node is there, and what else is there is not known.
-      turns.doubt(zooKeeperAttempt);
-      turns.fail(pendingRequest, true, "the connection was lost.");
-      turns.finish(turn);
+      queues.doubt(zooKeeperAttempt);
+      queues.fail(pendingRequest, true, "the connection was lost.");
+      queues.finish(requests);
     } else if (made.capacity() != zooKeeperAttempt.capacity()) {
       releaseHandler.withdraw(
-          turn,
+          requests,
           zooKeeperAttempt,
-          () -> differs(turn, pendingRequest, zooKeeperAttempt.capacity(), made.capacity()));
+          () -> differs(requests, pendingRequest, zooKeeperAttempt.capacity(), made.capacity()));
     } else if (made.children() == 1) {
-      turns.grant(turn, zooKeeperAttempt, made.czxid(), 0);
-      turns.answer(pendingRequest, turns.granted(zooKeeperAttempt));
-      turns.finish(turn);
+      queues.grant(requests, zooKeeperAttempt, made.czxid(), 0);
+      queues.answer(pendingRequest, queues.granted(zooKeeperAttempt));
+      queues.finish(requests);
     } else {
       zooKeeperAttempt.state(NodeState.WAITING);
-      turn.waiting.put(zooKeeperAttempt.number, zooKeeperAttempt);
-      predecessorWatcher.arrived(turn, pendingRequest, zooKeeperAttempt, made.children());
+      requests.waiting.put(zooKeeperAttempt.number, zooKeeperAttempt);
+      predecessorWatcher.arrived(requests, pendingRequest, zooKeeperAttempt, made.children());
     }
   }
 
   /** A new node was expected to be the only one, and nothing else was read. */
   private void next(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
       NodeOperation.CreateResult made) {
-    SoleUserCache.LastHold lastHold = soleUserCache.before(turn.path, zooKeeperAttempt);
+    SoleUserCache.LastHold lastHold = soleUserCache.before(requests.path, zooKeeperAttempt);
     if (lastHold == null) {
-      read(turn, pendingRequest, zooKeeperAttempt, made);
+      read(requests, pendingRequest, zooKeeperAttempt, made);
       return;
     }
     if (made.czxid() != 0) {
-      turns.grant(turn, zooKeeperAttempt, made.czxid(), 0);
+      queues.grant(requests, zooKeeperAttempt, made.czxid(), 0);
     } else {
       zooKeeperAttempt.startAt(lastHold.next());
-      turns.succeed(turn, zooKeeperAttempt, lastHold.rank(), 0);
+      queues.succeed(requests, zooKeeperAttempt, lastHold.rank(), 0);
     }
-    turns.answer(pendingRequest, turns.granted(zooKeeperAttempt));
-    turns.finish(turn);
+    queues.answer(pendingRequest, queues.granted(zooKeeperAttempt));
+    queues.finish(requests);
   }
 
   /** What a read in the same flush would have said. */
   private void read(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
       NodeOperation.CreateResult made) {
     MultiRead.nodes(
-        core.handle().client(),
-        List.of(turn.path, turn.node(zooKeeperAttempt)),
+        core.connection().client(),
+        List.of(requests.path, requests.node(zooKeeperAttempt)),
         nodeContents ->
             core.guard()
                 .run(
                     () -> {
                       if (!core.isOver()) {
-                        wasRead(turn, pendingRequest, zooKeeperAttempt, made.path(), nodeContents);
+                        wasRead(
+                            requests, pendingRequest, zooKeeperAttempt, made.path(), nodeContents);
                       }
                     }));
   }
 
   private void wasRead(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
       String path,
       @Nullable List<MultiRead.NodeContent> nodeContents) {
-    Stat line = nodeContents == null ? null : nodeContents.get(0).stat();
-    if (nodeContents == null || line == null) {
+    Stat lockStat = nodeContents == null ? null : nodeContents.get(0).stat();
+    if (nodeContents == null || lockStat == null) {
       created(
-          turn,
+          requests,
           pendingRequest,
           zooKeeperAttempt,
           new NodeOperation.CreateResult(Code.OK, path, 0, 0, 0));
@@ -217,85 +219,86 @@ final class AcquireHandler {
     }
     Stat own = nodeContents.get(1).stat();
     if (own == null || !core.isOurs(nodeContents.get(1), zooKeeperAttempt)) {
-      turns.forget(turn, zooKeeperAttempt);
-      turns.refuseAsRemoved(pendingRequest);
-      turns.finish(turn);
+      queues.forget(requests, zooKeeperAttempt);
+      queues.refuseAsRemoved(pendingRequest);
+      queues.finish(requests);
     } else {
       int capacity = NodeData.capacity(nodeContents.get(0).data());
       created(
-          turn,
+          requests,
           pendingRequest,
           zooKeeperAttempt,
           new NodeOperation.CreateResult(
-              Code.OK, path, own.getCzxid(), capacity, line.getNumChildren()));
+              Code.OK, path, own.getCzxid(), capacity, lockStat.getNumChildren()));
     }
   }
 
   /**
-   * The numbers of a line come to an end. Nobody is let in any more; when those have gone who were,
-   * its container can be removed, and numbers begin anew in the next one.
+   * The numbers of a queue come to an end. Nobody is let in any more; when those have gone who
+   * were, its container can be removed, and numbers begin anew in the next one.
    */
-  private void renumber(LockRequests turn, PendingRequest pendingRequest) {
-    core.handle().client().delete(turn.path, -1, (rc, path, context) -> {}, null);
-    turns.fail(
+  private void renumber(LockRequests requests, PendingRequest pendingRequest) {
+    core.connection().client().delete(requests.path, -1, (rc, path, context) -> {}, null);
+    queues.fail(
         pendingRequest,
         false,
         "the sequence numbers of lock '"
-            + turn.name
+            + requests.name
             + "' begin anew as soon as those who hold it or wait have left.");
-    turns.finish(turn);
+    queues.finish(requests);
   }
 
   private void notCreated(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
       Code code) {
     switch (code) {
       case CONNECTIONLOSS, OPERATIONTIMEOUT, SESSIONMOVED -> {
-        turns.doubt(zooKeeperAttempt);
-        turns.fail(pendingRequest, true, "the connection was lost.");
+        queues.doubt(zooKeeperAttempt);
+        queues.fail(pendingRequest, true, "the connection was lost.");
       }
       case SESSIONEXPIRED -> {
         core.over("the ZooKeeper session expired");
         return;
       }
       default -> {
-        turns.discardUncreated(zooKeeperAttempt);
-        turns.answer(
+        queues.discardUncreated(zooKeeperAttempt);
+        queues.answer(
             pendingRequest,
             new Reply.Failed(
                 pendingRequest.attempt(),
                 false,
                 new StoreUnfitException(
                     "Store '%s' does not let us make a node for lock '%s': %s."
-                        .formatted(core.display(), turn.name, code))));
+                        .formatted(core.display(), requests.name, code))));
       }
     }
-    turns.finish(turn);
+    queues.finish(requests);
   }
 
-  private void differs(LockRequests turn, PendingRequest pendingRequest, int asked, int present) {
-    turns.answer(
+  private void differs(
+      LockRequests requests, PendingRequest pendingRequest, int asked, int present) {
+    queues.answer(
         pendingRequest,
-        Refusals.capacityDiffers(pendingRequest.attempt(), turn.name, present, asked));
-    turns.finish(turn);
+        Refusals.capacityDiffers(pendingRequest.attempt(), requests.name, present, asked));
+    queues.finish(requests);
   }
 
   void adjust(
       PendingRequest pendingRequest, Request.Adjust request, @Nullable ZooKeeperAttempt known) {
     AttemptId attempt = request.attempt();
     if (known == null || known.state() != NodeState.HELD || known.leaving) {
-      turns.answer(pendingRequest, Refusals.notHeld(attempt, request.name()));
+      queues.answer(pendingRequest, Refusals.notHeld(attempt, request.name()));
     } else if (known.capacity() != request.mode().capacity()) {
-      turns.answer(
+      queues.answer(
           pendingRequest,
           Refusals.capacityDiffers(
               attempt, request.name(), known.capacity(), request.mode().capacity()));
     } else if (request.mode().weight() > known.weight()) {
-      turns.answer(pendingRequest, Refusals.cannotWiden(attempt, request.name()));
+      queues.answer(pendingRequest, Refusals.cannotWiden(attempt, request.name()));
     } else if (request.tokens() > 0 && known.next() >= TOKENS) {
-      turns.answer(
+      queues.answer(
           pendingRequest,
           new Reply.Refused(
               attempt,
@@ -309,7 +312,7 @@ final class AcquireHandler {
         known.startAt(next);
         known.tokens = Math.min(request.tokens(), TOKENS - next);
       }
-      turns.answer(pendingRequest, turns.granted(known));
+      queues.answer(pendingRequest, queues.granted(known));
     }
   }
 }

@@ -12,14 +12,14 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line with all that its nodes say, by which an attempt is found whose node's name is not known.
+ * A queue with all that its nodes say, by which an attempt is found whose node's name is not known.
  *
  * @param capacity 0 if the lock has no container
- * @param index where in the line an attempt stands
+ * @param index where in the queue an attempt stands
  */
-record AttemptIndex(int capacity, LockQueue line, Map<AttemptId, Integer> index) {
+record AttemptIndex(int capacity, LockQueue queue, Map<AttemptId, Integer> index) {
   /**
-   * Reads a line as the leader has it. What this client's earlier requests have done is in it.
+   * Reads a queue as the leader has it. What this client's earlier requests have done is in it.
    *
    * @param then called on the event thread; is given null if there was no answer
    */
@@ -53,15 +53,15 @@ record AttemptIndex(int capacity, LockQueue line, Map<AttemptId, Integer> index)
 
   private static AttemptIndex of(List<String> children, List<NodeContent> nodeContents) {
     int capacity = NodeData.capacity(nodeContents.get(0).data());
-    LockQueue line = LockQueue.of(children, capacity);
+    LockQueue queue = LockQueue.of(children, capacity);
     Map<AttemptId, Integer> index = new HashMap<>();
     for (int i = 0; i < children.size(); i++) {
       NodeData.AttemptData attemptData = NodeData.attempt(nodeContents.get(i + 1).data());
-      int at = line.indexOf(LockQueue.QueueNode.parse(children.get(i)).seq());
+      int at = queue.indexOf(LockQueue.QueueNode.parse(children.get(i)).seq());
       if (attemptData != null && at >= 0) {
         index.put(attemptData.attempt(), at);
       }
     }
-    return new AttemptIndex(capacity, line, index);
+    return new AttemptIndex(capacity, queue, index);
   }
 }

@@ -7,20 +7,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out what became of attempts whose creation or removal was on its way when a connection
- * broke. Reads all of a line, which is rare. Guarded by the session.
+ * broke. Reads all of a queue, which is rare. Guarded by the session.
  */
 final class AttemptRecovery {
   private final SessionCore core;
-  private final LockQueueManager turns;
+  private final LockQueueManager queues;
 
-  AttemptRecovery(SessionCore core, LockQueueManager turns) {
+  AttemptRecovery(SessionCore core, LockQueueManager queues) {
     this.core = core;
-    this.turns = turns;
+    this.queues = queues;
   }
 
   /** What was executed before is seen, for the server catches up with the leader first. */
-  private void read(LockRequests turn, Consumer<@Nullable AttemptIndex> then) {
-    AttemptIndex.read(core.handle().client(), turn.path, roll -> step(() -> then.accept(roll)));
+  private void read(LockRequests requests, Consumer<@Nullable AttemptIndex> then) {
+    AttemptIndex.read(
+        core.connection().client(), requests.path, roll -> step(() -> then.accept(roll)));
   }
 
   private void step(Runnable step) {
@@ -34,71 +35,72 @@ final class AttemptRecovery {
   }
 
   /** What became of what is in doubt about this lock. Requests about it wait. */
-  void recover(LockRequests turn) {
-    if (turn.recovering) {
+  void recover(LockRequests requests) {
+    if (requests.recovering) {
       return;
     }
-    turn.recovering = true;
+    requests.recovering = true;
     read(
-        turn,
+        requests,
         found -> {
-          turn.recovering = false;
+          requests.recovering = false;
           if (found != null) {
-            for (ZooKeeperAttempt zooKeeperAttempt : turns.inDoubt(turn)) {
-              resolve(turn, zooKeeperAttempt, found);
+            for (ZooKeeperAttempt zooKeeperAttempt : queues.inDoubt(requests)) {
+              resolve(requests, zooKeeperAttempt, found);
             }
-          } else if (core.handle().isUp()) {
-            // Another connection has come already, and found this one under way.
-            core.store().timer().in(20_000_000, () -> step(() -> recoverIfUp(turn)));
+          } else if (core.connection().isUp()) {
+            // Another connection has come already, and found this one in flight.
+            core.store().timer().in(20_000_000, () -> step(() -> recoverIfUp(requests)));
           }
-          turns.advance(turn);
+          queues.advance(requests);
         });
   }
 
-  private void recoverIfUp(LockRequests turn) {
-    if (core.handle().isUp() && !turns.inDoubt(turn).isEmpty()) {
-      recover(turn);
+  private void recoverIfUp(LockRequests requests) {
+    if (core.connection().isUp() && !queues.inDoubt(requests).isEmpty()) {
+      recover(requests);
     }
   }
 
-  private void resolve(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt, AttemptIndex found) {
+  private void resolve(
+      LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, AttemptIndex found) {
     Integer index = found.index().get(core.attempt(zooKeeperAttempt.number));
     if (index == null && zooKeeperAttempt.leaving) {
-      turns.ended(
+      queues.ended(
           zooKeeperAttempt,
           zooKeeperAttempt.wasHeld()
               ? EndedAttempts.AttemptEnd.HOLD_RELEASED
               : EndedAttempts.AttemptEnd.WAIT_RELEASED);
     } else if (index == null) {
-      turns.discardUncreated(zooKeeperAttempt);
+      queues.discardUncreated(zooKeeperAttempt);
     } else {
-      zooKeeperAttempt.seq = found.line().place(index).seq();
+      zooKeeperAttempt.seq = found.queue().place(index).seq();
       if (zooKeeperAttempt.leaving || found.capacity() != zooKeeperAttempt.capacity()) {
-        remove(turn, zooKeeperAttempt);
+        remove(requests, zooKeeperAttempt);
       } else {
         zooKeeperAttempt.state(NodeState.WAITING);
-        turn.watchesNothing(zooKeeperAttempt);
-        turns.resumeWait(turn, zooKeeperAttempt);
+        requests.watchesNothing(zooKeeperAttempt);
+        queues.resumeWait(requests, zooKeeperAttempt);
       }
     }
   }
 
-  private void remove(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt) {
+  private void remove(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
     zooKeeperAttempt.leaving = true;
-    turns
-        .lane()
+    queues
+        .nodeWriter()
         .delete(
-            turn.node(zooKeeperAttempt),
+            requests.node(zooKeeperAttempt),
             false,
             code -> {
               if (code == Code.OK || code == Code.NONODE) {
-                turns.ended(
+                queues.ended(
                     zooKeeperAttempt,
                     zooKeeperAttempt.wasHeld()
                         ? EndedAttempts.AttemptEnd.HOLD_RELEASED
                         : EndedAttempts.AttemptEnd.WAIT_RELEASED);
               } else {
-                turns.doubt(zooKeeperAttempt);
+                queues.doubt(zooKeeperAttempt);
               }
             });
   }

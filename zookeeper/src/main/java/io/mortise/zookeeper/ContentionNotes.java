@@ -11,19 +11,19 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Leaves word for holders that somebody waits for their locks: notes where their sessions look. A
- * holder removes a note as it reads it. One that has ended, or is held up, does not; then the note
- * goes with the ZooKeeper session of who wrote it, or, if that was handed in and goes on, is
- * removed when who wrote it ends. Guarded by the session.
+ * Leaves notes for holders whose locks others wait for, where their sessions look. A holder removes
+ * a note as it reads it. One that has ended, or is held up, does not; then the note goes with the
+ * ZooKeeper session of who wrote it, or, if that was handed in and goes on, is removed when who
+ * wrote it ends. Guarded by the session.
  */
 final class ContentionNotes {
   /** So many more notes are written until it is looked which of them are still there. */
   private static final int MANY = 256;
 
   private final SessionCore core;
-  private final LockQueueManager turns;
+  private final LockQueueManager queues;
 
-  /** Holders that were left word lately, so that a poll does not do it again. */
+  /** Holders that a note was left for lately, so that a poll does not do it again. */
   private final Map<AttemptId, Boolean> noted =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
@@ -41,9 +41,9 @@ final class ContentionNotes {
 
   private int most = MANY;
 
-  ContentionNotes(SessionCore core, LockQueueManager turns) {
+  ContentionNotes(SessionCore core, LockQueueManager queues) {
     this.core = core;
-    this.turns = turns;
+    this.queues = queues;
   }
 
   /** Tells holders that they are wanted, then goes on. */
@@ -57,11 +57,11 @@ final class ContentionNotes {
         };
     for (AttemptId holder : holders) {
       if (holder.session().equals(core.id())) {
-        turns.wanted(holder);
+        queues.wanted(holder);
       } else if (!noted.containsKey(holder)) {
         noted.put(holder, true);
         open[0]++;
-        boolean first = !core.handle().isOwn() && written.add(holder);
+        boolean first = !core.connection().isOwn() && written.add(holder);
         note(holder, first, 0, one);
       }
     }
@@ -82,7 +82,7 @@ final class ContentionNotes {
   private void forgetRead() {
     most = written.size() + MANY;
     Set<AttemptId> before = Set.copyOf(written);
-    core.handle()
+    core.connection()
         .client()
         .getEphemerals(
             core.layout().allNotes(),
@@ -106,7 +106,7 @@ final class ContentionNotes {
    * @param first whether a note that is there already cannot be ours
    */
   private void note(AttemptId holder, boolean first, int tries, Runnable then) {
-    core.handle()
+    core.connection()
         .client()
         .create(
             core.layout().note(holder),
@@ -127,7 +127,7 @@ final class ContentionNotes {
                           }
                           if (rc == Code.NODEEXISTS.intValue() && first) {
                             written.remove(holder);
-                          } else if (rc == 0 && !core.handle().isOwn()) {
+                          } else if (rc == 0 && !core.connection().isOwn()) {
                             written.add(holder);
                           }
                           if (rc != 0 && rc != Code.NODEEXISTS.intValue()) {

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a session does about locks: one request of a name after the other, each a creation ({@link
- * AcquireHandler}), a look at the line, or a removal ({@link ReleaseHandler}). {@link
+ * AcquireHandler}), a look at the queue, or a removal ({@link ReleaseHandler}). {@link
  * PredecessorWatcher} finds out who holds, {@link PollBatcher} answers who asks again, {@link
  * AttemptRecovery} finds out what became of what was in doubt. Guarded by the session.
  */
@@ -36,13 +36,13 @@ final class LockQueueManager {
   private final NodeWriter nodeWriter;
   private final SoleUserCache soleUserCache;
   private final PredecessorWatcher predecessorWatcher;
-  private final PollBatcher polls;
+  private final PollBatcher pollBatcher;
   private final AcquireHandler acquireHandler;
   private final ReleaseHandler releaseHandler;
   private final AttemptRecovery attemptRecovery;
   private final AttemptTable attempts = new AttemptTable();
-  private final EndedAttempts ends = new EndedAttempts();
-  private final Map<String, LockRequests> turns = new HashMap<>();
+  private final EndedAttempts endedAttempts = new EndedAttempts();
+  private final Map<String, LockRequests> queues = new HashMap<>();
 
   LockQueueManager(SessionCore core, Ticker ticker, NodeWriter nodeWriter) {
     this.core = core;
@@ -50,11 +50,11 @@ final class LockQueueManager {
     this.nodeWriter = nodeWriter;
     this.soleUserCache = new SoleUserCache(core);
     this.predecessorWatcher = new PredecessorWatcher(core, this);
-    this.polls = new PollBatcher(core, this, predecessorWatcher);
+    this.pollBatcher = new PollBatcher(core, this, predecessorWatcher);
     this.releaseHandler = new ReleaseHandler(core, this, nodeWriter, soleUserCache);
     this.acquireHandler =
         new AcquireHandler(
-            core, this, nodeWriter, predecessorWatcher, polls, releaseHandler, soleUserCache);
+            core, this, nodeWriter, predecessorWatcher, pollBatcher, releaseHandler, soleUserCache);
     this.attemptRecovery = new AttemptRecovery(core, this);
   }
 
@@ -72,16 +72,16 @@ final class LockQueueManager {
     } else if (!core.isOpen()) {
       gone(pendingRequest);
     } else {
-      LockRequests turn = turn(request.name());
-      if (request instanceof Request.Abandon && mayPass(turn, pendingRequest)) {
-        start(turn, pendingRequest);
-      } else if (request instanceof Request.Acquire && isPolledAside(turn, pendingRequest)) {
-        turn.polls.add(pendingRequest);
-        polls.pollInBatch(turn);
+      LockRequests requests = requests(request.name());
+      if (request instanceof Request.Abandon && mayPass(requests, pendingRequest)) {
+        start(requests, pendingRequest);
+      } else if (request instanceof Request.Acquire && isPolledAside(requests, pendingRequest)) {
+        requests.polls.add(pendingRequest);
+        pollBatcher.pollInBatch(requests);
       } else {
-        turn.pendingRequests.add(pendingRequest);
+        requests.pendingRequests.add(pendingRequest);
       }
-      advance(turn);
+      advance(requests);
     }
   }
 
@@ -89,34 +89,34 @@ final class LockQueueManager {
    * Whether an end may go before what others of this session ask about the same lock: thousands of
    * them must not keep a holder from giving it back. Ending takes nothing from anybody.
    */
-  private boolean mayPass(LockRequests turn, PendingRequest pendingRequest) {
+  private boolean mayPass(LockRequests requests, PendingRequest pendingRequest) {
     ZooKeeperAttempt known =
         isOurs(pendingRequest.attempt()) ? attempts.get(pendingRequest.attempt().number()) : null;
     return known != null
-        && known.name.equals(turn.name)
+        && known.name.equals(requests.name)
         && (known.state() == NodeState.HELD || known.state() == NodeState.WAITING)
-        && turn.isBusy()
-        && !turn.concerns(pendingRequest.attempt());
+        && requests.isBusy()
+        && !requests.concerns(pendingRequest.attempt());
   }
 
   /**
    * Whether a request sent again may be answered by a read that many share: thousands of waiters of
    * one process would keep those from coming who have no node yet.
    */
-  private boolean isPolledAside(LockRequests turn, PendingRequest pendingRequest) {
+  private boolean isPolledAside(LockRequests requests, PendingRequest pendingRequest) {
     ZooKeeperAttempt known =
         isOurs(pendingRequest.attempt()) ? attempts.get(pendingRequest.attempt().number()) : null;
     return known != null
-        && known.name.equals(turn.name)
+        && known.name.equals(requests.name)
         && known.state() == NodeState.WAITING
         && known.queues
         && !known.leaving
-        && turn.waiting.size() > PredecessorWatcher.SHORT
-        && core.handle().isUp();
+        && requests.waiting.size() > PredecessorWatcher.SHORT
+        && core.connection().isUp();
   }
 
-  private LockRequests turn(LockName name) {
-    return turns.computeIfAbsent(core.layout().lock(name), path -> new LockRequests(name, path));
+  private LockRequests requests(LockName name) {
+    return queues.computeIfAbsent(core.layout().lock(name), path -> new LockRequests(name, path));
   }
 
   void answer(PendingRequest pendingRequest, Reply reply) {
@@ -124,9 +124,9 @@ final class LockQueueManager {
   }
 
   /** What was asked aside has to be answered in its turn after all. */
-  void again(LockRequests turn, PendingRequest pendingRequest) {
+  void again(LockRequests requests, PendingRequest pendingRequest) {
     if (!pendingRequest.isAnswered()) {
-      turn.pendingRequests.add(pendingRequest);
+      requests.pendingRequests.add(pendingRequest);
     }
   }
 
@@ -138,10 +138,10 @@ final class LockQueueManager {
             pendingRequest.attempt(), RefusalReason.ENDED, "Somebody removed the attempt's node."));
   }
 
-  void fail(PendingRequest pendingRequest, boolean mayHaveRun, String refusalReason) {
+  void fail(PendingRequest pendingRequest, boolean mayHaveRun, String why) {
     StoreUnavailableException cause =
         new StoreUnavailableException(
-            "ZooKeeper did not answer (store=" + core.display() + "): " + refusalReason);
+            "ZooKeeper did not answer (store=" + core.display() + "): " + why);
     answer(pendingRequest, new Reply.Failed(pendingRequest.attempt(), mayHaveRun, cause));
   }
 
@@ -161,7 +161,7 @@ final class LockQueueManager {
   void absent(PendingRequest pendingRequest) {
     EndedAttempts.AttemptEnd attemptEnd =
         isOurs(pendingRequest.attempt())
-            ? ends.get(pendingRequest.attempt().number(), pendingRequest.request.name())
+            ? endedAttempts.get(pendingRequest.attempt().number(), pendingRequest.request.name())
             : null;
     answer(
         pendingRequest,
@@ -172,56 +172,58 @@ final class LockQueueManager {
                 pendingRequest.attempt(), attemptEnd.attemptState, attemptEnd.endReason, false));
   }
 
-  private boolean isOurs(AttemptId zooKeeperAttempt) {
-    return zooKeeperAttempt.session().equals(core.id());
+  private boolean isOurs(AttemptId attempt) {
+    return attempt.session().equals(core.id());
   }
 
   /** Begins what can be begun. */
-  void advance(LockRequests turn) {
-    while (turn.current == null && !turn.recovering && !turn.pendingRequests.isEmpty()) {
-      start(turn, turn.pendingRequests.remove());
+  void advance(LockRequests requests) {
+    while (requests.current == null
+        && !requests.recovering
+        && !requests.pendingRequests.isEmpty()) {
+      start(requests, requests.pendingRequests.remove());
     }
-    if (turn.isIdle()) {
-      turns.remove(turn.path, turn);
+    if (requests.isIdle()) {
+      queues.remove(requests.path, requests);
     }
   }
 
   /** The current request is answered. */
-  void finish(LockRequests turn) {
-    turn.current = null;
-    advance(turn);
+  void finish(LockRequests requests) {
+    requests.current = null;
+    advance(requests);
   }
 
-  private void start(LockRequests turn, PendingRequest pendingRequest) {
+  private void start(LockRequests requests, PendingRequest pendingRequest) {
     ZooKeeperAttempt known =
         isOurs(pendingRequest.attempt()) ? attempts.get(pendingRequest.attempt().number()) : null;
-    if (known != null && !known.name.equals(turn.name)) {
+    if (known != null && !known.name.equals(requests.name)) {
       known = null;
     }
     if (pendingRequest.request instanceof Request.Adjust adjust) {
       acquireHandler.adjust(pendingRequest, adjust, known);
-    } else if (known != null && known.state() == NodeState.DOUBT && core.handle().isUp()) {
+    } else if (known != null && known.state() == NodeState.DOUBT && core.connection().isUp()) {
       known.leaving |= pendingRequest.request instanceof Request.Abandon;
-      turn.pendingRequests.addFirst(pendingRequest);
-      attemptRecovery.recover(turn);
+      requests.pendingRequests.addFirst(pendingRequest);
+      attemptRecovery.recover(requests);
     } else if (pendingRequest.request instanceof Request.Acquire acquire) {
-      acquireHandler.acquire(turn, pendingRequest, acquire, known);
+      acquireHandler.acquire(requests, pendingRequest, acquire, known);
     } else if (known != null) {
-      releaseHandler.abandon(turn, pendingRequest, known);
+      releaseHandler.abandon(requests, pendingRequest, known);
     } else if (isOurs(pendingRequest.attempt())) {
       absent(pendingRequest);
     } else {
-      turn.current = pendingRequest;
-      releaseHandler.foreign(pendingRequest, () -> finish(turn));
+      requests.current = pendingRequest;
+      releaseHandler.foreign(pendingRequest, () -> finish(requests));
     }
   }
 
   // ---- What becomes of attempts ----
 
   /** Whether an attempt of this session has ended, or its number was given to another one. */
-  boolean hasEnded(AttemptId zooKeeperAttempt, LockName name) {
-    return ends.get(zooKeeperAttempt.number(), name) != null
-        || attempts.get(zooKeeperAttempt.number()) != null;
+  boolean hasEnded(AttemptId attempt, LockName name) {
+    return endedAttempts.get(attempt.number(), name) != null
+        || attempts.get(attempt.number()) != null;
   }
 
   /** An attempt whose node is about to be made. */
@@ -239,13 +241,13 @@ final class LockQueueManager {
   }
 
   /** The attempt holds from now on; who hears of it is the caller's business. */
-  void grant(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt, long czxid, int waiters) {
-    succeed(turn, zooKeeperAttempt, core.tokenRank(czxid), waiters);
+  void grant(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, long czxid, int waiters) {
+    succeed(requests, zooKeeperAttempt, core.tokenRank(czxid), waiters);
   }
 
   /** The same, with the tokens that go on behind those of the hold before. */
-  void succeed(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt, long rank, int waiters) {
-    turn.leaves(zooKeeperAttempt);
+  void succeed(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, long rank, int waiters) {
+    requests.leaves(zooKeeperAttempt);
     zooKeeperAttempt.granted(rank);
     if (waiters > PredecessorWatcher.SHORT) {
       zooKeeperAttempt.wantedByMany();
@@ -276,8 +278,8 @@ final class LockQueueManager {
   }
 
   /** Somebody else removed the node, and who asks just now is told. */
-  void forget(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt) {
-    turn.leaves(zooKeeperAttempt);
+  void forget(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
+    requests.leaves(zooKeeperAttempt);
     ended(
         zooKeeperAttempt,
         zooKeeperAttempt.wasHeld()
@@ -286,14 +288,14 @@ final class LockQueueManager {
   }
 
   /** Somebody else removed the node. */
-  void vanished(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt) {
-    forget(turn, zooKeeperAttempt);
+  void vanished(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
+    forget(requests, zooKeeperAttempt);
     core.tell(
         new SessionNotification.HoldEnded(
             zooKeeperAttempt.name, core.attempt(zooKeeperAttempt.number), EndReason.UNKNOWN));
   }
 
-  /** Somebody who waits has left word for a holder. */
+  /** A waiter has left a note for this holder. */
   void wanted(AttemptId id) {
     ZooKeeperAttempt zooKeeperAttempt = isOurs(id) ? attempts.get(id.number()) : null;
     if (zooKeeperAttempt != null && !zooKeeperAttempt.isWanted()) {
@@ -307,14 +309,14 @@ final class LockQueueManager {
   /** The node is gone, and that is remembered. */
   void ended(ZooKeeperAttempt zooKeeperAttempt, EndedAttempts.AttemptEnd attemptEnd) {
     attempts.remove(zooKeeperAttempt);
-    ends.add(zooKeeperAttempt.number, zooKeeperAttempt.name, attemptEnd);
+    endedAttempts.add(zooKeeperAttempt.number, zooKeeperAttempt.name, attemptEnd);
     core.inbox().forget(core.attempt(zooKeeperAttempt.number));
   }
 
   /** Its node was found again: whether it holds is looked up. */
-  void resumeWait(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt) {
-    turn.waiting.put(zooKeeperAttempt.number, zooKeeperAttempt);
-    predecessorWatcher.look(turn);
+  void resumeWait(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
+    requests.waiting.put(zooKeeperAttempt.number, zooKeeperAttempt);
+    predecessorWatcher.look(requests);
   }
 
   /** It has no node, and counts as never made. */
@@ -322,11 +324,11 @@ final class LockQueueManager {
     attempts.remove(zooKeeperAttempt);
   }
 
-  ReleaseHandler departures() {
+  ReleaseHandler releaseHandler() {
     return releaseHandler;
   }
 
-  NodeWriter lane() {
+  NodeWriter nodeWriter() {
     return nodeWriter;
   }
 
@@ -334,27 +336,27 @@ final class LockQueueManager {
 
   void changed(EventType type, String path) {
     soleUserCache.changed(type, path);
-    LockRequests whole = turns.get(path);
+    LockRequests whole = queues.get(path);
     if (whole != null) {
       if (type == EventType.NodeChildrenChanged) {
-        whole.lineChanged();
+        whole.queueChanged();
         if (whole.watchesAll) {
           predecessorWatcher.look(whole);
         }
       }
       return;
     }
-    LockRequests turn = turns.get(NodeLayout.parent(path));
-    if (turn != null) {
+    LockRequests requests = queues.get(NodeLayout.parent(path));
+    if (requests != null) {
       predecessorWatcher.changed(
-          turn, type, LockQueue.QueueNode.parse(NodeLayout.last(path)).seq());
+          requests, type, LockQueue.QueueNode.parse(NodeLayout.last(path)).seq());
     }
   }
 
   /** What happens meanwhile is not told, or in another order. */
   void disconnected() {
     soleUserCache.forget();
-    turns.values().forEach(LockRequests::forgetNext);
+    queues.values().forEach(LockRequests::forgetNext);
   }
 
   /** What was in doubt is looked up, and what may have been missed. */
@@ -362,20 +364,21 @@ final class LockQueueManager {
     soleUserCache.forget();
     for (ZooKeeperAttempt zooKeeperAttempt : attempts.all()) {
       if (zooKeeperAttempt.state() == NodeState.DOUBT) {
-        attemptRecovery.recover(turn(zooKeeperAttempt.name));
+        attemptRecovery.recover(requests(zooKeeperAttempt.name));
       }
     }
-    for (LockRequests turn : List.copyOf(turns.values())) {
-      if (!turn.waiting.isEmpty()) {
-        predecessorWatcher.look(turn);
+    for (LockRequests requests : List.copyOf(queues.values())) {
+      if (!requests.waiting.isEmpty()) {
+        predecessorWatcher.look(requests);
       }
     }
   }
 
-  List<ZooKeeperAttempt> inDoubt(LockRequests turn) {
+  List<ZooKeeperAttempt> inDoubt(LockRequests requests) {
     List<ZooKeeperAttempt> found = new ArrayList<>();
     for (ZooKeeperAttempt zooKeeperAttempt : attempts.all()) {
-      if (zooKeeperAttempt.state() == NodeState.DOUBT && zooKeeperAttempt.name.equals(turn.name)) {
+      if (zooKeeperAttempt.state() == NodeState.DOUBT
+          && zooKeeperAttempt.name.equals(requests.name)) {
         found.add(zooKeeperAttempt);
       }
     }
@@ -384,17 +387,17 @@ final class LockQueueManager {
 
   /** Whoever has waited for too long is told that there was no answer. */
   void expire(long now, long requestTimeout) {
-    for (LockRequests turn : List.copyOf(turns.values())) {
-      PendingRequest current = turn.current;
+    for (LockRequests requests : List.copyOf(queues.values())) {
+      PendingRequest current = requests.current;
       if (current != null && now - current.since > requestTimeout) {
         fail(current, true, "no answer in time.");
       }
-      for (PendingRequest pendingRequest : turn.polled) {
+      for (PendingRequest pendingRequest : requests.polled) {
         if (now - pendingRequest.since > requestTimeout) {
           fail(pendingRequest, true, "no answer in time.");
         }
       }
-      for (Queue<PendingRequest> unsent : List.of(turn.pendingRequests, turn.polls)) {
+      for (Queue<PendingRequest> unsent : List.of(requests.pendingRequests, requests.polls)) {
         for (PendingRequest pendingRequest : unsent) {
           if (now - pendingRequest.since > requestTimeout) {
             fail(pendingRequest, false, "no answer in time.");
@@ -441,22 +444,22 @@ final class LockQueueManager {
   void over() {
     for (ZooKeeperAttempt zooKeeperAttempt : attempts.all()) {
       if (zooKeeperAttempt.wasHeld()) {
-        ends.add(
+        endedAttempts.add(
             zooKeeperAttempt.number, zooKeeperAttempt.name, EndedAttempts.AttemptEnd.HOLD_TAKEN);
       }
       attempts.remove(zooKeeperAttempt);
     }
     List<PendingRequest> open = new ArrayList<>(releaseHandler.unanswered());
-    for (LockRequests turn : turns.values()) {
-      if (turn.current != null) {
-        open.add(turn.current);
+    for (LockRequests requests : queues.values()) {
+      if (requests.current != null) {
+        open.add(requests.current);
       }
-      open.addAll(turn.polled);
-      open.addAll(turn.polls);
-      open.addAll(turn.pendingRequests);
+      open.addAll(requests.polled);
+      open.addAll(requests.polls);
+      open.addAll(requests.pendingRequests);
     }
     releaseHandler.over();
-    turns.clear();
+    queues.clear();
     open.forEach(this::gone);
   }
 }

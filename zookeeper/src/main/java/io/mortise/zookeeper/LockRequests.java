@@ -32,7 +32,9 @@ final class LockRequests {
   /** The current one, if it is to be answered by the next look that begins. */
   @Nullable PendingRequest requester;
 
-  /** Requests sent again of attempts that wait in a long line, for the next read of their nodes. */
+  /**
+   * Requests sent again of attempts that wait in a long queue, for the next read of their nodes.
+   */
   final ArrayDeque<PendingRequest> polls = new ArrayDeque<>();
 
   /** Those whose nodes are being read. */
@@ -118,7 +120,7 @@ final class LockRequests {
   }
 
   /** Somebody came, or left: nobody but the next one's own node and the holder's were there. */
-  void lineChanged() {
+  void queueChanged() {
     if (next != null && next.behind() == 0) {
       behindNext(next.attempt(), 1);
     }

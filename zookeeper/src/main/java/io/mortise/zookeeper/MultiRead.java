@@ -51,17 +51,17 @@ final class MultiRead {
   }
 
   /**
-   * Reads which nodes stand in a line, and one of them.
+   * Reads which nodes stand in a queue, and one of them.
    *
-   * @param then called on the event thread, or given null if there was no answer or is no line
+   * @param then called on the event thread, or given null if there was no answer or is no queue
    */
-  static void line(
+  static void queue(
       ZooKeeper client,
-      String line,
+      String lock,
       String node,
       BiConsumer<@Nullable List<String>, NodeContent> then) {
     client.multi(
-        List.of(Op.getChildren(line), Op.getData(node)),
+        List.of(Op.getChildren(lock), Op.getData(node)),
         (rc, path, context, results) -> {
           boolean answered = results != null && results.size() == 2;
           if (answered && results.get(0) instanceof OpResult.GetChildrenResult listed) {

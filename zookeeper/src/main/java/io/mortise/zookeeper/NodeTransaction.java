@@ -79,12 +79,12 @@ final class NodeTransaction {
         writes.addAll(delete.operations());
       }
     }
-    core.handle()
+    core.connection()
         .client()
         .multi(writes, (rc, path, context, answers) -> written(rc, answers, then), null);
     if (creations.size() == 1) {
       // Most often what a thread gave back together with what it takes.
-      core.handle()
+      core.connection()
           .client()
           .getData(
               creations.keySet().iterator().next(),
@@ -93,7 +93,7 @@ final class NodeTransaction {
                   read(rc == 0 ? List.of(new OpResult.GetDataResult(data, stat)) : null, then),
               null);
     } else if (!creations.isEmpty()) {
-      core.handle()
+      core.connection()
           .client()
           .multi(
               creations.keySet().stream().map(Op::getData).toList(),
@@ -131,7 +131,7 @@ final class NodeTransaction {
       read++;
     }
     List<NodeOperation.Create> missing = new ArrayList<>();
-    long session = core.handle().client().getSessionId();
+    long session = core.connection().client().getSessionId();
     int at = 0;
     for (NodeOperation nodeOperation : nodeOperations) {
       if (nodeOperation instanceof NodeOperation.Create create) {

@@ -173,11 +173,11 @@ final class NodeWriter {
         single(take(), 0, this::next);
         return;
       }
-      List<NodeOperation> nodeTransaction = new ArrayList<>();
-      while (nodeTransaction.size() < BATCH && !waiting.isEmpty()) {
-        nodeTransaction.add(take());
+      List<NodeOperation> operations = new ArrayList<>();
+      while (operations.size() < BATCH && !waiting.isEmpty()) {
+        operations.add(take());
       }
-      send(nodeTransaction);
+      send(operations);
     }
   }
 
@@ -195,7 +195,7 @@ final class NodeWriter {
   }
 
   private ZooKeeper client() {
-    return core.handle().client();
+    return core.connection().client();
   }
 
   // ---- One by one ----

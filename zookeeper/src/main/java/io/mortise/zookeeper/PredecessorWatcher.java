@@ -21,14 +21,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds out who holds a lock, and has those who wait called.
  *
- * <p><b>In a short line</b> the children are listed: two reads, and the answer can say who holds.
+ * <p><b>In a short queue</b> the children are listed: two reads, and the answer can say who holds.
  * Who comes second reads and watches the number before its own only: of two nodes, that one holds.
  *
- * <p><b>In a long line</b> nobody lists. Sequence numbers have no gaps when they are given, so a
+ * <p><b>In a long queue</b> nobody lists. Sequence numbers have no gaps when they are given, so a
  * newcomer watches the number before its own; if that one is gone already, it lists once. A holder
  * that knows that many wait marks its node in the same transaction that removes it: whoever watches
  * it hears of the mark instead of the removal, and knows that it is the first. So a hand-off costs
- * one small read, however many wait. Who hears of a removal without a mark (in a short line, of a
+ * one small read, however many wait. Who hears of a removal without a mark (in a short queue, of a
  * waiter that left, of a session that ended) lists once, and watches the next one before it.
  *
  * <p><b>Nothing is believed</b> before the own node was read: it must be there, and be owned by
@@ -43,18 +43,18 @@ final class PredecessorWatcher {
   private static final int TOLD = 64;
 
   private final SessionCore core;
-  private final LockQueueManager turns;
+  private final LockQueueManager queues;
   private final ContentionNotes contentionNotes;
 
   private int underWay;
 
-  PredecessorWatcher(SessionCore core, LockQueueManager turns) {
+  PredecessorWatcher(SessionCore core, LockQueueManager queues) {
     this.core = core;
-    this.turns = turns;
-    this.contentionNotes = new ContentionNotes(core, turns);
+    this.queues = queues;
+    this.contentionNotes = new ContentionNotes(core, queues);
   }
 
-  /** How many looks may yet bring news. */
+  /** How many looks may yet bring a notification. */
   int underWay() {
     return underWay;
   }
@@ -65,17 +65,17 @@ final class PredecessorWatcher {
   }
 
   private ZooKeeper client() {
-    return core.handle().client();
+    return core.connection().client();
   }
 
   // ---- Arriving ----
 
   /**
-   * A new node that is not the only one. Who is the second, or comes to a long line, looks at the
+   * A new node that is not the only one. Who is the second, or comes to a long queue, looks at the
    * number before its own only; of two, that one holds.
    */
   void arrived(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
       int children) {
@@ -83,15 +83,15 @@ final class PredecessorWatcher {
     if ((!second && children <= SHORT)
         || !zooKeeperAttempt.isExclusive()
         || !zooKeeperAttempt.queues) {
-      lookFor(turn, pendingRequest);
+      lookFor(requests, pendingRequest);
       return;
     }
     int before = zooKeeperAttempt.seq - 1;
     if (second) {
-      watchOwn(turn, zooKeeperAttempt, before, 0);
+      watchOwn(requests, zooKeeperAttempt, before, 0);
     }
     watch(
-        turn,
+        requests,
         List.of(zooKeeperAttempt),
         LockQueue.node(zooKeeperAttempt.weight(), before),
         before,
@@ -99,24 +99,24 @@ final class PredecessorWatcher {
           NodeData.AttemptData attemptData = NodeData.attempt(nodeContent.data());
           Stat stat = nodeContent.stat();
           if (stat != null && !second) {
-            queued(turn, pendingRequest, zooKeeperAttempt, children - 1, null);
+            queued(requests, pendingRequest, zooKeeperAttempt, children - 1, null);
           } else if (stat != null && attemptData != null) {
-            behindHolder(turn, pendingRequest, zooKeeperAttempt, attemptData, stat);
+            behindHolder(requests, pendingRequest, zooKeeperAttempt, attemptData, stat);
           } else {
-            lookFor(turn, pendingRequest);
+            lookFor(requests, pendingRequest);
           }
         });
   }
 
   private void behindHolder(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
       NodeData.AttemptData holder,
       Stat stat) {
     contentionNotes.leave(
         List.of(holder.attempt()),
-        () -> queued(turn, pendingRequest, zooKeeperAttempt, 1, holder(holder, stat)));
+        () -> queued(requests, pendingRequest, zooKeeperAttempt, 1, holder(holder, stat)));
   }
 
   private Reply.Holder holder(NodeData.AttemptData attemptData, Stat stat) {
@@ -125,37 +125,37 @@ final class PredecessorWatcher {
   }
 
   /** The next look that begins answers this request. */
-  void lookFor(LockRequests turn, PendingRequest pendingRequest) {
-    turn.requester = pendingRequest;
-    look(turn);
+  void lookFor(LockRequests requests, PendingRequest pendingRequest) {
+    requests.requester = pendingRequest;
+    look(requests);
   }
 
   private void queued(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
       int ahead,
       Reply.@Nullable Holder holder) {
-    turns.answer(
+    queues.answer(
         pendingRequest,
         new Reply.Queued(core.attempt(zooKeeperAttempt.number), ahead, holder, core.retryAfter()));
-    turns.finish(turn);
+    queues.finish(requests);
   }
 
   // ---- Watching ----
 
   /** Then is told what the node is, which is watched from now on if it is there. */
   private void watch(
-      LockRequests turn,
+      LockRequests requests,
       List<ZooKeeperAttempt> behind,
-      String nodeContent,
+      String node,
       int seq,
       Consumer<NodeContent> then) {
-    turn.watch(behind, seq);
+    requests.watch(behind, seq);
     client()
         .getData(
-            turn.path + "/" + nodeContent,
-            core.handle(),
+            requests.path + "/" + node,
+            core.connection(),
             (rc, path, context, data, stat) ->
                 core.guard()
                     .run(
@@ -165,7 +165,7 @@ final class PredecessorWatcher {
                           }
                           if (rc != 0) {
                             // Nobody will call them.
-                            turn.called(seq);
+                            requests.called(seq);
                           }
                           then.accept(rc == 0 ? new NodeContent(data, stat) : NodeContent.NONE);
                         }),
@@ -180,12 +180,12 @@ final class PredecessorWatcher {
    * @param behind how many are known to stand behind it
    */
   private void watchOwn(
-      LockRequests turn, ZooKeeperAttempt zooKeeperAttempt, int holder, int behind) {
-    long connection = core.handle().connection();
+      LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, int holder, int behind) {
+    long connection = core.connection().connectionNumber();
     client()
         .getData(
-            turn.node(zooKeeperAttempt),
-            core.handle(),
+            requests.node(zooKeeperAttempt),
+            core.connection(),
             (rc, path, context, data, stat) ->
                 core.guard()
                     .run(
@@ -193,9 +193,9 @@ final class PredecessorWatcher {
                           if (isSame(connection)
                               && rc == 0
                               && core.isOurs(new NodeContent(data, stat), zooKeeperAttempt)) {
-                            turn.next(zooKeeperAttempt, holder, stat.getCzxid());
+                            requests.next(zooKeeperAttempt, holder, stat.getCzxid());
                             if (behind > 0) {
-                              turn.behindNext(zooKeeperAttempt, behind);
+                              requests.behindNext(zooKeeperAttempt, behind);
                             }
                           }
                         }),
@@ -205,14 +205,14 @@ final class PredecessorWatcher {
     }
     client()
         .getChildren(
-            turn.path,
-            core.handle(),
+            requests.path,
+            core.connection(),
             (int rc, String path, Object context, @Nullable List<String> children) ->
                 core.guard()
                     .run(
                         () -> {
                           if (isSame(connection) && children != null) {
-                            turn.behindNext(zooKeeperAttempt, Math.max(0, children.size() - 2));
+                            requests.behindNext(zooKeeperAttempt, Math.max(0, children.size() - 2));
                           }
                         }),
             null);
@@ -220,14 +220,16 @@ final class PredecessorWatcher {
 
   /** Whether nothing that is watched since then can have gone untold. */
   private boolean isSame(long connection) {
-    return !core.isOver() && core.handle().isUp() && core.handle().connection() == connection;
+    return !core.isOver()
+        && core.connection().isUp()
+        && core.connection().connectionNumber() == connection;
   }
 
   /** The node with this number was removed, or marked. */
-  void changed(LockRequests turn, EventType type, int seq) {
-    LockRequests.NextWaiter nextWaiter = turn.nextAfter(seq);
-    turn.happened(seq);
-    List<ZooKeeperAttempt> concerned = turn.called(seq);
+  void changed(LockRequests requests, EventType type, int seq) {
+    LockRequests.NextWaiter nextWaiter = requests.nextAfter(seq);
+    requests.happened(seq);
+    List<ZooKeeperAttempt> concerned = requests.called(seq);
     if (concerned.isEmpty()) {
       return;
     }
@@ -237,72 +239,73 @@ final class PredecessorWatcher {
         && nextWaiter.behind() != LockRequests.NextWaiter.UNKNOWN
         && concerned.equals(List.of(nextWaiter.attempt()))
         && !only.leaving) {
-      turns.grant(turn, only, nextWaiter.czxid(), nextWaiter.behind());
-      announce(turn, only);
+      queues.grant(requests, only, nextWaiter.czxid(), nextWaiter.behind());
+      announce(requests, only);
       return;
     }
-    boolean alone = concerned.size() == 1 && only.isExclusive() && !turn.looking;
+    boolean alone = concerned.size() == 1 && only.isExclusive() && !requests.looking;
     if (alone && type == EventType.NodeDataChanged) {
-      confirm(turn, only, LockQueue.node(Mode.SHARERS, seq));
-    } else if (alone && turn.requester == null) {
-      succeed(turn, only);
+      confirm(requests, only, LockQueue.node(Mode.SHARERS, seq));
+    } else if (alone && requests.requester == null) {
+      succeed(requests, only);
     } else {
-      look(turn);
+      look(requests);
     }
   }
 
   /** What it watched has gone, and may have held: if it is the first by now, it holds. */
-  private void succeed(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt) {
-    turn.looking = true;
+  private void succeed(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
+    requests.looking = true;
     underWay++;
     QueueSnapshot queueSnapshot = new QueueSnapshot(null, false);
-    MultiRead.line(
+    MultiRead.queue(
         client(),
-        turn.path,
-        turn.node(zooKeeperAttempt),
+        requests.path,
+        requests.node(zooKeeperAttempt),
         (children, own) ->
             core.guard()
                 .run(
                     () -> {
                       if (!core.isOver()) {
-                        succeeded(turn, queueSnapshot, zooKeeperAttempt, children, own);
+                        succeeded(requests, queueSnapshot, zooKeeperAttempt, children, own);
                       }
                     }));
   }
 
   private void succeeded(
-      LockRequests turn,
+      LockRequests requests,
       QueueSnapshot queueSnapshot,
       ZooKeeperAttempt zooKeeperAttempt,
       @Nullable List<String> children,
       NodeContent own) {
     Stat stat = own.stat();
     if (children == null) {
-      turn.lookAgain = true;
-      looked(turn);
+      requests.lookAgain = true;
+      looked(requests);
       return;
     }
-    LockQueue line = LockQueue.of(children, zooKeeperAttempt.capacity());
-    boolean waits = turn.waiting.containsKey(zooKeeperAttempt.number) && !zooKeeperAttempt.leaving;
+    LockQueue queue = LockQueue.of(children, zooKeeperAttempt.capacity());
+    boolean waits =
+        requests.waiting.containsKey(zooKeeperAttempt.number) && !zooKeeperAttempt.leaving;
     if (waits
         && stat != null
-        && line.indexOf(zooKeeperAttempt.seq) == 0
+        && queue.indexOf(zooKeeperAttempt.seq) == 0
         && core.isOurs(own, zooKeeperAttempt)) {
-      turns.grant(turn, zooKeeperAttempt, stat.getCzxid(), line.size() - 1);
-      announce(turn, zooKeeperAttempt);
-      looked(turn);
+      queues.grant(requests, zooKeeperAttempt, stat.getCzxid(), queue.size() - 1);
+      announce(requests, zooKeeperAttempt);
+      looked(requests);
     } else {
-      listed(turn, queueSnapshot, Code.OK, children);
+      listed(requests, queueSnapshot, Code.OK, children);
     }
   }
 
   /** Whom it watched has held and gone: it is the first, if it is still there. */
-  private void confirm(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt, String before) {
-    turn.looking = true;
+  private void confirm(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, String before) {
+    requests.looking = true;
     underWay++;
     MultiRead.nodes(
         client(),
-        List.of(turn.node(zooKeeperAttempt), turn.path, turn.path + "/" + before),
+        List.of(requests.node(zooKeeperAttempt), requests.path, requests.path + "/" + before),
         nodeContents ->
             core.guard()
                 .run(
@@ -311,60 +314,63 @@ final class PredecessorWatcher {
                         return;
                       }
                       Stat own = nodeContents == null ? null : nodeContents.get(0).stat();
-                      Stat line = nodeContents == null ? null : nodeContents.get(1).stat();
+                      Stat lockStat = nodeContents == null ? null : nodeContents.get(1).stat();
                       if (nodeContents == null
-                          || line == null
+                          || lockStat == null
                           || nodeContents.get(2).stat() != null) {
-                        turn.lookAgain = true;
+                        requests.lookAgain = true;
                       } else if (zooKeeperAttempt.state() == NodeState.WAITING
                           && !zooKeeperAttempt.leaving) {
                         if (own == null || !core.isOurs(nodeContents.get(0), zooKeeperAttempt)) {
-                          turns.vanished(turn, zooKeeperAttempt);
+                          queues.vanished(requests, zooKeeperAttempt);
                         } else {
-                          turns.grant(
-                              turn, zooKeeperAttempt, own.getCzxid(), line.getNumChildren() - 1);
-                          announce(turn, zooKeeperAttempt);
+                          queues.grant(
+                              requests,
+                              zooKeeperAttempt,
+                              own.getCzxid(),
+                              lockStat.getNumChildren() - 1);
+                          announce(requests, zooKeeperAttempt);
                         }
                       }
-                      looked(turn);
+                      looked(requests);
                     }));
   }
 
-  /** Whoever asks just now gets an answer, everybody else news. */
-  private void announce(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt) {
-    PendingRequest current = turn.current;
+  /** A request in flight gets an answer, all others a notification. */
+  private void announce(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
+    PendingRequest current = requests.current;
     if (current != null
         && current.request instanceof Request.Acquire
         && !current.isAnswered()
         && current.attempt().equals(core.attempt(zooKeeperAttempt.number))) {
-      turns.answer(current, turns.granted(zooKeeperAttempt));
+      queues.answer(current, queues.granted(zooKeeperAttempt));
     } else {
-      turns.tellGranted(zooKeeperAttempt);
+      queues.tellGranted(zooKeeperAttempt);
     }
   }
 
   // ---- Looking ----
 
-  /** Lists the line, and does for each of our attempts what follows from it. */
-  void look(LockRequests turn) {
-    if (turn.looking) {
-      turn.lookAgain = true;
+  /** Lists the queue, and does for each of our attempts what follows from it. */
+  void look(LockRequests requests) {
+    if (requests.looking) {
+      requests.lookAgain = true;
       return;
     }
-    turn.looking = true;
+    requests.looking = true;
     underWay++;
-    QueueSnapshot queueSnapshot = new QueueSnapshot(turn.requester, turn.watchesAll);
-    turn.requester = null;
+    QueueSnapshot queueSnapshot = new QueueSnapshot(requests.requester, requests.watchesAll);
+    requests.requester = null;
     client()
         .getChildren(
-            turn.path,
-            queueSnapshot.watching ? core.handle() : null,
+            requests.path,
+            queueSnapshot.watching ? core.connection() : null,
             (rc, path, context, children) ->
                 core.guard()
                     .run(
                         () -> {
                           if (!core.isOver()) {
-                            listed(turn, queueSnapshot, Code.get(rc), children);
+                            listed(requests, queueSnapshot, Code.get(rc), children);
                           }
                         }),
             null);
@@ -375,12 +381,12 @@ final class PredecessorWatcher {
     /** Who is answered by it. */
     final @Nullable PendingRequest requester;
 
-    /** Whether every change of the line is told from now on. */
+    /** Whether every change of the queue is told from now on. */
     final boolean watching;
 
     final List<ZooKeeperAttempt> missing = new ArrayList<>();
     final List<ZooKeeperAttempt> holding = new ArrayList<>();
-    LockQueue line = LockQueue.of(List.of(), 1);
+    LockQueue queue = LockQueue.of(List.of(), 1);
 
     /** Whether the first who waits is ours. */
     boolean waits;
@@ -396,55 +402,58 @@ final class PredecessorWatcher {
     }
   }
 
-  private @Nullable ZooKeeperAttempt asking(LockRequests turn, QueueSnapshot queueSnapshot) {
+  private @Nullable ZooKeeperAttempt asking(LockRequests requests, QueueSnapshot queueSnapshot) {
     return queueSnapshot.requester == null
         ? null
-        : turn.waiting.get(queueSnapshot.requester.attempt().number());
+        : requests.waiting.get(queueSnapshot.requester.attempt().number());
   }
 
   private void listed(
-      LockRequests turn, QueueSnapshot queueSnapshot, Code code, @Nullable List<String> children) {
+      LockRequests requests,
+      QueueSnapshot queueSnapshot,
+      Code code,
+      @Nullable List<String> children) {
     if (code != Code.OK && code != Code.NONODE) {
-      failed(turn, queueSnapshot);
+      failed(requests, queueSnapshot);
       return;
     }
-    if (turn.waiting.isEmpty()) {
-      conclude(turn, queueSnapshot);
+    if (requests.waiting.isEmpty()) {
+      conclude(requests, queueSnapshot);
       return;
     }
-    int capacity = turn.waiting.values().iterator().next().capacity();
-    LockQueue line = LockQueue.of(children == null ? List.of() : children, capacity);
-    queueSnapshot.line = line;
+    int capacity = requests.waiting.values().iterator().next().capacity();
+    LockQueue queue = LockQueue.of(children == null ? List.of() : children, capacity);
+    queueSnapshot.queue = queue;
     Map<Integer, List<ZooKeeperAttempt>> behind = new LinkedHashMap<>();
-    for (ZooKeeperAttempt zooKeeperAttempt : turn.waiting.values()) {
-      int index = line.indexOf(zooKeeperAttempt.seq);
+    for (ZooKeeperAttempt zooKeeperAttempt : requests.waiting.values()) {
+      int index = queue.indexOf(zooKeeperAttempt.seq);
       if (index < 0) {
         queueSnapshot.missing.add(zooKeeperAttempt);
-      } else if (index < line.holding()) {
+      } else if (index < queue.holding()) {
         queueSnapshot.holding.add(zooKeeperAttempt);
       } else if (zooKeeperAttempt.queues) {
-        queueSnapshot.waits |= index == line.holding();
-        int before = line.watched(index, zooKeeperAttempt.isShared());
-        if (!turn.watches(zooKeeperAttempt, line.place(before).seq())) {
+        queueSnapshot.waits |= index == queue.holding();
+        int before = queue.watched(index, zooKeeperAttempt.isShared());
+        if (!requests.watches(zooKeeperAttempt, queue.place(before).seq())) {
           if (index == 1 && zooKeeperAttempt.isExclusive()) {
-            watchOwn(turn, zooKeeperAttempt, line.place(before).seq(), line.size() - 2);
+            watchOwn(requests, zooKeeperAttempt, queue.place(before).seq(), queue.size() - 2);
           }
           behind.computeIfAbsent(before, unused -> new ArrayList<>()).add(zooKeeperAttempt);
         }
       }
     }
-    behind.forEach((before, waiters) -> watchOne(turn, line.place(before), waiters));
+    behind.forEach((before, waiters) -> watchOne(requests, queue.place(before), waiters));
     // For permits, any change may be the turn of the first who waits.
     boolean all = capacity != Mode.SHARERS && queueSnapshot.waits;
-    turn.lookAgain |= all && !queueSnapshot.watching;
-    turn.watchesAll = all;
-    boolean asked = asking(turn, queueSnapshot) != null;
-    queueSnapshot.heads = queueSnapshot.waits || asked ? Math.min(line.holding(), TOLD) : 0;
+    requests.lookAgain |= all && !queueSnapshot.watching;
+    requests.watchesAll = all;
+    boolean asked = asking(requests, queueSnapshot) != null;
+    queueSnapshot.heads = queueSnapshot.waits || asked ? Math.min(queue.holding(), TOLD) : 0;
     List<String> paths = new ArrayList<>();
     for (int i = 0; i < queueSnapshot.heads; i++) {
-      paths.add(turn.path + "/" + line.place(i).node());
+      paths.add(requests.path + "/" + queue.place(i).node());
     }
-    queueSnapshot.holding.forEach(zooKeeperAttempt -> paths.add(turn.node(zooKeeperAttempt)));
+    queueSnapshot.holding.forEach(zooKeeperAttempt -> paths.add(requests.node(zooKeeperAttempt)));
     MultiRead.nodes(
         client(),
         paths,
@@ -456,56 +465,60 @@ final class PredecessorWatcher {
                         return;
                       }
                       if (nodeContents == null) {
-                        failed(turn, queueSnapshot);
+                        failed(requests, queueSnapshot);
                       } else {
-                        seen(turn, queueSnapshot, nodeContents);
+                        seen(requests, queueSnapshot, nodeContents);
                       }
                     }));
   }
 
   private void watchOne(
-      LockRequests turn, LockQueue.QueueNode place, List<ZooKeeperAttempt> behind) {
+      LockRequests requests, LockQueue.QueueNode place, List<ZooKeeperAttempt> behind) {
     watch(
-        turn,
+        requests,
         behind,
         place.node(),
         place.seq(),
         nodeContent -> {
           if (nodeContent.stat() == null) {
-            look(turn);
+            look(requests);
           }
         });
   }
 
   private void seen(
-      LockRequests turn, QueueSnapshot queueSnapshot, List<NodeContent> nodeContents) {
+      LockRequests requests, QueueSnapshot queueSnapshot, List<NodeContent> nodeContents) {
     for (ZooKeeperAttempt zooKeeperAttempt : queueSnapshot.missing) {
-      if (turn.waiting.containsKey(zooKeeperAttempt.number)) {
-        turns.vanished(turn, zooKeeperAttempt);
+      if (requests.waiting.containsKey(zooKeeperAttempt.number)) {
+        queues.vanished(requests, zooKeeperAttempt);
       }
     }
-    int othersWait = queueSnapshot.line.size() - queueSnapshot.line.holding();
+    int othersWait = queueSnapshot.queue.size() - queueSnapshot.queue.holding();
     int at = queueSnapshot.heads;
     for (ZooKeeperAttempt zooKeeperAttempt : queueSnapshot.holding) {
       NodeContent nodeContent = nodeContents.get(at++);
       Stat stat = nodeContent.stat();
-      if (!turn.waiting.containsKey(zooKeeperAttempt.number)) {
+      if (!requests.waiting.containsKey(zooKeeperAttempt.number)) {
         continue;
       }
       if (stat == null || !core.isOurs(nodeContent, zooKeeperAttempt)) {
-        turns.vanished(turn, zooKeeperAttempt);
+        queues.vanished(requests, zooKeeperAttempt);
       } else {
-        turns.grant(turn, zooKeeperAttempt, stat.getCzxid(), othersWait);
+        queues.grant(requests, zooKeeperAttempt, stat.getCzxid(), othersWait);
         if (zooKeeperAttempt.capacity() != Mode.SHARERS) {
           // Whoever watches it becomes the first who waits.
           client()
               .setData(
-                  turn.node(zooKeeperAttempt), nodeContent.data(), -1, (rc, p, c, s) -> {}, null);
+                  requests.node(zooKeeperAttempt),
+                  nodeContent.data(),
+                  -1,
+                  (rc, p, c, s) -> {},
+                  null);
         }
-        announce(turn, zooKeeperAttempt);
+        announce(requests, zooKeeperAttempt);
       }
     }
-    ZooKeeperAttempt asking = asking(turn, queueSnapshot);
+    ZooKeeperAttempt asking = asking(requests, queueSnapshot);
     boolean tries = asking != null && !asking.queues;
     List<AttemptId> untold = new ArrayList<>();
     for (int i = 0; i < queueSnapshot.heads; i++) {
@@ -520,59 +533,59 @@ final class PredecessorWatcher {
         }
       }
     }
-    contentionNotes.leave(untold, () -> conclude(turn, queueSnapshot));
+    contentionNotes.leave(untold, () -> conclude(requests, queueSnapshot));
   }
 
   /** Answers who asked, if it has not been answered by what was found. */
-  private void conclude(LockRequests turn, QueueSnapshot queueSnapshot) {
+  private void conclude(LockRequests requests, QueueSnapshot queueSnapshot) {
     PendingRequest requester = queueSnapshot.requester;
-    ZooKeeperAttempt zooKeeperAttempt = asking(turn, queueSnapshot);
+    ZooKeeperAttempt zooKeeperAttempt = asking(requests, queueSnapshot);
     if (requester != null && zooKeeperAttempt == null) {
       // Granted, and answered; or it has vanished.
-      turns.refuseAsRemoved(requester);
-      turns.finish(turn);
+      queues.refuseAsRemoved(requester);
+      queues.finish(requests);
     } else if (requester != null && zooKeeperAttempt != null && zooKeeperAttempt.queues) {
       queued(
-          turn,
+          requests,
           requester,
           zooKeeperAttempt,
-          Math.max(0, queueSnapshot.line.indexOf(zooKeeperAttempt.seq)),
+          Math.max(0, queueSnapshot.queue.indexOf(zooKeeperAttempt.seq)),
           queueSnapshot.holder);
     } else if (requester != null && zooKeeperAttempt != null) {
       Reply.Holder holder = queueSnapshot.holder;
-      turns
-          .departures()
+      queues
+          .releaseHandler()
           .withdraw(
-              turn,
+              requests,
               zooKeeperAttempt,
               () -> {
-                turns.answer(
+                queues.answer(
                     requester, new Reply.Busy(requester.attempt(), holder, core.retryAfter()));
-                turns.finish(turn);
+                queues.finish(requests);
               });
     }
-    looked(turn);
+    looked(requests);
   }
 
-  private void failed(LockRequests turn, QueueSnapshot queueSnapshot) {
+  private void failed(LockRequests requests, QueueSnapshot queueSnapshot) {
     PendingRequest requester = queueSnapshot.requester;
     if (requester != null) {
-      turns.fail(requester, true, "the connection was lost.");
-      turns.finish(turn);
+      queues.fail(requester, true, "the connection was lost.");
+      queues.finish(requests);
     }
     // Looked at again once there is a connection.
-    turn.lookAgain = false;
-    looked(turn);
+    requests.lookAgain = false;
+    looked(requests);
   }
 
-  private void looked(LockRequests turn) {
-    turn.looking = false;
+  private void looked(LockRequests requests) {
+    requests.looking = false;
     underWay--;
-    if (turn.lookAgain || turn.requester != null) {
-      turn.lookAgain = false;
-      look(turn);
+    if (requests.lookAgain || requests.requester != null) {
+      requests.lookAgain = false;
+      look(requests);
     }
-    turns.advance(turn);
+    queues.advance(requests);
     core.settled();
   }
 }

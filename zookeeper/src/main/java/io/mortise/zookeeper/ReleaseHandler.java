@@ -10,7 +10,7 @@ import org.apache.zookeeper.KeeperException.Code;
 /** Requests to end an attempt, of this session or of another. Guarded by the session. */
 final class ReleaseHandler {
   private final SessionCore core;
-  private final LockQueueManager turns;
+  private final LockQueueManager queues;
   private final NodeWriter nodeWriter;
   private final SoleUserCache soleUserCache;
 
@@ -19,11 +19,11 @@ final class ReleaseHandler {
 
   ReleaseHandler(
       SessionCore core,
-      LockQueueManager turns,
+      LockQueueManager queues,
       NodeWriter nodeWriter,
       SoleUserCache soleUserCache) {
     this.core = core;
-    this.turns = turns;
+    this.queues = queues;
     this.nodeWriter = nodeWriter;
     this.soleUserCache = soleUserCache;
   }
@@ -31,7 +31,7 @@ final class ReleaseHandler {
   /** An attempt of another session. */
   void foreign(PendingRequest pendingRequest, Runnable then) {
     core.store()
-        .observer()
+        .inspector()
         .end(pendingRequest.request.name(), pendingRequest.attempt())
         .whenComplete(
             (ended, failure) ->
@@ -39,69 +39,69 @@ final class ReleaseHandler {
                     .run(
                         () -> {
                           if (failure == null) {
-                            turns.answer(pendingRequest, ended);
+                            queues.answer(pendingRequest, ended);
                           } else {
-                            turns.fail(pendingRequest, true, "the connection was lost.");
+                            queues.fail(pendingRequest, true, "the connection was lost.");
                           }
                           then.run();
                         }));
   }
 
   void abandon(
-      LockRequests turn, PendingRequest pendingRequest, ZooKeeperAttempt zooKeeperAttempt) {
+      LockRequests requests, PendingRequest pendingRequest, ZooKeeperAttempt zooKeeperAttempt) {
     if (zooKeeperAttempt.leaving) {
-      turns.fail(pendingRequest, true, "the end is on its way.");
+      queues.fail(pendingRequest, true, "the end is on its way.");
       return;
     }
     zooKeeperAttempt.leaving = true;
     if (zooKeeperAttempt.state() == NodeState.DOUBT) {
-      turns.fail(pendingRequest, true, "the connection is down.");
+      queues.fail(pendingRequest, true, "the connection is down.");
       return;
     }
-    turn.leaves(zooKeeperAttempt);
+    requests.leaves(zooKeeperAttempt);
     leaving.add(pendingRequest);
     boolean exclusive = zooKeeperAttempt.wasHeld() && zooKeeperAttempt.isExclusive();
     boolean wanted = exclusive && zooKeeperAttempt.isWanted();
     // The next waiter knows that this one held, or lists a few nodes to see that it is the
     // first.
-    boolean marked = exclusive && zooKeeperAttempt.hasLongLine();
+    boolean marked = exclusive && zooKeeperAttempt.hasLongQueue();
     NodeOperation.ReleaseListener then =
         (code, followed) -> {
           leaving.remove(pendingRequest);
-          left(turn, pendingRequest, zooKeeperAttempt, code, followed);
+          left(requests, pendingRequest, zooKeeperAttempt, code, followed);
         };
     if (wanted) {
       nodeWriter.removeForHandoff(
-          turn.node(zooKeeperAttempt), marked, code -> then.accept(code, false));
+          requests.node(zooKeeperAttempt), marked, code -> then.accept(code, false));
     } else if (pendingRequest.later
         && zooKeeperAttempt.state() == NodeState.HELD
         && zooKeeperAttempt.isExclusive()) {
-      nodeWriter.release(turn.path, turn.node(zooKeeperAttempt), zooKeeperAttempt, then);
+      nodeWriter.release(requests.path, requests.node(zooKeeperAttempt), zooKeeperAttempt, then);
     } else {
       nodeWriter.delete(
-          turn.node(zooKeeperAttempt), pendingRequest.later, code -> then.accept(code, false));
+          requests.node(zooKeeperAttempt), pendingRequest.later, code -> then.accept(code, false));
     }
   }
 
   private void left(
-      LockRequests turn,
+      LockRequests requests,
       PendingRequest pendingRequest,
       ZooKeeperAttempt zooKeeperAttempt,
       Code code,
       boolean followed) {
     switch (code) {
       case OK -> {
-        turns.ended(
+        queues.ended(
             zooKeeperAttempt,
             zooKeeperAttempt.wasHeld()
                 ? EndedAttempts.AttemptEnd.HOLD_RELEASED
                 : EndedAttempts.AttemptEnd.WAIT_RELEASED);
         if (!followed) {
-          soleUserCache.left(turn.path, zooKeeperAttempt);
+          soleUserCache.left(requests.path, zooKeeperAttempt);
         }
       }
       case NONODE ->
-          turns.ended(
+          queues.ended(
               zooKeeperAttempt,
               zooKeeperAttempt.wasHeld()
                   ? EndedAttempts.AttemptEnd.HOLD_GONE
@@ -111,26 +111,26 @@ final class ReleaseHandler {
         return;
       }
       default -> {
-        turns.doubt(zooKeeperAttempt);
-        turns.fail(pendingRequest, true, "the connection was lost.");
+        queues.doubt(zooKeeperAttempt);
+        queues.fail(pendingRequest, true, "the connection was lost.");
         return;
       }
     }
-    turns.absent(pendingRequest);
+    queues.absent(pendingRequest);
   }
 
   /** Removes the node of an attempt that is not to wait, as if it had never been; then answers. */
-  void withdraw(LockRequests turn, ZooKeeperAttempt zooKeeperAttempt, Runnable then) {
-    turn.leaves(zooKeeperAttempt);
+  void withdraw(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, Runnable then) {
+    requests.leaves(zooKeeperAttempt);
     zooKeeperAttempt.leaving = true;
     nodeWriter.delete(
-        turn.node(zooKeeperAttempt),
+        requests.node(zooKeeperAttempt),
         false,
         code -> {
           if (code == Code.OK || code == Code.NONODE) {
-            turns.discardUncreated(zooKeeperAttempt);
+            queues.discardUncreated(zooKeeperAttempt);
           } else {
-            turns.doubt(zooKeeperAttempt);
+            queues.doubt(zooKeeperAttempt);
           }
           then.run();
         });

@@ -34,13 +34,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Parts.</b> {@link SessionRenewal} opens and renews it; {@link LockQueueManager} has what is
  * going on about each lock name; {@link NodeWriter} sends creations and removals, many in one
- * transaction; {@link NotificationBuffer} keeps news until it is acknowledged. All of it is
- * passive, under one {@link OutboxLock}; answers and events come on the ZooKeeper client's event
- * thread, in order.
+ * transaction; {@link NotificationBuffer} keeps notifications until they are acknowledged. All of
+ * it is passive, under one {@link OutboxLock}; answers and events come on the ZooKeeper client's
+ * event thread, in order.
  *
  * <p><b>What order gives.</b> Requests of one ZooKeeper session are executed in order, and events
  * come before the answer to any later request. So a read that follows a creation in the same flush
- * sees it, and whoever has read the line and set a watch on the one before it misses nothing.
+ * sees it, and whoever has read the queue and set a watch on the one before it misses nothing.
  *
  * <p><b>Lost answers.</b> A request whose connection broke was executed before the next connection
  * serves the session, or never. So after each new connection what is in doubt is looked up, by the
@@ -59,7 +59,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   private final NotificationBuffer notificationBuffer = new NotificationBuffer();
   private final SessionRenewal sessionRenewal;
   private final NodeWriter nodeWriter;
-  private final LockQueueManager turns;
+  private final LockQueueManager queues;
   private @Nullable ZooKeeperConnection zooKeeperConnection;
 
   SessionCore(ZooKeeperLockStore store, Ticker ticker, SessionSpec spec) {
@@ -68,7 +68,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
     this.sessionRenewal =
         new SessionRenewal(this, ticker, spec, store.layout().session(spec.id()), store.relay());
     this.nodeWriter = new NodeWriter(this);
-    this.turns = new LockQueueManager(this, ticker, nodeWriter);
+    this.queues = new LockQueueManager(this, ticker, nodeWriter);
   }
 
   // ---- What the parts share ----
@@ -117,7 +117,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
     NodeData.AttemptData attemptData = NodeData.attempt(nodeContent.data());
     return stat != null
         && attemptData != null
-        && stat.getEphemeralOwner() == handle().client().getSessionId()
+        && stat.getEphemeralOwner() == connection().client().getSessionId()
         && attemptData.attempt().equals(attempt(zooKeeperAttempt.number));
   }
 
@@ -125,7 +125,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
     return notificationBuffer;
   }
 
-  ZooKeeperConnection handle() {
+  ZooKeeperConnection connection() {
     ZooKeeperConnection present = zooKeeperConnection;
     if (present == null) {
       throw new IllegalStateException("There is no connection yet.");
@@ -151,7 +151,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
       String part = slash < 0 ? path : path.substring(0, slash);
       if (part.equals(layout().root())) {
         // Never alone: tokens would fall back to where they began without an epoch.
-        handle()
+        connection()
             .client()
             .multi(
                 TokenEpoch.initialNodes(layout(), acl()),
@@ -165,7 +165,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
 
   /** Under the guard: a container, where it is missing; nobody waits for that. */
   void makeContainer(String path, byte[] data) {
-    handle()
+    connection()
         .client()
         .create(
             path,
@@ -179,24 +179,23 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   /** Under the guard: tells the engine at once, and again with the renewals until it has heard. */
   void tell(SessionNotification sessionNotification) {
     notificationBuffer.add(sessionNotification);
-    guard.afterUnlock(
-        () ->
-            listeners.forEach(
-                connectionListener -> connectionListener.accept(sessionNotification)));
+    guard.afterUnlock(() -> listeners.forEach(listener -> listener.accept(sessionNotification)));
   }
 
-  /** Under the guard: runs this once no look at a line is under way that may bring news. */
+  /**
+   * Under the guard: runs this once no look at a queue is in flight that may bring a notification.
+   */
   void whenSettled(Runnable then) {
-    if (turns.isSettled()) {
+    if (queues.isSettled()) {
       then.run();
     } else {
       settling.add(then);
     }
   }
 
-  /** Under the guard: a look at a line has ended. */
+  /** Under the guard: a look at a queue has ended. */
   void settled() {
-    if (!settling.isEmpty() && turns.isSettled()) {
+    if (!settling.isEmpty() && queues.isSettled()) {
       List<Runnable> all = List.copyOf(settling);
       settling.clear();
       all.forEach(Runnable::run);
@@ -215,12 +214,12 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   }
 
   void submit(Request request, boolean later, Consumer<Reply> sink) {
-    guard.run(() -> turns.submit(request, later, sink));
+    guard.run(() -> queues.submit(request, later, sink));
   }
 
   /** Tells those who have waited for too long that there was no answer. */
   void expire(long now, long requestTimeout) {
-    guard.run(() -> turns.expire(now, requestTimeout));
+    guard.run(() -> queues.expire(now, requestTimeout));
   }
 
   /** Under no lock: asks for a connection. */
@@ -284,7 +283,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
           boolean again = sessionRenewal.isOpen();
           sessionRenewal.connected();
           if (again) {
-            turns.reconnected();
+            queues.reconnected();
             listNotes();
           }
         });
@@ -293,7 +292,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   @Override
   public void disconnected() {
     // What was on its way is answered with a connection loss.
-    guard.run(turns::disconnected);
+    guard.run(queues::disconnected);
     if (!sessionRenewal.isOver()) {
       lost.forEach(listener -> listener.accept(ZooKeeperConnection.LOST));
     }
@@ -312,10 +311,10 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
           }
           ZooKeeperConnection last = zooKeeperConnection;
           boolean borrowed = last != null && !last.isOwn();
-          List<String> nodes = borrowed ? turns.nodes() : List.of();
+          List<String> nodes = borrowed ? queues.nodes() : List.of();
           Map<String, Set<AttemptId>> attemptsInDoubt =
-              borrowed ? turns.attemptsInDoubt() : Map.of();
-          turns.over();
+              borrowed ? queues.attemptsInDoubt() : Map.of();
+          queues.over();
           sessionRenewal.over(why);
           nodeWriter.over();
           settling.clear();
@@ -358,10 +357,10 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
             return;
           }
           List<String> nodes = new ArrayList<>();
-          for (AttemptId zooKeeperAttempt : ours) {
-            Integer at = roll.index().get(zooKeeperAttempt);
+          for (AttemptId attempt : ours) {
+            Integer at = roll.index().get(attempt);
             if (at != null) {
-              nodes.add(lock + "/" + roll.line().place(at).node());
+              nodes.add(lock + "/" + roll.queue().place(at).node());
             }
           }
           if (!nodes.isEmpty()) {
@@ -378,7 +377,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
             return;
           }
           if (!path.startsWith(layout().notes(id()))) {
-            turns.changed(type, path);
+            queues.changed(type, path);
           } else if (type == EventType.NodeCreated && path.length() > notesLength()) {
             noted(path);
           }
@@ -392,7 +391,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
   /** What was written while the connection was down. */
   private void listNotes() {
     String notes = layout().notes(id());
-    handle()
+    connection()
         .client()
         .getChildren(
             notes,
@@ -410,11 +409,11 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
       return;
     }
     try {
-      turns.wanted(AttemptId.parse(NodeLayout.last(path)));
+      queues.wanted(AttemptId.parse(NodeLayout.last(path)));
     } catch (IllegalArgumentException e) {
       return;
     }
-    handle().client().delete(path, -1, (rc, given, context) -> {}, null);
+    connection().client().delete(path, -1, (rc, given, context) -> {}, null);
   }
 
   /** An attempt of this session. */

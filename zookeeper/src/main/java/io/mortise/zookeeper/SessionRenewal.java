@@ -137,7 +137,7 @@ final class SessionRenewal {
   /** The handle is there, and up. */
   void connected() {
     if (phase == SessionPhase.OPENING) {
-      timeout = core.handle().client().getSessionTimeout() * 1_000_000L;
+      timeout = core.connection().client().getSessionTimeout() * 1_000_000L;
       if (timeout < ttl) {
         tooShort();
       } else {
@@ -170,7 +170,7 @@ final class SessionRenewal {
 
   private void findTokenBase() {
     TokenEpoch.find(
-        core.handle().client(),
+        core.connection().client(),
         core.layout(),
         core.acl(),
         missing -> core.guard().run(() -> core.makeContainers(missing)),
@@ -188,7 +188,7 @@ final class SessionRenewal {
   }
 
   private void makeNode(int tries) {
-    core.handle()
+    core.connection()
         .client()
         .create(
             path,
@@ -247,7 +247,7 @@ final class SessionRenewal {
 
   /** The answer to our own creation may have been lost. */
   private void takeNode() {
-    core.handle()
+    core.connection()
         .client()
         .getData(
             path,
@@ -262,7 +262,7 @@ final class SessionRenewal {
                           }
                           if (rc == 0
                               && stat.getEphemeralOwner()
-                                  == core.handle().client().getSessionId()) {
+                                  == core.connection().client().getSessionId()) {
                             version = stat.getVersion();
                             opened(stat.getMtime());
                           } else {
@@ -273,11 +273,11 @@ final class SessionRenewal {
   }
 
   private void opened(long mtime) {
-    core.handle()
+    core.connection()
         .client()
         .addWatch(
             core.layout().notes(spec.id()),
-            core.handle(),
+            core.connection(),
             AddWatchMode.PERSISTENT_RECURSIVE,
             (rc, given, context) -> core.guard().run(() -> watched(Code.get(rc), mtime)),
             null);
@@ -298,8 +298,8 @@ final class SessionRenewal {
     }
     phase = SessionPhase.OPEN;
     opening = null;
-    first.connection = core.handle().connection();
-    if (core.handle().isOwn()) {
+    first.connection = core.connection().connectionNumber();
+    if (core.connection().isOwn()) {
       // The ZooKeeper session is younger than the request.
       renewalProof.sessionStarted(first.sentAt);
       finish(first, mtime);
@@ -315,7 +315,7 @@ final class SessionRenewal {
   private void advance() {
     while (phase == SessionPhase.OPEN && current == null && !waiting.isEmpty()) {
       PendingRenewal next = latest();
-      if (core.handle().isUp()) {
+      if (core.connection().isUp()) {
         current = next;
         send(next);
       } else {
@@ -339,8 +339,8 @@ final class SessionRenewal {
 
   private void send(PendingRenewal sent) {
     sent.sentAt = ticker.nanos();
-    sent.connection = core.handle().connection();
-    core.handle()
+    sent.connection = core.connection().connectionNumber();
+    core.connection()
         .client()
         .setData(
             path,
@@ -371,7 +371,7 @@ final class SessionRenewal {
 
   /** The answer to an earlier try with the same beat may have been lost. */
   private void whoseBeat(PendingRenewal sent) {
-    core.handle()
+    core.connection()
         .client()
         .getData(
             path,
@@ -410,7 +410,7 @@ final class SessionRenewal {
 
   private void prove(PendingRenewal sent, long mtime) {
     renewalProof.confirm(
-        core.handle(),
+        core.connection(),
         sent.sentAt,
         sent.connection,
         proven -> {

@@ -73,18 +73,18 @@ final class SoleUserCache {
     if (lastHold != null) {
       return lastHold.followed && hasTokens(lastHold, zooKeeperAttempt);
     }
-    if (lately.remove(lock) && watched.size() < MOST && core.handle().isOwn()) {
+    if (lately.remove(lock) && watched.size() < MOST && core.connection().isOwn()) {
       watch(lock);
     }
     return false;
   }
 
   private void watch(String lock) {
-    core.handle()
+    core.connection()
         .client()
         .getData(
             lock,
-            core.handle(),
+            core.connection(),
             (rc, path, context, data, stat) -> {
               if (rc == 0) {
                 core.guard().run(() -> watched.putIfAbsent(lock, new LastHold()));

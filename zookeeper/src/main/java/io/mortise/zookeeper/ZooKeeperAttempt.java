@@ -49,7 +49,7 @@ final class ZooKeeperAttempt {
   enum NodeState {
     /** Its creation is on its way. */
     SENT,
-    /** Its node stands in the line. */
+    /** Its node stands in the queue. */
     WAITING,
     /** It holds. */
     HELD,
@@ -88,7 +88,7 @@ final class ZooKeeperAttempt {
   }
 
   /** Whether many stood behind its node when it was granted. */
-  boolean hasLongLine() {
+  boolean hasLongQueue() {
     return demand == LONG_LINE;
   }
 

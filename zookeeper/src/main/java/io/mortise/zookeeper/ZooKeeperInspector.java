@@ -125,10 +125,10 @@ final class ZooKeeperInspector {
                         new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false));
                   } else {
                     AttemptState attemptState =
-                        index < roll.line().holding() ? AttemptState.HELD : AttemptState.WAITING;
+                        index < roll.queue().holding() ? AttemptState.HELD : AttemptState.WAITING;
                     remove(
                         client,
-                        path + "/" + roll.line().place(index).node(),
+                        path + "/" + roll.queue().place(index).node(),
                         attempt,
                         attemptState,
                         answer);
@@ -138,20 +138,20 @@ final class ZooKeeperInspector {
 
   private void remove(
       ZooKeeper client,
-      String nodeContent,
+      String node,
       AttemptId attempt,
       AttemptState attemptState,
       CompletableFuture<Reply.Ended> answer) {
     Reply.Ended absent = new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false);
     client.getData(
-        nodeContent,
+        node,
         false,
         (rc, path, context, data, stat) -> {
           NodeData.AttemptData attemptData = NodeData.attempt(data);
           if (rc == 0 && attemptData != null && attemptData.attempt().equals(attempt)) {
             // Of that very version: its session may give the node to the next attempt.
             client.delete(
-                nodeContent,
+                node,
                 stat.getVersion(),
                 (code, given, ignored) -> {
                   if (code == 0) {
@@ -233,10 +233,10 @@ final class ZooKeeperInspector {
       }
     }
 
-    private void lock(String nodeContent) {
+    private void lock(String node) {
       LockName name;
       try {
-        name = NodeNames.decode(nodeContent);
+        name = NodeNames.decode(node);
       } catch (IllegalArgumentException e) {
         // Somebody else's.
         next();

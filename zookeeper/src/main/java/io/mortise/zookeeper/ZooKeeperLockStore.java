@@ -169,7 +169,7 @@ final class ZooKeeperLockStore implements LockStore {
     return executor;
   }
 
-  ZooKeeperInspector observer() {
+  ZooKeeperInspector inspector() {
     return zooKeeperInspector;
   }
 

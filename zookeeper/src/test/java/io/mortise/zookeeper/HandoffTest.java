@@ -39,7 +39,7 @@ class HandoffTest {
   private Lease held;
   private CompletableFuture<Lease> waiting;
 
-  /** The holder has been told, so the waiter has looked at the line and at its own node. */
+  /** The holder has been told, so the waiter has looked at the queue and at its own node. */
   @BeforeEach
   void waitInLine() throws Exception {
     looking = TestServer.connect(server.address(), Duration.ofMinutes(2));
@@ -89,7 +89,7 @@ class HandoffTest {
 
   private CompletableFuture<Lease> waitAsThird() {
     CompletableFuture<Lease> next = third.lock("x").acquireAsync(LONG);
-    BoundedWait.until(LONG, "three stand in the line", () -> count() == 3);
+    BoundedWait.until(LONG, "three stand in the queue", () -> count() == 3);
     return next;
   }
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Many wait for one lock, each with a node of its own in one line. {@code -Dmortise.waiters=10000}
+ * Many wait for one lock, each with a node of its own in one queue. {@code -Dmortise.waiters=10000}
  * makes it as many as the issue of the store wants; by default a few hundred, which takes seconds.
  */
 class ManyWaitersTest {
@@ -65,7 +65,8 @@ class ManyWaitersTest {
                       return lease.releaseAsync();
                     }));
       }
-      BoundedWait.until(LONG, "all stand in the line", () -> ephemerals(server) >= nodes + WAITERS);
+      BoundedWait.until(
+          LONG, "all stand in the queue", () -> ephemerals(server) >= nodes + WAITERS);
       assertThat(turns).isEmpty();
       long token = held.token();
       long from = System.nanoTime();

@@ -45,8 +45,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A wire made of Lettuce. Its own thread is the event loop of the channel: Lettuce writes at once
- * what is sent there, but queues what others send, so that mixing the two reorders commands. A
+ * A transport made of Lettuce. Its own thread is the event loop of the channel: Lettuce writes at
+ * once what is sent there, but queues what others send, so that mixing the two reorders commands. A
  * client that was handed in does not tell its channel; there one other thread sends everything,
  * which keeps the order just as well.
  */
@@ -341,7 +341,7 @@ final class LettuceTransport implements RedisTransport {
     }
   }
 
-  /** The threads are shared with the other wire and outlive this. */
+  /** The threads are shared with the other transport and outlive this. */
   private static void shutDown(RedisClient client) {
     client.shutdown(0, 2, TimeUnit.SECONDS);
     var unused = client.getResources().shutdown(0, 0, TimeUnit.SECONDS);

@@ -48,7 +48,7 @@ public final class ClusterNodes implements AutoCloseable {
   private final Ticker ticker;
   private final Duration stuck;
   private final Runnable reconnected;
-  private final Map<String, NodeConnections> nodeConnectionses = new ConcurrentHashMap<>();
+  private final Map<String, NodeConnections> connections = new ConcurrentHashMap<>();
   private final List<SlotTransport> followers = new CopyOnWriteArrayList<>();
   private final Semaphore asked = new Semaphore(0);
   private final Thread looking;
@@ -102,7 +102,7 @@ public final class ClusterNodes implements AutoCloseable {
     looking.start();
   }
 
-  /** A wire that leads to whoever serves the slot. */
+  /** A transport that leads to whoever serves the slot. */
   public SlotTransport transport(int slot, ConnectionRole connectionRole) {
     SlotTransport transport = new SlotTransport(this, slot, connectionRole);
     followers.add(transport);
@@ -121,7 +121,7 @@ public final class ClusterNodes implements AutoCloseable {
       return null;
     }
     NodeConnections nodeConnections =
-        nodeConnectionses.computeIfAbsent(owner.toString(), unused -> connect(owner));
+        connections.computeIfAbsent(owner.toString(), unused -> connect(owner));
     return connectionRole == ConnectionRole.OPERATIONS
         ? nodeConnections.operations()
         : nodeConnections.renewals();
@@ -229,10 +229,10 @@ public final class ClusterNodes implements AutoCloseable {
 
   /** Nodes that serve nothing are left in peace. */
   private void retire() {
-    for (Map.Entry<String, NodeConnections> entry : Map.copyOf(nodeConnectionses).entrySet()) {
+    for (Map.Entry<String, NodeConnections> entry : Map.copyOf(connections).entrySet()) {
       if (!map.masters().containsKey(entry.getKey())) {
         log.debug("Node {} serves no slot any more.", entry.getKey());
-        nodeConnectionses.remove(entry.getKey(), entry.getValue());
+        connections.remove(entry.getKey(), entry.getValue());
         entry.getValue().close();
       }
     }
@@ -290,7 +290,7 @@ public final class ClusterNodes implements AutoCloseable {
   public void close() {
     closed = true;
     looking.interrupt();
-    nodeConnectionses.values().forEach(NodeConnections::close);
-    nodeConnectionses.clear();
+    connections.values().forEach(NodeConnections::close);
+    connections.clear();
   }
 }

@@ -29,7 +29,7 @@ public final class SlotTransport implements RedisTransport {
 
   private final ClusterNodes nodes;
   private final int slot;
-  private final ClusterNodes.ConnectionRole lane;
+  private final ClusterNodes.ConnectionRole role;
   private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
 
   /** Where the subscriptions are. */
@@ -38,10 +38,10 @@ public final class SlotTransport implements RedisTransport {
   private boolean sharded;
   private volatile boolean closed;
 
-  SlotTransport(ClusterNodes nodes, int slot, ClusterNodes.ConnectionRole lane) {
+  SlotTransport(ClusterNodes nodes, int slot, ClusterNodes.ConnectionRole role) {
     this.nodes = nodes;
     this.slot = slot;
-    this.lane = lane;
+    this.role = role;
   }
 
   /** From now on channels belong to the slot; a server from 7.0 on knows such. */
@@ -50,7 +50,7 @@ public final class SlotTransport implements RedisTransport {
   }
 
   private @Nullable DirectTransport transport() {
-    return closed ? null : nodes.connection(slot, lane);
+    return closed ? null : nodes.connection(slot, role);
   }
 
   @Override

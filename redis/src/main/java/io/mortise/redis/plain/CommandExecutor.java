@@ -4,12 +4,12 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.NotSentException;
+import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -41,7 +41,7 @@ final class CommandExecutor {
               if (failure == null) {
                 return value;
               }
-              Throwable cause = unwrap(failure);
+              Throwable cause = RedisReplies.unwrap(failure);
               if (cause instanceof TimeoutException) {
                 transport.reset();
               }
@@ -63,7 +63,7 @@ final class CommandExecutor {
                 if (failure == null) {
                   answer.complete(value);
                 } else {
-                  answer.completeExceptionally(unwrap(failure));
+                  answer.completeExceptionally(RedisReplies.unwrap(failure));
                 }
               });
     } catch (RuntimeException e) {
@@ -79,7 +79,7 @@ final class CommandExecutor {
   private CompletionStage<@Nullable Object> again(RedisCommand command, Throwable failure) {
     LuaScript script = command.script();
     return script != null
-            && unwrap(failure) instanceof ErrorReplyException error
+            && RedisReplies.unwrap(failure) instanceof ErrorReplyException error
             && error.is("NOSCRIPT")
         ? transport.call(command.whole(script).array())
         : CompletableFuture.failedFuture(failure);
@@ -99,11 +99,6 @@ final class CommandExecutor {
         cause);
   }
 
-  static Throwable unwrap(Throwable failure) {
-    Throwable cause = failure.getCause();
-    return failure instanceof CompletionException && cause != null ? unwrap(cause) : failure;
-  }
-
   /** Why there is no answer. */
   static final class CommandFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -118,7 +113,8 @@ final class CommandExecutor {
     }
 
     static @Nullable CommandFailure of(@Nullable Throwable failure) {
-      return failure == null || !(unwrap(failure) instanceof CommandFailure commandFailure)
+      return failure == null
+              || !(RedisReplies.unwrap(failure) instanceof CommandFailure commandFailure)
           ? null
           : commandFailure;
     }

@@ -20,7 +20,7 @@ final class KeyWaiters {
   /** Beyond, waits go by asking again alone. */
   private static final int MOST = 1_000;
 
-  private final KeyspaceListener watch;
+  private final KeyspaceListener listener;
   private final Ticker ticker;
   private final Consumer<SessionNotification> hints;
   private final Map<AttemptId, KeyWaiter> keyWaiters = new ConcurrentHashMap<>();
@@ -40,25 +40,25 @@ final class KeyWaiters {
       this.told = told;
     }
 
-    void watch(KeyspaceListener watch) {
+    void watch(KeyspaceListener listener) {
       guard.lock();
       try {
         if (!watched && !over) {
           watched = true;
-          watch.add(key, told);
+          listener.add(key, told);
         }
       } finally {
         guard.unlock();
       }
     }
 
-    void end(KeyspaceListener watch) {
+    void end(KeyspaceListener listener) {
       guard.lock();
       try {
         over = true;
         if (watched) {
           watched = false;
-          watch.remove(key, told);
+          listener.remove(key, told);
         }
       } finally {
         guard.unlock();
@@ -66,20 +66,20 @@ final class KeyWaiters {
     }
   }
 
-  KeyWaiters(KeyspaceListener watch, Ticker ticker, Consumer<SessionNotification> hints) {
-    this.watch = watch;
+  KeyWaiters(KeyspaceListener listener, Ticker ticker, Consumer<SessionNotification> hints) {
+    this.listener = listener;
     this.ticker = ticker;
     this.hints = hints;
   }
 
   void refused(AttemptId attempt, LockName name, String key) {
-    if (!watch.isUseful() || closed) {
+    if (!listener.isUseful() || closed) {
       return;
     }
     KeyWaiter keyWaiter = keyWaiters.get(attempt);
     if (keyWaiter != null) {
       keyWaiter.asked = ticker.nanos();
-      keyWaiter.watch(watch);
+      keyWaiter.watch(listener);
     } else if (keyWaiters.size() < MOST) {
       SessionNotification sessionNotification = new SessionNotification.MayBeFree(name, attempt);
       keyWaiters.put(
@@ -93,7 +93,7 @@ final class KeyWaiters {
 
   private void end(@Nullable KeyWaiter keyWaiter) {
     if (keyWaiter != null) {
-      keyWaiter.end(watch);
+      keyWaiter.end(listener);
     }
   }
 

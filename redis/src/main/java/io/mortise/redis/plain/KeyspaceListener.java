@@ -23,7 +23,7 @@ final class KeyspaceListener {
   private final Map<String, Set<Runnable>> listeners = new HashMap<>();
 
   /**
-   * On a wire.
+   * Over a transport.
    *
    * @param database whose keys are published; -1 if none are
    */
@@ -47,7 +47,7 @@ final class KeyspaceListener {
     return database < 0 ? null : "__keyspace@" + database + "__:" + key;
   }
 
-  /** Calls the listener when the key has gone, on a thread of the wire. */
+  /** Calls the listener when the key has gone, on a thread of the transport. */
   void add(String key, Runnable listener) {
     change(key, listeners -> listeners.add(listener));
   }

@@ -4,6 +4,7 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.redis.plain.CommandExecutor.CommandFailure;
+import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -53,10 +54,10 @@ final class PlainSession implements StoreSession {
   private final Ticker ticker;
   private final SessionSpec spec;
   private final String ttlMillis;
-  private final KeyWaiters waiting;
+  private final KeyWaiters waiters;
   private final Map<AttemptId, Hold> holds = new ConcurrentHashMap<>();
   private final Map<Long, SessionNotification.HoldEnded> holdEnded = new ConcurrentSkipListMap<>();
-  private final AtomicLong goneIds = new AtomicLong();
+  private final AtomicLong notificationIds = new AtomicLong();
 
   private volatile boolean closed;
 
@@ -85,7 +86,7 @@ final class PlainSession implements StoreSession {
     this.ticker = ticker;
     this.spec = spec;
     this.ttlMillis = Long.toString(spec.ttl().toMillis());
-    this.waiting = new KeyWaiters(store.watch(), ticker, hints);
+    this.waiters = new KeyWaiters(store.listener(), ticker, hints);
   }
 
   @Override
@@ -187,11 +188,7 @@ final class PlainSession implements StoreSession {
   }
 
   private static boolean firstIsOne(@Nullable Object answer) {
-    return answer instanceof List<?> list && !list.isEmpty() && isOne(list.get(0));
-  }
-
-  private static boolean isOne(@Nullable Object answer) {
-    return Long.valueOf(1).equals(answer);
+    return answer instanceof List<?> list && !list.isEmpty() && RedisReplies.isOne(list.get(0));
   }
 
   private Reply granted(AttemptId attempt) {
@@ -199,7 +196,7 @@ final class PlainSession implements StoreSession {
     if (hold != null) {
       hold.granted = true;
     }
-    waiting.over(attempt);
+    waiters.over(attempt);
     return new Reply.Granted(attempt, 0, 1, true, null);
   }
 
@@ -211,7 +208,7 @@ final class PlainSession implements StoreSession {
     if (holder == null) {
       return new Reply.Busy(request.attempt(), null, Duration.ofMillis(1));
     }
-    waiting.refused(request.attempt(), request.name(), store.key(request.name()));
+    waiters.refused(request.attempt(), request.name(), store.key(request.name()));
     return new Reply.Busy(
         request.attempt(),
         new Reply.Holder(holder.attempt(), 0, holder.left()),
@@ -244,7 +241,7 @@ final class PlainSession implements StoreSession {
     AttemptId attempt = request.attempt();
     holds.remove(attempt);
     holdEnded.values().removeIf(notifications -> notifications.attempt().equals(attempt));
-    waiting.over(attempt);
+    waiters.over(attempt);
     var unused =
         store
             .requests()
@@ -252,7 +249,7 @@ final class PlainSession implements StoreSession {
             .whenComplete(
                 (answer, failure) -> {
                   CommandFailure commandFailure = CommandFailure.of(failure);
-                  if (failure == null && isOne(answer)) {
+                  if (failure == null && RedisReplies.isOne(answer)) {
                     sink.accept(
                         new Reply.Ended(
                             attempt, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
@@ -291,7 +288,7 @@ final class PlainSession implements StoreSession {
       return CompletableFuture.completedFuture(lost);
     }
     seen.forEach(holdEnded::remove);
-    waiting.sweep(spec.ttl());
+    waiters.sweep(spec.ttl());
     List<Map.Entry<AttemptId, Hold>> listed = List.copyOf(holds.entrySet());
     Set<AttemptId> granted =
         listed.stream()
@@ -371,7 +368,7 @@ final class PlainSession implements StoreSession {
               }
               List<AttemptId> missing = new ArrayList<>();
               for (int i = 0; i < extended.size(); i++) {
-                if (!isOne(extended.get(i))) {
+                if (!RedisReplies.isOne(extended.get(i))) {
                   missing.add(chunk.get(i).getKey());
                 }
               }
@@ -389,7 +386,7 @@ final class PlainSession implements StoreSession {
     Hold hold = holds.remove(attempt);
     if (hold != null) {
       holdEnded.put(
-          goneIds.incrementAndGet(),
+          notificationIds.incrementAndGet(),
           new SessionNotification.HoldEnded(hold.name, attempt, Reply.EndReason.UNKNOWN));
     }
   }
@@ -405,7 +402,7 @@ final class PlainSession implements StoreSession {
   @Override
   public CompletionStage<Void> close() {
     closed = true;
-    waiting.close();
+    waiters.close();
     List<CompletableFuture<?>> ends = new ArrayList<>();
     holds.forEach(
         (attempt, hold) ->

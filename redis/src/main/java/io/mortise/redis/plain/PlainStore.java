@@ -52,7 +52,7 @@ public final class PlainStore implements LockStore {
   private final StoreProfile profile;
   private final CommandExecutor requests;
   private final CommandExecutor renewals;
-  private final KeyspaceListener watch;
+  private final KeyspaceListener listener;
   private final CompareAndDelete compareAndDelete;
 
   /**
@@ -85,7 +85,7 @@ public final class PlainStore implements LockStore {
     }
     this.compareAndDelete =
         options.layout() == KeyLayout.STRING ? probe() : CompareAndDelete.SCRIPT;
-    this.watch = new KeyspaceListener(ops, options.layout(), publishesKeys() ? database : -1);
+    this.listener = new KeyspaceListener(ops, options.layout(), publishesKeys() ? database : -1);
   }
 
   private void must(RedisCommand command) {
@@ -147,8 +147,8 @@ public final class PlainStore implements LockStore {
     return renewals;
   }
 
-  KeyspaceListener watch() {
-    return watch;
+  KeyspaceListener listener() {
+    return listener;
   }
 
   KeyLayout layout() {

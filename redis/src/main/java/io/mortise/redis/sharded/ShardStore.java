@@ -139,7 +139,7 @@ final class ShardStore implements LockStore {
     return profile;
   }
 
-  /** What it remembered with when it was reached; null before that. */
+  /** The incarnation of the server when it was reached; null before that. */
   @Override
   public @Nullable ServerIncarnation incarnation() {
     LockStore store = shardState.store();
@@ -217,7 +217,7 @@ final class ShardStore implements LockStore {
     private final Consumer<SessionNotification> hints;
     private final ReentrantLock guard = new ReentrantLock();
     private volatile @Nullable StoreSession opened;
-    private @Nullable Runnable doubt;
+    private @Nullable Runnable renewNow;
     private @Nullable Consumer<String> lost;
 
     ShardSession(SessionSpec spec, Consumer<SessionNotification> hints) {
@@ -236,8 +236,8 @@ final class ShardStore implements LockStore {
         StoreSession session = opened;
         if (session == null) {
           session = store.open(spec, hints);
-          if (doubt != null) {
-            session.onSuspectedRestart(doubt);
+          if (renewNow != null) {
+            session.onSuspectedRestart(renewNow);
           }
           if (lost != null) {
             session.onConnectionLost(lost);
@@ -314,7 +314,7 @@ final class ShardStore implements LockStore {
     public void onSuspectedRestart(Runnable renewNow) {
       guard.lock();
       try {
-        doubt = renewNow;
+        this.renewNow = renewNow;
         StoreSession session = opened;
         if (session != null) {
           session.onSuspectedRestart(renewNow);

@@ -27,9 +27,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A wire made of a socket and a thread. Whoever sends writes to the socket himself, one at a time;
- * a thread of the wire, the reader, reads, completes what is answered, and connects anew when the
- * connection breaks. Who waits alone for an answer may read it himself, see {@link ReadOwnership}.
+ * A transport made of a socket and a thread. Whoever sends writes to the socket himself, one at a
+ * time; a thread of the transport, the reader, reads, completes what is answered, and connects anew
+ * when the connection breaks. Who waits alone for an answer may read it himself, see {@link
+ * ReadOwnership}.
  *
  * <p><b>What may fail</b> fails in one place: the reader takes a broken connection out of use and
  * fails what waits on it. A writer that meets an error only breaks the connection for the reader to
@@ -118,7 +119,7 @@ public final class DirectTransport implements RedisTransport {
    * Connects. Blocks.
    *
    * @param name of the reading thread
-   * @param timer for {@link #schedule}; not closed with the wire
+   * @param timer for {@link #schedule}; not closed with the transport
    * @param stuck how long a write may be stuck before the connection is dropped
    * @throws ErrorReplyException if the server refuses
    * @throws IOException if the server cannot be reached
@@ -148,7 +149,7 @@ public final class DirectTransport implements RedisTransport {
         .started();
   }
 
-  /** A wire without a connection yet: it makes one by itself, as it does after one broke. */
+  /** A transport without a connection yet: it makes one by itself, as it does after one broke. */
   public static DirectTransport connecting(
       EndpointResolver endpointResolver,
       String name,
@@ -613,7 +614,7 @@ public final class DirectTransport implements RedisTransport {
     }
   }
 
-  /** Returns true if the wire was closed meanwhile. */
+  /** Returns true if the transport was closed meanwhile. */
   private boolean pause(int failures) {
     long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures, 10));
     try {

@@ -2,7 +2,9 @@ package io.mortise.redis.transport;
 
 import java.io.IOException;
 
-/** Where a wire connects to. Asked anew before each connection, for servers change their roles. */
+/**
+ * Where a transport connects to. Asked anew before each connection, for servers change their roles.
+ */
 public interface EndpointResolver {
   /**
    * Where to connect to now. Blocks for seconds at most.

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Whose turn it is to read from a connection: that of the wire's own thread, the reader, or that of
- * a caller who lends his. A caller who reads his own answer is woken by its arrival and by nothing
+ * Decides which thread reads from a connection: the transport's own (the reader), or a caller that
+ * waits for its answer. A caller who reads his own answer is woken by its arrival and by nothing
  * else; were it read for him, there would be two threads to wake, which takes longer than the
  * answer.
  *

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  */
 public interface RedisTransport extends AutoCloseable {
   /**
-   * Runs something on the thread from which commands leave in order, at once if this is it. A wire
-   * that keeps the order of all threads runs it here and now.
+   * Runs something on the thread from which commands leave in order, at once if this is it. A
+   * transport that keeps the order of all threads runs it here and now.
    */
   void execute(Runnable task);
 
@@ -100,9 +100,9 @@ public interface RedisTransport extends AutoCloseable {
   void unsubscribe(String channel);
 
   /**
-   * Offers a thread that waits for an answer and has nothing else to do: the wire may let it read
-   * from the connection, which saves waking it. Returns at once if the wire has no use for it, else
-   * when the thread's answer has come or, at the latest, after a millisecond or two.
+   * Offers a thread that waits for an answer and has nothing else to do: the transport may let it
+   * read from the connection, which saves waking it. Returns at once if the transport has no use
+   * for it, else when the thread's answer has come or, at the latest, after a millisecond or two.
    *
    * @param done whether the thread has no reason to wait any more
    * @param expected whether the answer to what was sent is still to come

@@ -5,8 +5,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Has a wire ask again, after a while, for the subscriptions that its server does not have. What is
- * refused together is asked for together: at most one round for each delay is due. Thread-safe.
+ * Has a transport ask again, after a while, for the subscriptions that its server does not have.
+ * What is refused together is asked for together: at most one round for each delay is due.
+ * Thread-safe.
  */
 public final class Resubscriber {
   /** After a refusal that passes at once, or where the server has ended a subscription. */
@@ -22,7 +23,7 @@ public final class Resubscriber {
   private final Runnable subscribeAgain;
   private final Set<Duration> due = ConcurrentHashMap.newKeySet();
 
-  /** Of one wire. */
+  /** For one transport. */
   public Resubscriber(RedisTransport transport, Runnable subscribeAgain) {
     this.transport = transport;
     this.subscribeAgain = subscribeAgain;

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens to one Sentinel after the other for a new master. A connection to a server that has lost
- * its office need not break: one that was cut off from the others goes on answering.
+ * Listens to one Sentinel after the other for a new master. A connection to a demoted primary need
+ * not break: one that was cut off from the others goes on answering.
  */
 public final class SentinelListener implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SentinelListener.class);

@@ -154,7 +154,7 @@ public final class SentinelResolver implements EndpointResolver {
   }
 
   private SentinelReply ask(Endpoint sentinel) throws IOException {
-    try (BlockingConnection blockingConnection = question(sentinel)) {
+    try (BlockingConnection blockingConnection = connect(sentinel)) {
       Object address = blockingConnection.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name);
       if (!(address instanceof List<?> parts) || parts.size() != 2) {
         throw new ErrorReplyException("NOMASTER Sentinel at " + sentinel + " knows none");
@@ -170,7 +170,7 @@ public final class SentinelResolver implements EndpointResolver {
   }
 
   /** Says whose password is wrong, for it is not that of the servers. */
-  private BlockingConnection question(Endpoint sentinel) throws IOException {
+  private BlockingConnection connect(Endpoint sentinel) throws IOException {
     try {
       return BlockingConnection.to(sentinel, ticker);
     } catch (ErrorReplyException e) {

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who listens to which channels of a wire; they outlast its connections. In RESP3 a subscription is
- * answered by a push, which therefore has to be told from what is published.
+ * Who listens to which channels of a transport; they outlast its connections. In RESP3 a
+ * subscription is answered by a push, which therefore has to be told from what is published.
  *
  * <p>That somebody wants to listen and that the server passes on what is published are two things:
  * a server may refuse a subscription, and ends those of a slot that leaves it.

@@ -311,7 +311,9 @@ class DirectTransportTest {
     assertThat(join(transport.call("ECHO", "b"))).isEqualTo("b");
   }
 
-  /** Fails once where a wire that connects calls others, with an error that ends no test run. */
+  /**
+   * Fails once where a transport that connects calls others, with an error that ends no test run.
+   */
   private static final class FailingResolver implements EndpointResolver {
     private final Endpoint endpoint;
     private final String where;

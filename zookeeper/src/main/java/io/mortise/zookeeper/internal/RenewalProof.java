@@ -149,7 +149,7 @@ public final class RenewalProof {
     }
 
     boolean isSame() {
-      return zooKeeperConnection.isUp() && zooKeeperConnection.connection() == connection;
+      return zooKeeperConnection.isUp() && zooKeeperConnection.connectionNumber() == connection;
     }
 
     long until() {

@@ -122,7 +122,7 @@ public final class ZooKeeperConnection implements Watcher {
   }
 
   /** The number of the present or last connection. */
-  public long connection() {
+  public long connectionNumber() {
     return connection;
   }
 

@@ -24,7 +24,7 @@ final class LeaderContactModel implements Model<PackedState> {
   /** The units that the client may count on the session yet. */
   private static final int LEFT = 2 * KEPT;
 
-  /** The request under way: since when, and whether it has not yet come to the follower. */
+  /** The request in flight: since when, and whether it has not yet come to the follower. */
   private static final int SENT = LEFT + 1;
 
   private static final int COMING = LEFT + 2;
