@@ -80,10 +80,7 @@ public interface LockGroup {
   default <X extends Exception> void withLocks(CheckedRunnable<X> task)
       throws X, InterruptedException {
     Objects.requireNonNull(task, "task");
-    try (GroupLease lease = acquire()) {
-      lease.ensureValid();
-      task.run();
-    }
+    run(acquire(), task);
   }
 
   /**
@@ -97,10 +94,7 @@ public interface LockGroup {
   default <T extends @Nullable Object, X extends Exception> T withLocks(CheckedSupplier<T, X> task)
       throws X, InterruptedException {
     Objects.requireNonNull(task, "task");
-    try (GroupLease lease = acquire()) {
-      lease.ensureValid();
-      return task.get();
-    }
+    return call(acquire(), task);
   }
 
   /**
@@ -115,10 +109,7 @@ public interface LockGroup {
   default <X extends Exception> void withLocks(Duration wait, CheckedRunnable<X> task)
       throws X, InterruptedException {
     Objects.requireNonNull(task, "task");
-    try (GroupLease lease = acquireWithin(wait)) {
-      lease.ensureValid();
-      task.run();
-    }
+    run(acquireWithin(wait), task);
   }
 
   /**
@@ -133,10 +124,7 @@ public interface LockGroup {
   default <T extends @Nullable Object, X extends Exception> T withLocks(
       Duration wait, CheckedSupplier<T, X> task) throws X, InterruptedException {
     Objects.requireNonNull(task, "task");
-    try (GroupLease lease = acquireWithin(wait)) {
-      lease.ensureValid();
-      return task.get();
-    }
+    return call(acquireWithin(wait), task);
   }
 
   /**
@@ -153,13 +141,26 @@ public interface LockGroup {
     if (granted.isEmpty()) {
       return false;
     }
-    try (GroupLease lease = granted.get()) {
-      lease.ensureValid();
-      task.run();
-      return true;
-    }
+    run(granted.get(), task);
+    return true;
   }
 
   /** Acquires all, runs the stage, releases when it completes, however it does. Does not block. */
   <T> CompletableFuture<T> withLocksAsync(Function<GroupLease, ? extends CompletionStage<T>> task);
+
+  private static <X extends Exception> void run(GroupLease lease, CheckedRunnable<X> task)
+      throws X {
+    try (lease) {
+      lease.ensureValid();
+      task.run();
+    }
+  }
+
+  private static <T extends @Nullable Object, X extends Exception> T call(
+      GroupLease lease, CheckedSupplier<T, X> task) throws X {
+    try (lease) {
+      lease.ensureValid();
+      return task.get();
+    }
+  }
 }

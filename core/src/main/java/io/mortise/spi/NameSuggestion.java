@@ -1,6 +1,5 @@
 package io.mortise.spi;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -44,12 +43,11 @@ final class NameSuggestion {
 
   /** The known name that differs by the fewest letters, two at most; empty if none is so near. */
   static Optional<String> nearest(String given, Collection<String> known) {
-    List<String> candidates = new ArrayList<>(known);
-    return candidates.stream()
+    return known.stream()
         .filter(name -> edits(given, name) <= Math.min(MOST_EDITS, name.length() / 2))
         .min(
             Comparator.comparingInt((String name) -> edits(given, name))
-                .thenComparing(name -> name));
+                .thenComparing(Comparator.naturalOrder()));
   }
 
   /** Levenshtein's distance: letters inserted, left out or replaced. */
