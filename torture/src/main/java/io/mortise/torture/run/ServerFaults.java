@@ -10,12 +10,18 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /** Faults that several kinds of servers have in common. */
 final class ServerFaults {
   private static final List<String> TABLES = List.of("news", "wait", "hold", "lock", "session");
-  private static final int TRIES = 20;
+
+  /** The deletion has no order of rows in common with the steps of locks, and may deadlock often. */
+  private static final Duration RETRY_TIMEOUT = Duration.ofSeconds(60);
+
+  private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
 
   private ServerFaults() {}
 
@@ -124,7 +130,8 @@ final class ServerFaults {
 
   /** All rows of all tables are deleted, in one transaction. */
   static void deleteRows(String jdbcUrl) {
-    for (int tries = 1; ; tries++) {
+    long start = System.nanoTime();
+    while (true) {
       try (Connection connection = DriverManager.getConnection(jdbcUrl);
           Statement statement = connection.createStatement()) {
         connection.setAutoCommit(false);
@@ -135,9 +142,10 @@ final class ServerFaults {
         return;
       } catch (SQLException e) {
         // A deadlock, or a file that is busy: others write at the same time.
-        if (tries == TRIES) {
-          throw new IllegalStateException("The rows cannot be deleted.", e);
+        if (System.nanoTime() - start > RETRY_TIMEOUT.toNanos()) {
+          throw new IllegalStateException("The rows cannot be deleted: " + e.getMessage(), e);
         }
+        LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(LONGEST_PAUSE.toNanos()));
       }
     }
   }
