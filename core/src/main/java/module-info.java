@@ -21,6 +21,7 @@ module io.mortise.core {
   // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
   exports io.mortise.internal.storekit;
   exports io.mortise.internal.table to
+      io.mortise.jdbc,
       io.mortise.testkit;
 
   uses io.mortise.LockClientBuilder;

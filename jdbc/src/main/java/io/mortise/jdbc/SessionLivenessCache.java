@@ -1,6 +1,6 @@
 package io.mortise.jdbc;
 
-import io.mortise.jdbc.table.HoldRow;
+import io.mortise.internal.table.LockRecord;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.Renewal;
 import java.time.Duration;
@@ -30,7 +30,7 @@ final class SessionLivenessCache {
 
   /** A renewal is sent: it may end the session sooner than the last one said. */
   void renews(Duration ttl) {
-    if (HoldRow.micros(ttl) < inForce) {
+    if (LockRecord.micros(ttl) < inForce) {
       until = 0;
     }
   }
@@ -38,7 +38,7 @@ final class SessionLivenessCache {
   /** What came of it. */
   void renewed(Renewal renewal, Duration ttl) {
     if (renewal instanceof Renewal.Renewed renewed) {
-      inForce = HoldRow.micros(ttl);
+      inForce = LockRecord.micros(ttl);
       until = renewed.storeMicros() + inForce;
     } else if (renewal instanceof Renewal.Lost) {
       until = 0;

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.LockStateGenerator.FirstStatement;
 import io.mortise.jdbc.LockStateGenerator.SessionLiveness;
 import io.mortise.jdbc.dialect.Dialect;
@@ -9,7 +10,6 @@ import io.mortise.jdbc.dialect.PostgresDialect;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.PostgresNotificationCodec;
 import io.mortise.jdbc.table.SingleStatementPath;
-import io.mortise.jdbc.table.SqlLockTable;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
@@ -41,8 +41,8 @@ import org.postgresql.PGNotification;
 /**
  * The steps of one statement, or of one flush, on locks in many states: where nothing special goes
  * on they are taken, elsewhere they leave all as it was; and what they answer, write and tell is
- * what {@link SqlLockTable} does to an equal lock at the same moment. And that does the same
- * whether all is read ahead or when it is asked for.
+ * what {@link LockTable} does to an equal lock at the same moment. And that does the same whether
+ * all is read ahead or when it is asked for.
  */
 class FastPathEquivalenceTest {
   private static final int ROUNDS = 6;
@@ -380,7 +380,7 @@ class FastPathEquivalenceTest {
       try (PreparedStatement update =
           connection.prepareStatement(
               "UPDATE mortise_lock SET last_token = ? WHERE name = ? AND namespace LIKE ?")) {
-        update.setLong(1, now + SqlLockTable.TOKEN_LEAD_MICROS - 100);
+        update.setLong(1, now + LockTable.TOKEN_LEAD_MICROS - 100);
         update.setString(2, one.first().name);
         update.setString(3, prefix + "copy%");
         update.executeUpdate();

@@ -2,9 +2,9 @@ package io.mortise.jdbc;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.table.HoldRow;
-import io.mortise.jdbc.table.LockRow;
-import io.mortise.jdbc.table.SqlLockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
@@ -29,7 +29,7 @@ final class LockStateGenerator {
   private static final int ATTEMPTS = 1_000;
 
   /** As many waiters and holders as a step does not read at once. */
-  private static final int CROWD = SqlLockTable.STEPS + 6;
+  private static final int CROWD = LockTable.STEPS + 6;
 
   private static final long SECOND = 1_000_000;
 
@@ -207,7 +207,7 @@ final class LockStateGenerator {
     lock.put("since_us", now - SECOND);
     lock.put(
         "free_us",
-        is(Deviation.OVER, 10) ? now - SECOND : chance(70) ? LockRow.NEVER : now + hour());
+        is(Deviation.OVER, 10) ? now - SECOND : chance(70) ? LockRecord.NEVER : now + hour());
     lock.put("shut_us", is(Deviation.SHUT, 15) ? now + hour() : chance(60) ? 0 : now - 2 * SECOND);
     lock.put("label", "held");
     boolean mayBeTold =
@@ -281,7 +281,7 @@ final class LockStateGenerator {
       row.put("token", now - 800 * SECOND + i);
       row.put("tokens", 1);
       row.put("since_us", now - SECOND);
-      row.put("free_us", chance(80) ? LockRow.NEVER : chance(60) ? now + hour() : now - SECOND);
+      row.put("free_us", chance(80) ? LockRecord.NEVER : chance(60) ? now + hour() : now - SECOND);
       row.put("shut_us", chance(80) ? 0 : now + hour());
       row.put("label", "part");
       row.put("told", told);
@@ -300,9 +300,7 @@ final class LockStateGenerator {
       // A head that is dead is passed over, and with it who is dead behind it.
       boolean mayBeDead = i == 0 || firstStatement == FirstStatement.QUEUE_UP;
       SessionLiveness sessionLiveness =
-          count == CROWD
-                  && i > 0
-                  && (i < SqlLockTable.STEPS || firstStatement == FirstStatement.LONG)
+          count == CROWD && i > 0 && (i < LockTable.STEPS || firstStatement == FirstStatement.LONG)
               ? SessionLiveness.LATEST
               : mayBeDead && is(Deviation.HEAD, 20) ? dead() : alive();
       boolean own = firstStatement == FirstStatement.QUEUE_UP && i > 0 && is(Deviation.ATTEMPT, 8);

@@ -9,12 +9,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.LockRepository.BatchedRequest;
 import io.mortise.jdbc.table.LockRepository.ContendedOutcome;
 import io.mortise.jdbc.table.LockRepository.TokenRange;
 import io.mortise.jdbc.table.NamedStatement;
-import io.mortise.jdbc.table.SqlLockTable;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.jdbc.table.WaitRow;
@@ -291,9 +291,9 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     setSession(SOON, now + 30 * SECOND);
     setSession(SOONER, now + 20 * SECOND);
     List<Map<String, Object>> waiters = new ArrayList<>();
-    for (int i = 0; i <= SqlLockTable.STEPS; i++) {
+    for (int i = 0; i <= LockTable.STEPS; i++) {
       SessionId session = i == 0 ? SOON.session() : THIRD.session();
-      session = i == SqlLockTable.STEPS ? SOONER.session() : session;
+      session = i == LockTable.STEPS ? SOONER.session() : session;
       waiters.add(waits(new AttemptId(session, 100 + i), i));
     }
     assertSoonest(waiters, now + 30 * SECOND);
@@ -313,7 +313,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     only(held(OTHER, "waiters", count, "told", 3, "next_ticket", count));
     queueBesideOthers(waiters);
     begin();
-    assertThat(storeConnection.repository.soonestEnd("lock", count, SqlLockTable.STEPS, now))
+    assertThat(storeConnection.repository.soonestEnd("lock", count, LockTable.STEPS, now))
         .isEqualTo(soonest);
     storeConnection.rollback();
     ContendedOutcome place =
@@ -321,7 +321,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     assertThat(place.ahead()).isEqualTo(count);
     assertThat(place.soonest()).isEqualTo(soonest);
     begin();
-    assertThat(storeConnection.repository.soonestEnd("lock", count, SqlLockTable.STEPS, now))
+    assertThat(storeConnection.repository.soonestEnd("lock", count, LockTable.STEPS, now))
         .isEqualTo(soonest);
     storeConnection.rollback();
   }
@@ -354,25 +354,24 @@ class MySqlStatementsTest extends ServerStatementsFixture {
   @Test
   void givenManyWaitersAndHolders_whenAStepBegins_thenItKnowsTheSessionsOfThoseThatItReads()
       throws SQLException {
-    only(free("used", SqlLockTable.STEPS + 2, "waiters", SqlLockTable.CHUNK + 1));
+    only(free("used", LockTable.STEPS + 2, "waiters", LockTable.CHUNK + 1));
     List<AttemptId> crowd = new ArrayList<>();
-    for (int i = 0; i < SqlLockTable.STEPS + 2; i++) {
+    for (int i = 0; i < LockTable.STEPS + 2; i++) {
       crowd.add(living(i));
       Map<String, Object> hold = hold(NAMESPACE, "lock", crowd.get(i).encoded());
       tables.put("hold", with(hold, "place", i));
     }
-    AttemptId last = crowd.get(SqlLockTable.STEPS + 1);
+    AttemptId last = crowd.get(LockTable.STEPS + 1);
     List<Map<String, Object>> waiters = new ArrayList<>();
-    for (int i = 100; i <= 100 + SqlLockTable.CHUNK; i++) {
+    for (int i = 100; i <= 100 + LockTable.CHUNK; i++) {
       crowd.add(living(i));
       waiters.add(waits(living(i), i));
     }
     queue(waiters);
     begin();
-    assertThat(storeConnection.repository.heads("lock", SqlLockTable.CHUNK))
-        .hasSize(SqlLockTable.CHUNK);
-    assertThat(storeConnection.repository.holds("lock", SqlLockTable.STEPS + 1))
-        .hasSize(SqlLockTable.STEPS + 1);
+    assertThat(storeConnection.repository.heads("lock", LockTable.CHUNK)).hasSize(LockTable.CHUNK);
+    assertThat(storeConnection.repository.holds("lock", LockTable.STEPS + 1))
+        .hasSize(LockTable.STEPS + 1);
     for (AttemptId attempt : crowd) {
       assertThat(storeConnection.repository.session(attempt.session().value()))
           .as(attempt.toString())

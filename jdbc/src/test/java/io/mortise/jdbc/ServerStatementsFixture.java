@@ -10,17 +10,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.dialect.Dialect;
 import io.mortise.jdbc.dialect.MariaDbDialect;
 import io.mortise.jdbc.dialect.MySqlDialect;
 import io.mortise.jdbc.dialect.MySqlLockRepository;
 import io.mortise.jdbc.dialect.PostgresDialect;
-import io.mortise.jdbc.table.HoldRow;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.LockRepository.BatchedRequest;
 import io.mortise.jdbc.table.LockRepository.ContendedOutcome;
 import io.mortise.jdbc.table.LockRepository.TokenRange;
-import io.mortise.jdbc.table.SqlLockTable;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.jdbc.table.UniformBatch;
 import io.mortise.jdbc.table.WaitRow;
@@ -61,7 +61,7 @@ abstract class ServerStatementsFixture {
   static final AttemptId VAIN = new AttemptId(new SessionId("sessionBbbbb"), 6);
   static final long NEVER = Long.MAX_VALUE;
   static final long MINUTE = 60_000_000;
-  static final long LEAD = SqlLockTable.TOKEN_LEAD_MICROS;
+  static final long LEAD = LockTable.TOKEN_LEAD_MICROS;
   static final int WHOLE = Mode.SHARERS;
   static final Terms TERMS = new Terms(Duration.ofSeconds(300), Duration.ofSeconds(200), "after");
 
@@ -227,9 +227,9 @@ abstract class ServerStatementsFixture {
         "since_us",
         time,
         "free_us",
-        atMost == null ? NEVER : time + HoldRow.micros(atMost),
+        atMost == null ? NEVER : time + LockRecord.micros(atMost),
         "shut_us",
-        atLeast == null ? 0 : time + HoldRow.micros(atLeast),
+        atLeast == null ? 0 : time + LockRecord.micros(atLeast),
         "label",
         request.terms().label(),
         "told",

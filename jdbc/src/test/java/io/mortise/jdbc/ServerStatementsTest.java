@@ -507,7 +507,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
     begin();
     assertThat(storeConnection.now()).isBetween(now, now + MINUTE);
     LockRow row = storeConnection.repository.lock("lock");
-    assertThat(row.owner.attempt).isEqualTo(OTHER.encoded());
+    assertThat(row.owner.attempt).isEqualTo(OTHER);
     assertThat(row.waiters).isEqualTo(3);
     assertThat(attempts()).containsExactly(OTHER.encoded(), THIRD.encoded(), ATTEMPT.encoded());
     assertThat(storeConnection.repository.waiter("lock", ATTEMPT.encoded()).ticket()).isEqualTo(5);
@@ -542,7 +542,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
     }
     begin();
     assertThat(storeConnection.repository.holds("lock", 64).stream().map(hold -> hold.attempt))
-        .containsExactly(OTHER.encoded(), THIRD.encoded(), DEAD.encoded());
+        .containsExactly(OTHER, THIRD, DEAD);
     for (AttemptId known : List.of(ATTEMPT, OTHER, THIRD, DEAD)) {
       assertThat(storeConnection.repository.session(known.session().value()))
           .as(known.toString())

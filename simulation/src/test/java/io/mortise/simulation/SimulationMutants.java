@@ -56,6 +56,11 @@ final class SimulationMutants {
             steps ->
                 new SimTableRules(steps) {
                   @Override
+                  protected boolean endsOnlyItsOwn() {
+                    return false;
+                  }
+
+                  @Override
                   protected boolean endsHold(AttemptId holder, AttemptId asked) {
                     return true;
                   }
@@ -65,6 +70,11 @@ final class SimulationMutants {
             "a release ends any hold of its session",
             steps ->
                 new SimTableRules(steps) {
+                  @Override
+                  protected boolean endsOnlyItsOwn() {
+                    return false;
+                  }
+
                   @Override
                   protected boolean endsHold(AttemptId holder, AttemptId asked) {
                     return holder.session().equals(asked.session());

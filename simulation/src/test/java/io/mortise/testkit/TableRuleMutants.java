@@ -21,6 +21,11 @@ final class TableRuleMutants {
           "anybody ends any hold",
           new TableRules() {
             @Override
+            protected boolean endsOnlyItsOwn() {
+              return false;
+            }
+
+            @Override
             protected boolean endsHold(AttemptId holder, AttemptId asked) {
               return true;
             }

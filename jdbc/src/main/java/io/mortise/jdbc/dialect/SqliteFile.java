@@ -8,7 +8,6 @@ import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
-import io.mortise.jdbc.table.WaitRow;
 import io.mortise.spi.Capability;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -549,7 +548,7 @@ public final class SqliteFile implements Database {
     LockRepository lockRepository =
         new LockRepository(connection, text, namespace) {
           @Override
-          public Predicate<String> disconnected(Iterable<WaitRow> waiters) {
+          public Predicate<String> disconnected(List<String> sessionIds) {
             return session -> hasEnded.test(new SessionId(session));
           }
         };

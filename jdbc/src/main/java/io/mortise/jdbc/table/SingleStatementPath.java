@@ -1,6 +1,7 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
+import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
@@ -15,7 +16,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The short cuts of {@link SqlLockTable}: each is one statement, or one flush, whose conditions are
+ * The short cuts of {@link LockTable}: each is one statement, or one flush, whose conditions are
  * checked on the row that it changes. What they do not foresee they leave as it is.
  */
 public final class SingleStatementPath {
@@ -53,7 +54,7 @@ public final class SingleStatementPath {
   }
 
   /**
-   * The answer of the one-statement path, or null: nothing was changed, {@link SqlLockTable#apply}
+   * The answer of the one-statement path, or null: nothing was changed, {@link LockTable#apply}
    * decides.
    */
   public @Nullable Reply alone(Request request, LockRepository.Clock clock) throws SQLException {
@@ -106,7 +107,7 @@ public final class SingleStatementPath {
 
   /**
    * The answers to requests by the one-statement path, which commits by itself; null where {@link
-   * SqlLockTable#apply} decides.
+   * LockTable#apply} decides.
    *
    * @param batchedRequests each with a fast path, no lock twice
    */
