@@ -224,14 +224,16 @@ final class LockStateGenerator {
     lock.put(
         "closed_us", is(Deviation.CLOSED, 12) ? now + hour() : chance(50) ? 0 : now - 3 * SECOND);
     lock.put("touched_us", now - 60 * SECOND);
-    lock.put(
-        "ended",
+    String ended =
         is(Deviation.ENDED, 15)
             ? attempt(asker, 2).encoded()
-            : chance(40) ? null : attempt(SessionLiveness.LATER, 9).encoded());
-    boolean waited = chance(30);
+            : chance(40) ? null : attempt(SessionLiveness.LATER, 9).encoded();
+    boolean waited = ended != null && chance(30);
+    lock.put("ended", ended);
     lock.put("ended_was", waited ? "WAITING" : "HELD");
-    lock.put("ended_how", chance(30) ? "EVICTED" : waited ? "RELEASED" : "EXPIRED");
+    lock.put(
+        "ended_how",
+        ended == null || (waited && chance(70)) ? "RELEASED" : chance(30) ? "EVICTED" : "EXPIRED");
     if (isOwned) {
       tellOf(attempt(holder, 1), (told & 2) != 0);
     }

@@ -26,6 +26,23 @@ public final class LockDocument extends LockRecord {
     super(name, capacity);
   }
 
+  /** An equal document, which shares nothing that changes. */
+  LockDocument copy() {
+    LockDocument copy = new LockDocument(name, capacity);
+    copy.used = used;
+    copy.lastToken = lastToken;
+    copy.nextTicket = nextTicket;
+    copy.waiters = waiters;
+    copy.closedUntil = closedUntil;
+    copy.touched = touched;
+    copy.lastEnd = lastEnd;
+    holders.forEach((attempt, hold) -> copy.holders.put(attempt, hold.copy()));
+    copy.queue.putAll(queue);
+    copy.tickets.putAll(tickets);
+    copy.ends.putAll(ends);
+    return copy;
+  }
+
   @Override
   void reset(int newCapacity) {
     super.reset(newCapacity);

@@ -115,6 +115,18 @@ public class LockRecord {
       this.since = since;
     }
 
+    final HoldEntry copy() {
+      HoldEntry copy = new HoldEntry(attempt, weight, label, since);
+      copy.token = token;
+      copy.tokens = tokens;
+      copy.atMostUntil = atMostUntil;
+      copy.atLeastUntil = atLeastUntil;
+      copy.told = told;
+      copy.noted = noted;
+      copy.evicted = evicted;
+      return copy;
+    }
+
     /** Counts its times from now on; a null time leaves that of the hold as it is. */
     final void restart(Terms terms, long now) {
       if (terms.atMost() != null) {

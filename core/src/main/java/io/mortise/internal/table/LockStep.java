@@ -16,12 +16,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One step of the {@link LockTable} on a record in one piece, and what it leaves: a function of the
- * record, the request, the liveness of sessions and the time. For stores that keep a lock as a
- * document under a version, or that replicate a log of requests, and for memory.
- *
- * <p>The step takes the record over and changes it. A store whose write may fail after the step
- * reads the record anew. Not thread-safe.
+ * One step of the {@link LockTable} on a record in one piece, and what it leaves. {@link #apply} is
+ * for stores that keep a lock as a document under a version, or that replicate a log of requests;
+ * memory takes the same steps on records that it owns. Not thread-safe.
  */
 public final class LockStep implements LockRecords<LockDocument, RuntimeException> {
   /** At so many waiters ahead is looked, for when their sessions end. */
@@ -64,14 +61,16 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   }
 
   /**
-   * Does one request.
+   * Does one request. A pure function: it changes none of what it is given, and the same gives the
+   * same.
    *
-   * @param document the record of the request's lock, null if there is none; taken over
+   * @param document the record of the request's lock, null if there is none
+   * @param liveness as it was at one moment
    * @param now microseconds of the store's clock
    */
   public static StepResult apply(
       @Nullable LockDocument document, Request request, Liveness liveness, long now) {
-    LockStep step = new LockStep(document, liveness, false);
+    LockStep step = new LockStep(document == null ? null : document.copy(), liveness, false);
     Reply reply = new LockTable<>(step).apply(request, now);
     return new StepResult(step.document, reply, step.obsolete, step.notifications);
   }
