@@ -53,7 +53,7 @@ final class BatchScheduler {
             doing ->
                 closed.getAsBoolean()
                     ? TransactionFailure.closed(database)
-                    : unlessOut(() -> transactionRunner.attempt(doing, new boolean[] {true})),
+                    : unlessOut(() -> transactionRunner.attemptStatement(doing)),
             replyDispatcher);
   }
 
@@ -146,9 +146,8 @@ final class BatchScheduler {
     TransactionFailure transactionFailure =
         unlessOut(
             () ->
-                transactionRunner.attempt(
-                    storeConnection -> storeConnection.fast.ensureUnlocked(request.name()),
-                    new boolean[] {false}));
+                transactionRunner.attemptRead(
+                    storeConnection -> storeConnection.fast.ensureUnlocked(request.name())));
     if (transactionFailure == null || transactionFailure.errorKind() != ErrorKind.BUSY) {
       return false;
     }

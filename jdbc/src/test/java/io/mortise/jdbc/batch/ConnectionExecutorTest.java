@@ -67,7 +67,7 @@ class ConnectionExecutorTest {
       TransactionRunner transactionRunner =
           new TransactionRunner(database, Ticker.SYSTEM, new ReentrantLock());
       for (int i = 0; i < 3; i++) {
-        assertThat(transactionRunner.attempt(StoreConnection::now, new boolean[1])).isNull();
+        assertThat(transactionRunner.attemptRead(StoreConnection::now)).isNull();
       }
       assertThat(database.connections).hasValue(3);
       assertThat(database.givenBack).hasValue(2);
