@@ -193,8 +193,9 @@ final class SimServer {
   }
 
   Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen, Duration ttl) {
-    if (livesUntil(spec.id()) <= virtualTimeScheduler.now()) {
-      // What is created by this has told nothing of its connection yet.
+    if (table.judge(spec.id(), micros()) instanceof SessionVerdict.SessionEnded) {
+      // What is created by this has told nothing of its connection yet. The table is asked, not
+      // the expiry: it may have ended the session before the clock was set back.
       disconnected.remove(spec.id());
     }
     Renewal renewal = table.renew(spec, previous, next, seen, ttl, micros());
