@@ -191,7 +191,7 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    JdbcSession session = new JdbcSession(this, ticker, spec, hints, !hasFileNotifier);
+    JdbcSession session = new JdbcSession(this, spec, hints, !hasFileNotifier);
     sessions.put(spec.id(), session);
     return session;
   }
