@@ -7,7 +7,7 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.DurationText;
+import io.mortise.spi.time.DurationText;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,9 +1,9 @@
 package io.mortise.cli;
 
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.ClientInfo;
-import io.mortise.spi.DurationText;
+import io.mortise.admin.LockParticipant;
+import io.mortise.spi.time.DurationText;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -7,7 +7,7 @@ import io.mortise.LockException;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockInfo;
-import io.mortise.spi.DurationText;
+import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Optional;

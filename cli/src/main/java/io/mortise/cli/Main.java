@@ -3,7 +3,7 @@ package io.mortise.cli;
 import io.mortise.LockException;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.DurationText;
+import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
@@ -14,7 +14,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import picocli.AutoComplete;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
@@ -22,6 +21,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
+import picocli.CommandLine;
 
 /** Entry point of the {@code mortise} tool. */
 @Command(

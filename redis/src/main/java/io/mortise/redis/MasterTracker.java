@@ -4,7 +4,7 @@ import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.SentinelListener;
 import io.mortise.redis.transport.SentinelResolver;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

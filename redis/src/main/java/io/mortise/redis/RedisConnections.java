@@ -10,7 +10,7 @@ import io.mortise.redis.transport.TlsMismatchException;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.redis.transport.TransportListener;
 import io.mortise.redis.transport.TransportProvider;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;

@@ -4,7 +4,7 @@ import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.DifferentialContract;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.RenewalProof;
 import java.time.Duration;
 import java.util.ArrayDeque;

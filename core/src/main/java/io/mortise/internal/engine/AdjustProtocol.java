@@ -5,6 +5,8 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.Terms;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;

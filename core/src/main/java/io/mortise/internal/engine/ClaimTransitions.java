@@ -4,6 +4,8 @@ import io.mortise.LockException;
 import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -208,7 +210,7 @@ final class ClaimTransitions {
     // Counted as held before the look at isShort: SessionTtl.choose sets that first, then counts.
     claim.phase(ClaimPhase.HELD);
     LiveSession session = Objects.requireNonNull(claim.session);
-    if (session.hasShortTtl && engine.env.rules().restoresTtlBeforeGrant()) {
+    if (session.hasShortTtl() && engine.env.rules().restoresTtlBeforeGrant()) {
       claim.phase(ClaimPhase.ASKED);
       whenFullTtl(
           stripe, claim, session, () -> held(stripe, claim, validity, token, tokens, wanted));

@@ -7,6 +7,13 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.internal.runtime.VirtualThreads;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.SessionLog;
+import io.mortise.internal.session.SessionRenewer;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
@@ -16,7 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
@@ -58,7 +64,7 @@ public final class Engine {
   private static final String AT_MOST_OVER = "its at-most time is over";
 
   /** For who waits until the store has answered, or is known not to. */
-  static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
+  public static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
 
   final LockStore store;
   final EngineEnv env;
@@ -94,7 +100,7 @@ public final class Engine {
    * An engine on one of so many parts of a store, which share their names and so need fewer stripes
    * each.
    */
-  Engine(LockStore store, EngineEnv env, int parts, SessionLog sessionLog) {
+  public Engine(LockStore store, EngineEnv env, int parts, SessionLog sessionLog) {
     this.store = store;
     this.sessionLog = sessionLog;
     this.env = env;
@@ -114,6 +120,16 @@ public final class Engine {
     this.sessionRenewer = new SessionRenewer(store, env, sessionLog, new SessionEventHandler(this));
   }
 
+  /** The engine that keeps a session. */
+  static Engine of(LiveSession session) {
+    return ((SessionEventHandler) session.listener()).engine();
+  }
+
+  /** What it takes from outside. */
+  public EngineEnv env() {
+    return env;
+  }
+
   Stripe stripe(LockName name) {
     return stripes[ClaimTable.spread(name) >>> stripeShift];
   }
@@ -121,7 +137,7 @@ public final class Engine {
   // ---- Acquiring ----
 
   /** Begins to wait. The waiter may be done when this returns. */
-  void begin(Waiter waiter) {
+  public void begin(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
@@ -165,7 +181,7 @@ public final class Engine {
   }
 
   /** A woken thread looks for what it was woken for. */
-  void onWakeUp(Waiter waiter) {
+  public void onWakeUp(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
@@ -176,7 +192,7 @@ public final class Engine {
   }
 
   /** The last part of a timed wait begins. */
-  void onDeadlineNear(Waiter waiter) {
+  public void onDeadlineNear(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
@@ -188,8 +204,13 @@ public final class Engine {
     }
   }
 
+  /** How long before the end of a wait of so long {@link #onDeadlineNear} is to be called. */
+  public static long finalPollLead(long waitNanos) {
+    return ClaimTransitions.finalPollLead(waitNanos);
+  }
+
   /** Ends a wait. Returns false if it has ended already: look at its state. */
-  boolean cancel(Waiter waiter) {
+  public boolean cancel(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
@@ -235,14 +256,14 @@ public final class Engine {
    * The calling thread is about to park until it is answered; see {@link
    * LockStore#helpWhileWaiting}.
    */
-  void helpWhileWaiting(BooleanSupplier done, Duration longest) {
+  public void helpWhileWaiting(BooleanSupplier done, Duration longest) {
     if (!VirtualThreads.isCurrent()) {
       store.helpWhileWaiting(done, longest);
     }
   }
 
   boolean isLive(LiveSession session) {
-    return session.phase != LiveSession.LiveSessionPhase.ENDED;
+    return !session.hasEnded();
   }
 
   // ---- Releasing ----
@@ -290,6 +311,11 @@ public final class Engine {
     } finally {
       stripe.unlock();
     }
+  }
+
+  /** Gives back what was granted to a wait that nobody is at the end of. */
+  public void giveBack(LeaseImpl lease) {
+    PendingRelease unused = release(lease, true);
   }
 
   private static PendingRelease gaveBack(PendingRelease pendingRelease) {
@@ -579,7 +605,8 @@ public final class Engine {
     return sum;
   }
 
-  String storeName() {
+  /** The store's name, as messages show it. */
+  public String storeName() {
     return store.profile().display();
   }
 
@@ -591,35 +618,13 @@ public final class Engine {
     return (StoreUnfitException) cause;
   }
 
-  /** What a failure says of itself, also if it has no message. */
-  static String said(Throwable failure) {
-    Throwable origin =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
-    String message = origin.getMessage();
-    return message == null ? origin.toString() : message;
-  }
-
-  /** What was said of a store, as a sentence that names the store once. */
-  static String about(String store, String said) {
-    String sentence = withoutFullStop(said) + ".";
-    return sentence.contains("'" + store + "'") || sentence.contains("store=" + store)
-        ? sentence
-        : "Store '" + store + "' failed: " + sentence;
-  }
-
-  static String withoutFullStop(String said) {
-    return said.replaceFirst("\\.+$", "");
-  }
-
   /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
-  LockException unavailable(LockName name, Throwable cause) {
+  public LockException unavailable(LockName name, Throwable cause) {
     StoreUnfitException unfit = unfit(cause);
     if (unfit != null) {
       return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
     }
-    String said = about(storeName(), said(cause));
+    String said = FailureText.about(storeName(), FailureText.said(cause));
     String message =
         "Lock '%s' was not served: %s The attempt is being ended%s"
             .formatted(

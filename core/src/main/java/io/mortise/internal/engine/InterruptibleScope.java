@@ -24,7 +24,7 @@ final class InterruptibleScope {
   <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task) throws X {
     lease.ensureValid();
     Consumer<LeaseLostException> onLost = this::interrupt;
-    lease.validity().engine().onLost(lease, onLost);
+    lease.engine().onLost(lease, onLost);
     T result;
     try {
       result = task.get();
@@ -66,7 +66,7 @@ final class InterruptibleScope {
   }
 
   private @Nullable LeaseLostException leave(Consumer<LeaseLostException> onLost) {
-    Engine engine = lease.validity().engine();
+    Engine engine = lease.engine();
     engine.forget(lease, onLost);
     guard.lock();
     try {

@@ -2,6 +2,8 @@ package io.mortise.internal.engine;
 
 import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;

@@ -3,6 +3,8 @@ package io.mortise.internal.engine;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.SessionRenewer;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
@@ -33,8 +35,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
     this.engine = engine;
   }
 
-  @Override
-  public Engine engine() {
+  Engine engine() {
     return engine;
   }
 

@@ -2,14 +2,14 @@ package io.mortise.jdbc.dialect;
 
 import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotifiedSession;
-import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateException;
 import java.sql.Connection;
