@@ -63,6 +63,10 @@ final class Rules {
           CURATOR,
           "io.mortise.quorum",
           "io.mortise.testkit",
+          "io.mortise.testkit.contract",
+          "io.mortise.testkit.contract.client",
+          "io.mortise.testkit.contract.differential",
+          "io.mortise.testkit.contract.store",
           "io.mortise.testkit.server");
 
   private static final List<String> CLOCKS =

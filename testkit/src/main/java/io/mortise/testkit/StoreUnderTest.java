@@ -7,6 +7,7 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
+import io.mortise.testkit.contract.differential.DifferentialContract;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
