@@ -1,12 +1,15 @@
 package io.mortise.cli;
 
+import io.mortise.cli.output.GuaranteeFormatter;
+import io.mortise.cli.output.JsonWriter;
+import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.guarantee.Fault;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreReport.Finding;
 import io.mortise.spi.StoreReport.Grade;
+import io.mortise.spi.StoreReport;
 import java.io.PrintStream;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.mortise.cli;
 import io.mortise.LockException;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
 import java.io.PrintWriter;

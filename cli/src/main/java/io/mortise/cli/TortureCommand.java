@@ -1,13 +1,14 @@
 package io.mortise.cli;
 
+import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.torture.run.InjectedFault;
 import io.mortise.torture.run.RunTotals;
 import io.mortise.torture.run.TortureEnvironment;
 import io.mortise.torture.run.TorturePlan;
 import io.mortise.torture.run.TortureReport;
-import io.mortise.torture.run.TortureRun;
 import io.mortise.torture.run.TortureRun.TortureOutcome;
 import io.mortise.torture.run.TortureRun.TortureResult;
+import io.mortise.torture.run.TortureRun;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;

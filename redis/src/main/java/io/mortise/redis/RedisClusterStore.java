@@ -7,6 +7,7 @@ import io.mortise.redis.cluster.ClusterNodes.ConnectionRole;
 import io.mortise.redis.cluster.ClusterNodes;
 import io.mortise.redis.cluster.HashSlots;
 import io.mortise.redis.cluster.SlotTransport;
+import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;

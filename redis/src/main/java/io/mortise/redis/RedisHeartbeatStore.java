@@ -3,6 +3,8 @@ package io.mortise.redis;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.liveness.HeartbeatStore;
 import io.mortise.internal.liveness.ObservedExpiryStore;
+import io.mortise.redis.codec.KeySpace;
+import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;

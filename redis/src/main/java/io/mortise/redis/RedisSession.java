@@ -2,6 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.storekit.Refusals;
+import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;

@@ -1,5 +1,6 @@
 package io.mortise.redis;
 
+import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisReplies;

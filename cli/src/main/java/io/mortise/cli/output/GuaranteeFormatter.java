@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.output;
 
 import io.mortise.guarantee.Guarantee;
 import io.mortise.guarantee.GuaranteeLevel;
@@ -11,8 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /** Shows cells of the guarantee table to people at a terminal, and to programs. */
-final class GuaranteeFormatter {
-  static final String NO_TEST = "not shown by a test yet";
+public final class GuaranteeFormatter {
+  public static final String NO_TEST = "not shown by a test yet";
 
   private static final int WIDTH = 100;
   private static final int ANSWER_WIDTH = 19;
@@ -20,7 +20,7 @@ final class GuaranteeFormatter {
   private GuaranteeFormatter() {}
 
   /** A line or more per answer, with the faults that it is the answer to. */
-  static List<String> summary(List<Guarantee> cells) {
+  public static List<String> summary(List<Guarantee> cells) {
     List<String> lines = new ArrayList<>();
     for (GuaranteeLevel guaranteeLevel : GuaranteeLevel.values()) {
       List<String> faults =
@@ -40,7 +40,7 @@ final class GuaranteeFormatter {
   }
 
   /** Each fault with its answer, why, and by which test. */
-  static List<String> details(List<Guarantee> cells) {
+  public static List<String> details(List<Guarantee> cells) {
     List<String> lines = new ArrayList<>();
     for (Guarantee cell : cells) {
       lines.add(cell.fault().title() + ": " + cell.answer().words());
@@ -53,7 +53,7 @@ final class GuaranteeFormatter {
     return lines;
   }
 
-  static Map<String, Object> json(GuaranteeTable table, StoreMode mode) {
+  public static Map<String, Object> json(GuaranteeTable table, StoreMode mode) {
     Map<String, Object> object = new LinkedHashMap<>();
     object.put("mode", mode.id());
     object.put("title", plain(mode.title()));
@@ -71,12 +71,12 @@ final class GuaranteeFormatter {
   }
 
   /** Without the marks of code and emphasis. */
-  static String plain(String markdown) {
+  public static String plain(String markdown) {
     return markdown.replace("`", "").replaceAll("\\*(\\w+)\\*", "$1");
   }
 
   /** A word in front of a text that goes on below itself. */
-  static List<String> hanging(String word, String text) {
+  public static List<String> hanging(String word, String text) {
     List<String> lines = new ArrayList<>();
     for (String line : wrap(text, WIDTH - ANSWER_WIDTH - 2)) {
       String front = lines.isEmpty() ? word : "";
@@ -86,7 +86,7 @@ final class GuaranteeFormatter {
   }
 
   /** Breaks a text between words. */
-  static List<String> wrap(String text, int width) {
+  public static List<String> wrap(String text, int width) {
     List<String> lines = new ArrayList<>();
     StringBuilder line = new StringBuilder();
     for (String word : text.split(" ", -1)) {

@@ -1,4 +1,4 @@
-package io.mortise.redis;
+package io.mortise.redis.codec;
 
 import io.mortise.LockName;
 import io.mortise.spi.SessionId;
@@ -10,38 +10,38 @@ import java.util.Optional;
  *
  * @param guards keys that a script is called with besides its own; only in a cluster
  */
-record KeySpace(String prefix, List<String> guards) {
-  KeySpace(String prefix) {
+public record KeySpace(String prefix, List<String> guards) {
+  public KeySpace(String prefix) {
     this(prefix, List.of());
   }
 
-  String lock(LockName name) {
+  public String lock(LockName name) {
     return prefix + "l:" + name.value();
   }
 
-  LockName nameOf(String lockKey) {
+  public LockName nameOf(String lockKey) {
     return LockName.of(lockKey.substring(prefix.length() + 2));
   }
 
-  String everyLock() {
+  public String everyLock() {
     return prefix + "l:*";
   }
 
-  String session(SessionId session) {
+  public String session(SessionId session) {
     return prefix + "s:" + session.value();
   }
 
   /** What decides whether the session lives, with strict expiry. */
-  String beat(SessionId session) {
+  public String beat(SessionId session) {
     return prefix + "b:" + session.value();
   }
 
-  String everyBeat() {
+  public String everyBeat() {
     return prefix + "b:*";
   }
 
   /** Empty if somebody else wrote the key. */
-  Optional<SessionId> sessionOf(String beatKey) {
+  public Optional<SessionId> sessionOf(String beatKey) {
     try {
       return Optional.of(new SessionId(beatKey.substring(prefix.length() + 2)));
     } catch (IllegalArgumentException e) {
@@ -50,15 +50,15 @@ record KeySpace(String prefix, List<String> guards) {
   }
 
   /** Says that sessions end by their beats, if they do. */
-  String mode() {
+  public String mode() {
     return prefix + "mode";
   }
 
-  String notifications(SessionId session) {
+  public String notifications(SessionId session) {
     return prefix + "n:" + session.value();
   }
 
-  String inbox(SessionId session) {
+  public String inbox(SessionId session) {
     return prefix + "i:" + session.value();
   }
 }

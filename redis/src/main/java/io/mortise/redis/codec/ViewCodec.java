@@ -1,6 +1,6 @@
-package io.mortise.redis;
+package io.mortise.redis.codec;
 
-import static io.mortise.redis.LockCodec.number;
+import static io.mortise.redis.codec.LockCodec.number;
 
 import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
@@ -17,7 +17,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads what inspect.lua answers; the layout stands in the head of lock.lua. */
-final class ViewCodec {
+public final class ViewCodec {
   private final long now;
   private final Map<String, SessionState> sessionStates = new HashMap<>();
 
@@ -27,7 +27,7 @@ final class ViewCodec {
     this.now = now;
   }
 
-  static LockView decode(LockName name, List<String> told) {
+  public static LockView decode(LockName name, List<String> told) {
     ViewCodec codec = new ViewCodec(Long.parseLong(told.get(0)));
     int end = told.indexOf("");
     for (int i = end + 1; i + 2 < told.size(); i += 3) {

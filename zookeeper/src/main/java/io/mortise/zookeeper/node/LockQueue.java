@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.node;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -14,7 +14,7 @@ import java.util.List;
  * lets overflow, so two of them are compared by their difference: right for as long as no two
  * attempts at one lock are two thousand million apart.
  */
-final class LockQueue {
+public final class LockQueue {
   /** Far enough from the end that all who are on their way still get numbers. */
   private static final int LAST = Integer.MAX_VALUE - 1_000_000;
 
@@ -23,13 +23,13 @@ final class LockQueue {
   private final int holding;
 
   /** One node: the weight of its attempt, and where it stands. */
-  record QueueNode(int weight, int seq) {
-    String node() {
+  public record QueueNode(int weight, int seq) {
+    public String node() {
       return LockQueue.node(weight, seq);
     }
 
     /** Those that are not ours are passed over, as weight 0. */
-    static QueueNode parse(String node) {
+    public static QueueNode parse(String node) {
       int dash = node.indexOf('-');
       try {
         return new QueueNode(
@@ -55,7 +55,7 @@ final class LockQueue {
     this.holding = held;
   }
 
-  static LockQueue of(List<String> nodes, int capacity) {
+  public static LockQueue of(List<String> nodes, int capacity) {
     List<QueueNode> queueNodes = new ArrayList<>(nodes.size());
     for (String node : nodes) {
       QueueNode place = QueueNode.parse(node);
@@ -68,7 +68,7 @@ final class LockQueue {
   }
 
   /** As {@code %010d} of a sequence number is written, also of one that has overflowed. */
-  static String node(int weight, int seq) {
+  public static String node(int weight, int seq) {
     String digits = Integer.toString(seq);
     // A negative one is padded behind its sign; the only one that the server writes has all digits.
     return seq < 0
@@ -77,17 +77,17 @@ final class LockQueue {
   }
 
   /** What stands before the sequence number. */
-  static String prefix(int weight) {
+  public static String prefix(int weight) {
     return weight + "-";
   }
 
   private static final Comparator<QueueNode> BY_AGE = (one, other) -> one.seq() - other.seq();
 
-  int size() {
+  public int size() {
     return queueNodes.size();
   }
 
-  QueueNode place(int index) {
+  public QueueNode place(int index) {
     return queueNodes.get(index);
   }
 
@@ -95,17 +95,17 @@ final class LockQueue {
    * Whether no more nodes must be made in a directory: the server counts up to the greatest number,
    * and then gives that one again and again.
    */
-  static boolean isLast(int seq) {
+  public static boolean isLast(int seq) {
     return seq < 0 || seq >= LAST;
   }
 
   /** How many hold: the first so many places. */
-  int holding() {
+  public int holding() {
     return holding;
   }
 
   /** Where a node stands; -1 if it is not there. */
-  int indexOf(int seq) {
+  public int indexOf(int seq) {
     int low = 0;
     int high = queueNodes.size() - 1;
     while (low <= high) {
@@ -127,7 +127,7 @@ final class LockQueue {
    * The index of the one whose leaving a waiter is to hear of: for a reader the last before it with
    * whom it cannot share, for all others the one just before.
    */
-  int watched(int index, boolean shared) {
+  public int watched(int index, boolean shared) {
     int before = index - 1;
     if (shared) {
       while (before > 0 && queueNodes.get(before).weight() < capacity) {

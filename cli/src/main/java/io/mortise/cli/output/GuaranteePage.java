@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.output;
 
 import io.mortise.guarantee.Fault;
 import io.mortise.guarantee.Guarantee;
@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * The pages under docs/reference: the whole table, and for each store its reasons and the tests
  * that show them.
  */
-final class GuaranteePage {
+public final class GuaranteePage {
   private static final String MADE =
       "<!-- Made from core/src/main/resources/META-INF/mortise/guarantees.ini by 'mortise guarantees --markdown%s'."
           + " Change that file, not this one. -->";
@@ -42,12 +42,12 @@ final class GuaranteePage {
 
   private final GuaranteeTable table;
 
-  GuaranteePage(GuaranteeTable table) {
+  public GuaranteePage(GuaranteeTable table) {
     this.table = table;
   }
 
   /** The table of all stores. */
-  List<String> lines() {
+  public List<String> lines() {
     List<String> lines =
         new ArrayList<>(INTRODUCTION.formatted(MADE.formatted("")).lines().toList());
     lines.add("");
@@ -80,7 +80,7 @@ final class GuaranteePage {
   }
 
   /** One store: its modes beside each other, then why. */
-  List<String> lines(String store) {
+  public List<String> lines(String store) {
     List<StoreMode> modes =
         table.modes().stream().filter(mode -> mode.store().equals(store)).toList();
     List<String> lines = new ArrayList<>();
@@ -112,7 +112,7 @@ final class GuaranteePage {
   }
 
   /** The name of the file with the reasons of a store. */
-  static String file(String store) {
+  public static String file(String store) {
     return store.replace('+', '-') + ".md";
   }
 

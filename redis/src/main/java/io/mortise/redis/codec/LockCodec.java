@@ -1,4 +1,4 @@
-package io.mortise.redis;
+package io.mortise.redis.codec;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
@@ -8,10 +8,10 @@ import io.mortise.admin.Eviction;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
-import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
+import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -20,15 +20,18 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /** The texts that go to and come from lock.lua, whose head defines them. */
-final class LockCodec {
+public final class LockCodec {
   /** Above it Lua's numbers are no longer exact. */
-  static final long MAX_FLOOR = (1L << 53) - 2 * Request.MAX_TOKENS;
+  public static final long MAX_FLOOR = (1L << 53) - 2 * Request.MAX_TOKENS;
+
+  /** Begins an answer that too few replicas have acknowledged in time. */
+  public static final char UNSURE = 'U';
 
   private static final int ATTEMPT = AttemptId.LENGTH;
 
   private LockCodec() {}
 
-  static String encode(Request request) {
+  public static String encode(Request request) {
     if (request instanceof Request.Acquire acquire) {
       return encode(acquire);
     } else if (request instanceof Request.Abandon abandon) {
@@ -65,7 +68,7 @@ final class LockCodec {
         + terms.label();
   }
 
-  static String encode(AttemptId attempt, Eviction how) {
+  public static String encode(AttemptId attempt, Eviction how) {
     return "v" + attempt.encoded() + (how == Eviction.CLOSE ? 'C' : 'B');
   }
 
@@ -78,13 +81,13 @@ final class LockCodec {
   }
 
   /** Decimal digits of fixed width. */
-  static String digits(long number, int width) {
+  public static String digits(long number, int width) {
     String text = Long.toString(number);
     return "0".repeat(width - text.length()) + text;
   }
 
   /** What the script answered to a request on a lock; {@code key} is what holds its record. */
-  static Reply decode(AttemptId attempt, LockName name, String key, String store, String text) {
+  public static Reply decode(AttemptId attempt, LockName name, String key, String store, String text) {
     return switch (text.charAt(0)) {
       case 'G' ->
           new Reply.Granted(
@@ -104,7 +107,7 @@ final class LockCodec {
               new StoreUnavailableException(
                   "The request for lock '%s' reached Redis too late to be executed (store=%s)."
                       .formatted(name, store)));
-      case ReplicatedTransport.UNSURE ->
+      case UNSURE ->
           new Reply.Failed(
               attempt,
               true,
@@ -117,7 +120,7 @@ final class LockCodec {
   }
 
   /** Whether a call of lock.lua has operations that may be answered by a grant. */
-  static boolean mayGrant(String[] call) {
+  public static boolean mayGrant(String[] call) {
     int operations = call.length - Integer.parseInt(call[2]) - 6;
     for (int i = call.length - operations; i < call.length; i++) {
       char operation = call[i].charAt(0);
@@ -146,7 +149,7 @@ final class LockCodec {
     };
   }
 
-  static RuntimeException trouble(LockName name, String key, String store, String error) {
+  public static RuntimeException trouble(LockName name, String key, String store, String error) {
     if (error.contains("WRONGTYPE") || error.contains("not one of ours")) {
       return new StoreUnfitException(
           "A key of lock '%s' holds something that Mortise did not write (store=%s, key=%s). Choose another namespace, or remove the key."
@@ -157,7 +160,7 @@ final class LockCodec {
   }
 
   /** The time at which the server read a request that came too late; 0 for other answers. */
-  static long lateAt(String text) {
+  public static long lateAt(String text) {
     return text.charAt(0) == 'L' ? number(text, 1, 17) : 0;
   }
 
@@ -171,7 +174,7 @@ final class LockCodec {
         time(text, 40 + ATTEMPT));
   }
 
-  static AttemptState was(char end) {
+  public static AttemptState was(char end) {
     return switch (end) {
       case 'R', 'X', 'V', 'T' -> AttemptState.HELD;
       case 'r', 'v' -> AttemptState.WAITING;
@@ -179,7 +182,7 @@ final class LockCodec {
     };
   }
 
-  static EndReason how(char end) {
+  public static EndReason how(char end) {
     return switch (end) {
       case 'R', 'r' -> EndReason.RELEASED;
       case 'X' -> EndReason.EXPIRED;
@@ -189,7 +192,7 @@ final class LockCodec {
     };
   }
 
-  static SessionNotification notification(String text) {
+  public static SessionNotification notification(String text) {
     AttemptId attempt = AttemptId.parse(text.substring(1, 1 + ATTEMPT));
     int at = 1 + ATTEMPT;
     return switch (text.charAt(0)) {
@@ -209,7 +212,7 @@ final class LockCodec {
     };
   }
 
-  static long number(String text, int from, int to) {
+  public static long number(String text, int from, int to) {
     return Long.parseLong(text, from, to, 10);
   }
 

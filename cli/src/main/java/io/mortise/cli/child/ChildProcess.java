@@ -1,9 +1,9 @@
-package io.mortise.cli;
+package io.mortise.cli.child;
 
 import java.time.Duration;
 
 /** The command that runs under the lock, with all that it started. */
-interface ChildProcess {
+public interface ChildProcess {
   /** Sends a signal, by its name without SIG. */
   void signal(String name);
 

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.node;
 
 import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
@@ -19,57 +19,57 @@ import io.mortise.spi.SessionId;
  * <p>Containers are removed by the server some time after their last child, and made again when
  * they are missing; so nothing is left of a lock that nobody uses.
  */
-final class NodeLayout {
+public final class NodeLayout {
   private final String root;
 
   /** A root like {@code /mortise}; never a slash alone. */
-  NodeLayout(String root) {
+  public NodeLayout(String root) {
     this.root = root;
   }
 
-  String root() {
+  public String root() {
     return root;
   }
 
-  String epoch() {
+  public String epoch() {
     return root + "/epoch";
   }
 
-  String locks() {
+  public String locks() {
     return root + "/locks";
   }
 
-  String lock(LockName name) {
+  public String lock(LockName name) {
     return root + "/locks/" + NodeNames.encode(name);
   }
 
-  String sessions() {
+  public String sessions() {
     return root + "/sessions";
   }
 
-  String session(SessionId id) {
+  public String session(SessionId id) {
     return root + "/sessions/" + id;
   }
 
-  String allNotes() {
+  public String allNotes() {
     return root + "/notes";
   }
 
-  String notes(SessionId id) {
+  public String notes(SessionId id) {
     return root + "/notes/" + id;
   }
 
-  String note(AttemptId holder) {
+  public String note(AttemptId holder) {
     return notes(holder.session()) + "/" + holder.encoded();
   }
 
   /** All before the last slash. */
-  static String parent(String path) {
+  public static String parent(String path) {
     return path.substring(0, path.lastIndexOf('/'));
   }
 
   /** All behind the last slash. */
-  static String last(String path) {
+  public static String last(String path) {
     return path.substring(path.lastIndexOf('/') + 1);
   }
 }

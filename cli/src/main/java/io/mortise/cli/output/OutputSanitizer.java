@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.output;
 
 import io.mortise.spi.StoreUrl;
 import java.util.function.IntFunction;
@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Makes foreign text fit to be printed: without secrets, and without power over the terminal. */
-final class OutputSanitizer {
+public final class OutputSanitizer {
   /** Up to the last at-sign: a password may hold one. */
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:\\s]*):\\S*@");
 
@@ -18,7 +18,7 @@ final class OutputSanitizer {
   private OutputSanitizer() {}
 
   /** The store URL as people may see it. */
-  static String url(String url) {
+  public static String url(String url) {
     try {
       return hide(StoreUrl.parse(url).toString());
     } catch (IllegalArgumentException e) {
@@ -27,7 +27,7 @@ final class OutputSanitizer {
   }
 
   /** Replaces what looks like a password by stars. */
-  static String hide(String text) {
+  public static String hide(String text) {
     return SECRET_VALUE.matcher(USER_INFO.matcher(text).replaceAll("$1:***@")).replaceAll("$1=***");
   }
 
@@ -35,17 +35,17 @@ final class OutputSanitizer {
    * Writes control characters, and those that turn the direction of text, as escapes. Labels and
    * names in a store are foreign input: a terminal must not obey them.
    */
-  static String text(@Nullable String foreign) {
+  public static String text(@Nullable String foreign) {
     return escape(foreign, "", c -> String.format(c < 0x100 ? "\\x%02x" : "\\u{%x}", c));
   }
 
   /** The same for text of several lines. */
-  static String lines(@Nullable String foreign) {
+  public static String lines(@Nullable String foreign) {
     return escape(foreign, "\n\t", c -> String.format(c < 0x100 ? "\\x%02x" : "\\u{%x}", c));
   }
 
   /** The same for JSON, in whose texts such an escape stands for the character. */
-  static String json(String json) {
+  public static String json(String json) {
     return escape(
         json,
         "\n",

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.node;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,15 +11,15 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /** Reads of many nodes in few packets. */
-final class MultiRead {
+public final class MultiRead {
   /** So many small nodes stay far below the limit of a packet, one megabyte. */
   private static final int CHUNK = 500;
 
   private MultiRead() {}
 
   /** A node as it was read. */
-  static final class NodeContent {
-    static final NodeContent NONE = new NodeContent(null, null);
+  public static final class NodeContent {
+    public static final NodeContent NONE = new NodeContent(null, null);
 
     private final byte @Nullable [] data;
     private final @Nullable Stat stat;
@@ -29,12 +29,12 @@ final class MultiRead {
       this.stat = stat;
     }
 
-    byte @Nullable [] data() {
+    public byte @Nullable [] data() {
       return data;
     }
 
     /** Null if there is no such node. */
-    @Nullable Stat stat() {
+    public @Nullable Stat stat() {
       return stat;
     }
   }
@@ -45,7 +45,7 @@ final class MultiRead {
    * @param then called on the event thread, with a node for each path, or null if there was no
    *     answer
    */
-  static void nodes(
+  public static void nodes(
       ZooKeeper client, List<String> paths, Consumer<@Nullable List<NodeContent>> then) {
     nodes(client, paths, new ArrayList<>(), then);
   }
@@ -55,7 +55,7 @@ final class MultiRead {
    *
    * @param then called on the event thread, or given null if there was no answer or is no queue
    */
-  static void queue(
+  public static void queue(
       ZooKeeper client,
       String lock,
       String node,

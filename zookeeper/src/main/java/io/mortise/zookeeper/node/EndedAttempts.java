@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.node;
 
 import io.mortise.LockName;
 import io.mortise.spi.Reply.AttemptState;
@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The last ends of a session's attempts: a node that is gone says nothing any more, but the process
  * that asks again is the one that removed it. Guarded by its session.
  */
-final class EndedAttempts {
+public final class EndedAttempts {
   private static final int SIZE = 256;
 
   private final long[] numbers = new long[SIZE];
@@ -18,15 +18,15 @@ final class EndedAttempts {
   private int next;
 
   /** What an attempt did, and what ended it. */
-  enum AttemptEnd {
+  public enum AttemptEnd {
     HOLD_RELEASED(AttemptState.HELD, EndReason.RELEASED),
     HOLD_TAKEN(AttemptState.HELD, EndReason.TAKEN),
     HOLD_GONE(AttemptState.HELD, EndReason.UNKNOWN),
     WAIT_RELEASED(AttemptState.WAITING, EndReason.RELEASED),
     WAIT_GONE(AttemptState.WAITING, EndReason.UNKNOWN);
 
-    final AttemptState attemptState;
-    final EndReason endReason;
+    public final AttemptState attemptState;
+    public final EndReason endReason;
 
     AttemptEnd(AttemptState attemptState, EndReason endReason) {
       this.attemptState = attemptState;
@@ -34,7 +34,7 @@ final class EndedAttempts {
     }
   }
 
-  void add(long number, LockName name, AttemptEnd attemptEnd) {
+  public void add(long number, LockName name, AttemptEnd attemptEnd) {
     numbers[next] = number;
     names[next] = name;
     ends[next] = attemptEnd;

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.node;
 
 import io.mortise.LockName;
 import java.nio.charset.StandardCharsets;
@@ -12,13 +12,13 @@ import java.nio.charset.StandardCharsets;
  * first dot written as {@code %2E}; so has the name {@code zookeeper}'s first letter, which is
  * reserved at the root.
  */
-final class NodeNames {
+public final class NodeNames {
   private static final String HEX = "0123456789ABCDEF";
 
   private NodeNames() {}
 
   /** The node's name; at most three times as long as the lock's, in bytes. */
-  static String encode(LockName name) {
+  public static String encode(LockName name) {
     byte[] bytes = name.utf8();
     String value = name.value();
     boolean first = value.equals(".") || value.equals("..") || value.equals("zookeeper");
@@ -40,7 +40,7 @@ final class NodeNames {
    *
    * @throws IllegalArgumentException if no lock's node has that name
    */
-  static LockName decode(String node) {
+  public static LockName decode(String node) {
     byte[] bytes = new byte[node.length()];
     int length = 0;
     for (int i = 0; i < node.length(); i++) {

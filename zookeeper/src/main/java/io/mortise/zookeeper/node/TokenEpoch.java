@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.node;
 
 import java.time.Instant;
 import java.util.List;
@@ -23,7 +23,7 @@ import org.apache.zookeeper.data.Stat;
  * since the root was made, where an election counts as 2^32, so one in 19 hours; or if the leader's
  * clock went back.
  */
-final class TokenEpoch {
+public final class TokenEpoch {
   /**
    * 47 bits are 32,768 elections. With 64 in a millisecond the time takes until 2089 to fill them;
    * it leaves two thirds of them to elections until 2043.
@@ -35,20 +35,20 @@ final class TokenEpoch {
   private TokenEpoch() {}
 
   /** The steps that make a root, and by that a new beginning; refused if the root is there. */
-  static List<Op> initialNodes(NodeLayout nodeLayout, List<ACL> acl) {
+  public static List<Op> initialNodes(NodeLayout nodeLayout, List<ACL> acl) {
     return List.of(
         Op.create(nodeLayout.root(), new byte[0], acl, CreateMode.CONTAINER),
         Op.create(nodeLayout.epoch(), new byte[0], acl, CreateMode.PERSISTENT));
   }
 
   /** What is added to a transaction's number. */
-  static long base(Stat epoch) {
+  public static long base(Stat epoch) {
     return Math.max(0, epoch.getCtime() - ZERO) * PER_MILLI;
   }
 
   /** What came of a look: the base, if the code is OK. */
   @FunctionalInterface
-  interface EpochCallback {
+  public interface EpochCallback {
     void onResult(Code code, long base);
   }
 
@@ -57,7 +57,7 @@ final class TokenEpoch {
    *
    * @param parents makes what is above the root; called if that is missing
    */
-  static void find(
+  public static void find(
       ZooKeeper client,
       NodeLayout nodeLayout,
       List<ACL> acl,

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.node;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
@@ -13,20 +13,20 @@ import org.jspecify.annotations.Nullable;
  * <p>Somebody else may have written below our root; what cannot be read is null, and treated as an
  * attempt that nobody knows.
  */
-final class NodeData {
+public final class NodeData {
   private NodeData() {}
 
   /** An attempt: {@code ATTEMPT TTL_MS LABEL}. */
-  record AttemptData(AttemptId attempt, Duration ttl, String label) {}
+  public record AttemptData(AttemptId attempt, Duration ttl, String label) {}
 
   /** A process: {@code BEAT TTL_MS HOST PID NAME}. */
-  record SessionData(long beat, Duration ttl, ClientLabel client) {}
+  public record SessionData(long beat, Duration ttl, ClientLabel client) {}
 
-  static String attempt(AttemptId attempt, Duration ttl, String label) {
+  public static String attempt(AttemptId attempt, Duration ttl, String label) {
     return attempt.encoded() + " " + ttl.toMillis() + " " + label;
   }
 
-  static @Nullable AttemptData attempt(byte @Nullable [] data) {
+  public static @Nullable AttemptData attempt(byte @Nullable [] data) {
     try {
       String[] parts = text(data).split(" ", 3);
       return new AttemptData(
@@ -36,11 +36,11 @@ final class NodeData {
     }
   }
 
-  static byte[] member(SessionSpec spec, long beat) {
+  public static byte[] member(SessionSpec spec, long beat) {
     return bytes(beat + " " + spec.ttl().toMillis() + " " + spec.client().encoded());
   }
 
-  static @Nullable SessionData member(byte @Nullable [] data) {
+  public static @Nullable SessionData member(byte @Nullable [] data) {
     try {
       String[] parts = text(data).split(" ", 3);
       return new SessionData(
@@ -52,12 +52,12 @@ final class NodeData {
     }
   }
 
-  static byte[] capacity(int capacity) {
+  public static byte[] capacity(int capacity) {
     return bytes(Integer.toString(capacity));
   }
 
   /** 0 if it is not one. */
-  static int capacity(byte @Nullable [] data) {
+  public static int capacity(byte @Nullable [] data) {
     try {
       return Math.max(0, Integer.parseInt(text(data)));
     } catch (RuntimeException e) {
@@ -65,7 +65,7 @@ final class NodeData {
     }
   }
 
-  static byte[] bytes(String text) {
+  public static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 

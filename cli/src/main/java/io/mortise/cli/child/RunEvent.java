@@ -1,7 +1,7 @@
-package io.mortise.cli;
+package io.mortise.cli.child;
 
 /** What {@code mortise run} waits for. */
-sealed interface RunEvent {
+public sealed interface RunEvent {
   /** The attempt to acquire is over: granted or failed. */
   record AcquireCompleted() implements RunEvent {}
 

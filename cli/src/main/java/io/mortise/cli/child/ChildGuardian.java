@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.child;
 
 import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * the one with reports for as long as the watcher does. Their names are removed once both are open,
  * so that nothing depends on files that somebody may tidy up.
  */
-final class ChildGuardian implements ChildProcess {
+public final class ChildGuardian implements ChildProcess {
   /** What every shell hands on; many drop variables with other names. */
   private static final Pattern SHELL_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
 
@@ -71,7 +71,7 @@ final class ChildGuardian implements ChildProcess {
    * @param warn told in a sentence what the command lacks: before it starts, or on another thread
    * @param onExit told the exit status, 128 + n for signal n, on another thread
    */
-  static ChildGuardian start(
+  public static ChildGuardian start(
       List<String> command,
       Consumer<Map<String, String>> environment,
       @Nullable Duration grace,

@@ -1,7 +1,7 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.node;
 
 import io.mortise.spi.AttemptId;
-import io.mortise.zookeeper.MultiRead.NodeContent;
+import io.mortise.zookeeper.node.MultiRead.NodeContent;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * @param capacity 0 if the lock has no container
  * @param index where in the queue an attempt stands
  */
-record AttemptIndex(int capacity, LockQueue queue, Map<AttemptId, Integer> index) {
+public record AttemptIndex(int capacity, LockQueue queue, Map<AttemptId, Integer> index) {
   /**
    * Reads a queue as the leader has it. What this client's earlier requests have done is in it.
    *
    * @param then called on the event thread; is given null if there was no answer
    */
-  static void read(ZooKeeper client, String lock, Consumer<@Nullable AttemptIndex> then) {
+  public static void read(ZooKeeper client, String lock, Consumer<@Nullable AttemptIndex> then) {
     client.sync(lock, (rc, path, context) -> {}, null);
     client.getChildren(
         lock,

@@ -1,17 +1,17 @@
-package io.mortise.cli;
+package io.mortise.cli.output;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Whether a person sits at the other end of a standard stream. */
-enum Terminal {
+public enum Terminal {
   STDIN(0),
   STDERR(2);
 
   private final int descriptor;
 
-  Terminal(int descriptor) {
+  public Terminal(int descriptor) {
     this.descriptor = descriptor;
   }
 
@@ -19,7 +19,7 @@ enum Terminal {
    * The Java runtime does not tell, so this looks at what the descriptor leads to, and asks a shell
    * where the system does not show that.
    */
-  boolean isPresent() {
+  public boolean isPresent() {
     try {
       String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
       return target.startsWith("/dev/pts/")

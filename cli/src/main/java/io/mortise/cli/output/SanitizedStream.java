@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.output;
 
 import java.io.PrintStream;
 import java.util.function.UnaryOperator;
@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A standard stream that makes harmless whatever is printed: a message, a line of the log or of a
  * stack trace may quote what a server or another user has written. Bytes pass as they are.
  */
-final class SanitizedStream extends PrintStream {
+public final class SanitizedStream extends PrintStream {
   private final PrintStream target;
   private final UnaryOperator<String> change;
 
@@ -19,14 +19,14 @@ final class SanitizedStream extends PrintStream {
   }
 
   /** The terminal does not obey what is printed. */
-  static PrintStream out(PrintStream target) {
+  public static PrintStream out(PrintStream target) {
     return target instanceof SanitizedStream
         ? target
         : new SanitizedStream(target, OutputSanitizer::lines);
   }
 
   /** The same, and passwords are left out. */
-  static PrintStream err(PrintStream target) {
+  public static PrintStream err(PrintStream target) {
     return target instanceof SanitizedStream
         ? target
         : new SanitizedStream(target, text -> OutputSanitizer.lines(OutputSanitizer.hide(text)));

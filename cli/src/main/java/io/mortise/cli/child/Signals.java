@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.child;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -10,11 +10,11 @@ import org.slf4j.LoggerFactory;
  * {@code jdk.unsupported} has been there since Java 1.3, but the compiler warns of it in a way that
  * cannot be switched off, hence the reflection.
  */
-final class Signals {
+public final class Signals {
   private Signals() {}
 
   /** Calls the listener on a thread of its own whenever the signal arrives, instead of dying. */
-  static void listen(String name, Consumer<RunEvent.SignalReceived> listener) {
+  public static void listen(String name, Consumer<RunEvent.SignalReceived> listener) {
     try {
       Class<?> type = Class.forName("sun.misc.Signal");
       Class<?> handlerType = Class.forName("sun.misc.SignalHandler");

@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.output;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant.ClientInfo;
@@ -11,14 +11,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Shows locks to people, as text without anything that a terminal would obey, and to programs. */
-final class LockFormatter {
+public final class LockFormatter {
   private static final List<String> COLUMNS =
       List.of("NAME", "HOLDER", "TOKEN", "AGE", "WAITING", "LABEL");
 
   private LockFormatter() {}
 
   /** Who holds, for how long, how many wait; to be set behind a clause, with the full stop. */
-  static String situation(LockInfo lock) {
+  public static String situation(LockInfo lock) {
     StringBuilder text = new StringBuilder();
     if (lock.holders().isEmpty()) {
       text.append(
@@ -43,7 +43,7 @@ final class LockFormatter {
   }
 
   /** One line per lock below a line of headings. */
-  static List<String> table(List<LockInfo> locks) {
+  public static List<String> table(List<LockInfo> locks) {
     List<List<String>> rows = new ArrayList<>();
     rows.add(COLUMNS);
     for (LockInfo lock : locks) {
@@ -94,7 +94,7 @@ final class LockFormatter {
   }
 
   /** All that is known of one lock. */
-  static List<String> details(LockInfo lock) {
+  public static List<String> details(LockInfo lock) {
     List<String> lines = new ArrayList<>();
     lines.add(OutputSanitizer.text(lock.name()) + ": " + state(lock));
     if (!lock.shutFor().isZero()) {
@@ -129,7 +129,7 @@ final class LockFormatter {
   }
 
   /** For programs. Tokens are strings: they pass what a double can hold. */
-  static Map<String, @Nullable Object> json(LockInfo lock) {
+  public static Map<String, @Nullable Object> json(LockInfo lock) {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("name", lock.name());
     json.put("state", lock.holders().isEmpty() ? state(lock) : "held");
@@ -159,7 +159,7 @@ final class LockFormatter {
   }
 
   /** {@code host:pid}. */
-  static String client(LockParticipant party) {
+  public static String client(LockParticipant party) {
     ClientInfo client = party.client();
     return client == null
         ? "(session gone)"
