@@ -11,7 +11,7 @@ public enum Terminal {
 
   private final int descriptor;
 
-  public Terminal(int descriptor) {
+  Terminal(int descriptor) {
     this.descriptor = descriptor;
   }
 

@@ -336,12 +336,12 @@ final class ClaimTransitions {
                       watch(stripe, claim, validity);
                       return;
                     }
-                    if (engine.isAtMostOver(validity)) {
-                      engine.loseAtMost(stripe, claim);
+                    if (engine.lossProtocol.isAtMostOver(validity)) {
+                      engine.lossProtocol.loseAtMost(stripe, claim);
                     } else if (capped) {
-                      engine.lose(stripe, claim, "it was not renewed in time");
+                      engine.lossProtocol.lose(stripe, claim, "it was not renewed in time");
                     } else {
-                      engine.lose(stripe, claim, "too few members vouch for it in time");
+                      engine.lossProtocol.lose(stripe, claim, "too few members vouch for it in time");
                     }
                     release(stripe, claim);
                   } finally {

@@ -1,7 +1,6 @@
 package io.mortise.internal.engine;
 
 import io.mortise.Lease;
-import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
@@ -26,11 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * What one process does about the locks of one store, or of one part of it.
@@ -39,7 +34,7 @@ import org.slf4j.event.Level;
  * spread over {@link Stripe}s. Per name there are {@link Claim}s: usually one, under which the
  * threads of the process wait and which stands in the store as one attempt. {@link
  * ClaimTransitions} decides what becomes of them, {@link ReleaseProtocol} ends attempts in the
- * store. A {@link LeaseImpl} is what a user holds.
+ * store, {@link LossProtocol} ends leases that the store has not kept. A {@link LeaseImpl} is what a user holds.
  *
  * <p><b>No thread of its own.</b> Callers, replies, notifications and timers take the stripe's
  * lock, update the state, release the lock, then run the queued effects. Waiting threads park;
@@ -54,14 +49,10 @@ import org.slf4j.event.Level;
  * reply or notification about another is met with an abandon.
  */
 public final class Engine {
-  private static final Logger log = LoggerFactory.getLogger(Engine.class);
-
   /** So many that two busy names seldom share one, so few that they cost nothing. */
   private static final int STRIPES = 256;
 
   private static final int FEWEST_STRIPES = 16;
-
-  private static final String AT_MOST_OVER = "its at-most time is over";
 
   /** For who waits until the store has answered, or is known not to. */
   public static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
@@ -73,6 +64,7 @@ public final class Engine {
   final LocalHandoff localHandoff;
   final ReleaseProtocol releaseProtocol;
   final AdjustProtocol adjustProtocol;
+  final LossProtocol lossProtocol;
 
   /** Whether a grant of this store has a token. */
   final boolean hasTokens;
@@ -116,6 +108,7 @@ public final class Engine {
     this.localHandoff = new LocalHandoff(this);
     this.releaseProtocol = new ReleaseProtocol(this);
     this.adjustProtocol = new AdjustProtocol(this);
+    this.lossProtocol = new LossProtocol(this);
     this.leaseRevalidator = new LeaseRevalidator(this);
     this.sessionRenewer = new SessionRenewer(store, env, sessionLog, new SessionEventHandler(this));
   }
@@ -288,10 +281,10 @@ public final class Engine {
       long until = (doubt == null ? lease.validity() : doubt.before()).validUntil();
       if (until == Long.MIN_VALUE || until - env.now() <= 0) {
         // Its timer has not come yet; it is over all the same, and must not be passed on.
-        if (isAtMostOver(doubt == null ? lease.validity() : doubt.before())) {
-          loseAtMost(stripe, claim);
+        if (lossProtocol.isAtMostOver(doubt == null ? lease.validity() : doubt.before())) {
+          lossProtocol.loseAtMost(stripe, claim);
         } else {
-          lose(stripe, claim, lateReason(session));
+          lossProtocol.loseLate(stripe, claim, session);
         }
         if (isLive(session)) {
           transitions.release(stripe, claim);
@@ -338,117 +331,6 @@ public final class Engine {
     return adjustProtocol.downgradeAsync(LeaseLeakDetector.unwrap(lease));
   }
 
-  // ---- Losing ----
-
-  /** Under the stripe's lock: the claim's lease, if there is one, is lost. */
-  void lose(Stripe stripe, Claim claim, String why) {
-    lose(stripe, claim, why, overlap(), Level.ERROR);
-  }
-
-  /** As {@link #lose(Stripe, Claim, String)}, when its at-most time is over, as was asked for. */
-  void loseAtMost(Stripe stripe, Claim claim) {
-    lose(stripe, claim, AT_MOST_OVER, overlap(), Level.WARN);
-  }
-
-  /** As {@link #lose(Stripe, Claim, String)}, when an operator has evicted it. */
-  void loseEvicted(Stripe stripe, Claim claim) {
-    lose(
-        stripe,
-        claim,
-        "an operator evicted it",
-        "With CLOSE the lock stays shut until this lease is closed, and nobody overlaps; with BREAK"
-            + " the next holder may have it already.",
-        Level.WARN);
-  }
-
-  private String overlap() {
-    return "Work done under it may overlap with the next holder's; check what was written"
-        + (hasTokens ? " with this token." : ".");
-  }
-
-  /**
-   * Under the stripe's lock: the claim's lease, if there is one, is lost.
-   *
-   * @param so what that means for work done under it
-   * @param level of the line in the log; null for none
-   */
-  private void lose(Stripe stripe, Claim claim, String why, String so, @Nullable Level level) {
-    LeaseImpl lease = claim.holder;
-    claim.holder = null;
-    if (lease == null || !lease.isOpen()) {
-      return;
-    }
-    LeaseLostException loss =
-        new LeaseLostException(
-            String.format(
-                "Lease on lock '%s' was lost: %s (store=%s, token=%s). %s",
-                claim.name, why, storeName(), lease.tokenText(), so));
-    List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
-    stripe.afterUnlock(
-        () -> {
-          if (level != null) {
-            log.atLevel(level)
-                .log(
-                    "Lost lease on lock '{}' (holder={}, token={}, store={}): {}. {}",
-                    claim.name,
-                    env.client(),
-                    lease.tokenText(),
-                    storeName(),
-                    why,
-                    so);
-          }
-          listeners.forEach(listener -> call(listener, loss));
-        });
-  }
-
-  /** Whether it is the lease's own time that is over, not that of what keeps it. */
-  boolean isAtMostOver(Validity validity) {
-    return validity instanceof Validity.Capped capped && capped.atMostUntil() - env.now() <= 0;
-  }
-
-  /** Why a lease is over whose time has run out before its timer came. */
-  private static String lateReason(@Nullable LiveSession session) {
-    String pause = session == null ? "" : session.pauseText();
-    return "it was not renewed in time" + (pause.isEmpty() ? "" : "; " + pause);
-  }
-
-  private void call(Consumer<? super LeaseLostException> listener, LeaseLostException loss) {
-    env.callbacks()
-        .execute(
-            () -> {
-              try {
-                listener.accept(loss);
-              } catch (RuntimeException e) {
-                log.warn("A listener for the loss of a lease failed.", e);
-              }
-            });
-  }
-
-  void onLost(LeaseImpl lease, Consumer<? super LeaseLostException> listener) {
-    Stripe stripe = stripe(lease.claim.name);
-    stripe.lock();
-    try {
-      LeaseLostException loss = lease.lossOrNull();
-      if (loss != null) {
-        stripe.afterUnlock(() -> call(listener, loss));
-      } else if (lease.isOpen()) {
-        lease.addListener(listener);
-      }
-    } finally {
-      stripe.unlock();
-    }
-  }
-
-  void forget(LeaseImpl lease, Consumer<? super LeaseLostException> listener) {
-    Stripe stripe = stripe(lease.claim.name);
-    stripe.lock();
-    try {
-      lease.removeListener(listener);
-    } finally {
-      stripe.unlock();
-    }
-  }
-
   /** The attempt that a lease stands for; null once it has ended, since its claim may go on. */
   @Nullable AttemptId attempt(LeaseImpl lease) {
     Claim claim = lease.claim;
@@ -461,49 +343,7 @@ public final class Engine {
     }
   }
 
-  /** The loss of a lease that is lost, or whose time is over though its timer has not come yet. */
-  LeaseLostException loss(LeaseImpl lease) {
-    Stripe stripe = stripe(lease.claim.name);
-    stripe.lock();
-    try {
-      LeaseLostException loss = lease.lossOrNull();
-      if (loss != null) {
-        return loss;
-      }
-      boolean inDoubt = lease.validity() instanceof Validity.Unconfirmed;
-      return new LeaseLostException(
-          String.format(
-              "Lease on lock '%s' %s (store=%s, token=%s).",
-              lease.claim.name,
-              inDoubt
-                  ? "is in doubt: the store was restarted or another server took over, and it has"
-                      + " not confirmed it yet"
-                  : "was lost: "
-                      + (isAtMostOver(lease.validity())
-                          ? AT_MOST_OVER
-                          : lateReason(lease.claim.session)),
-              storeName(),
-              lease.tokenText()));
-    } finally {
-      stripe.unlock();
-    }
-  }
-
-  /** The holder of a lost lease has stopped, and was told of the loss by its close. */
-  void settle(LeaseImpl lease) {
-    Claim claim = lease.claim;
-    Stripe stripe = stripe(claim.name);
-    stripe.lock();
-    try {
-      lease.settled();
-      if (claim.holder == lease && claim.phase() == ClaimPhase.HELD) {
-        claim.holder = null;
-        transitions.release(stripe, claim);
-      }
-    } finally {
-      stripe.unlock();
-    }
-  }
+  // ---- The session ----
 
   void sessionGone(LiveSession session) {
     String pause = session.pauseText();
@@ -550,7 +390,7 @@ public final class Engine {
         for (Claim claim : claimsOf(stripe, null)) {
           if (claim.holder != null && claim.holder.isOpen()) {
             open.add(claim.name.value());
-            lose(stripe, claim, "its client was closed", overlap(), null);
+            lossProtocol.loseClosed(stripe, claim);
           }
           LiveSession session = claim.session;
           if (session != null

@@ -170,7 +170,7 @@ public final class LeaseImpl implements Lease {
 
   @Override
   public void onLost(Consumer<? super LeaseLostException> listener) {
-    engine().onLost(this, Objects.requireNonNull(listener, "listener"));
+    engine().lossProtocol.onLost(this, Objects.requireNonNull(listener, "listener"));
   }
 
   @Override
@@ -199,7 +199,7 @@ public final class LeaseImpl implements Lease {
     PendingRelease pendingRelease = engine().release(this, false);
     if (pendingRelease == null && isLost()) {
       LeaseLostException loss = loss();
-      engine().settle(this);
+      engine().lossProtocol.settle(this);
       return CompletableFuture.failedFuture(loss);
     } else if (pendingRelease == null) {
       return CompletableFuture.completedFuture(null);
@@ -222,7 +222,7 @@ public final class LeaseImpl implements Lease {
     } else if (pendingRelease == null && isLost()) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
       LeaseLostException loss = new LeaseLostException(String.valueOf(loss().getMessage()));
-      engine().settle(this);
+      engine().lossProtocol.settle(this);
       throw loss;
     }
   }
@@ -269,7 +269,7 @@ public final class LeaseImpl implements Lease {
   }
 
   private LeaseLostException loss() {
-    return engine().loss(this);
+    return engine().lossProtocol.loss(this);
   }
 
   // Below: under the stripe's lock.

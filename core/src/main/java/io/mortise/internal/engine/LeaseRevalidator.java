@@ -200,7 +200,7 @@ final class LeaseRevalidator {
   }
 
   private void lose(Stripe stripe, Claim claim, String why) {
-    engine.lose(stripe, claim, why);
+    engine.lossProtocol.lose(stripe, claim, why);
     engine.transitions.release(stripe, claim);
   }
 }

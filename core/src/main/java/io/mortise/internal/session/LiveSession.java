@@ -2,7 +2,6 @@ package io.mortise.internal.session;
 
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.EngineScheduler;
-import io.mortise.internal.session.SessionRenewer.SessionLifecycleListener;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreSession;

@@ -44,53 +44,28 @@ import org.slf4j.LoggerFactory;
 public final class SessionRenewer {
   private static final Logger log = LoggerFactory.getLogger(SessionRenewer.class);
 
-  /**
-   * Less than this between the clock that counts suspended time and ours is their resolution; the
-   * safety margin covers it.
-   */
-  private static final long SLEEP_NANOS = 50_000_000;
-
-  /** More than this between what the store's clock and ours say has passed is a step, not drift. */
-  private static final long CLOCK_STEP_MICROS = 100_000;
-
   private final ReentrantLock guard = new ReentrantLock();
   private final LockStore store;
-  private final SessionLog sessionLog;
   private final EngineEnv env;
   private final SessionLifecycleListener listener;
   private final long ttl;
   private final SessionTtl sessionTtl;
+  private final SessionClocks clocks;
+  private final TtlShortening shortening;
+  private final RenewalOutage outage;
   private @Nullable LiveSession current;
   private boolean closed;
-
-  /** Since when renewals are known to fail, which the log has; 0 while they are answered. */
-  private long outageSince;
-
-  /** What the engine wants to know; called with no lock held. */
-  public interface SessionLifecycleListener {
-    void opened(LiveSession session);
-
-    void openFailed(Throwable cause);
-
-    void notification(LiveSession session, SessionNotification sessionNotification);
-
-    /** A connection was made anew: pushes may have been missed, and a grant been passed by. */
-    void onReconnected(LiveSession session);
-
-    /** The store may have forgotten what it had answered; no lease has got more time yet. */
-    void inDoubt(LiveSession session);
-
-    void lost(LiveSession session, String reason);
-  }
 
   public SessionRenewer(
       LockStore store, EngineEnv env, SessionLog sessionLog, SessionLifecycleListener listener) {
     this.store = store;
-    this.sessionLog = sessionLog;
     this.env = env;
     this.listener = listener;
     this.ttl = env.ttlNanos();
     this.sessionTtl = new SessionTtl(store.profile(), env);
+    this.clocks = new SessionClocks(env, store.profile().display());
+    this.shortening = new TtlShortening(guard, env, sessionTtl, session -> reschedule(session, 0));
+    this.outage = new RenewalOutage(guard, env, sessionLog, store.profile().display());
   }
 
   /**
@@ -142,39 +117,7 @@ public final class SessionRenewer {
 
   /** The store has put an attempt of the session into its queue, or left it there. */
   public void waits(LiveSession session) {
-    session.queuedAt = env.now();
-    if (session.shortening || !sessionTtl.mayShorten(session)) {
-      return;
-    }
-    guard.lock();
-    try {
-      if (session.phase == LiveSessionPhase.OPEN && !session.shortening) {
-        session.shortening = true;
-        shortenLater(session);
-      }
-    } finally {
-      guard.unlock();
-    }
-  }
-
-  private void shortenLater(LiveSession session) {
-    env.renewals().schedule(sessionTtl.settlesIn(session), () -> shorten(session));
-  }
-
-  private void shorten(LiveSession session) {
-    guard.lock();
-    try {
-      if (session.phase == LiveSessionPhase.OPEN && sessionTtl.isWaiting(session)) {
-        if (sessionTtl.settlesIn(session) > 0) {
-          shortenLater(session);
-          return;
-        }
-        reschedule(session, 0);
-      }
-      session.shortening = false;
-    } finally {
-      guard.unlock();
-    }
+    shortening.waits(session);
   }
 
   /**
@@ -217,8 +160,8 @@ public final class SessionRenewer {
   private void connectionLost(LiveSession session, String cause) {
     guard.lock();
     try {
-      if (session.phase == LiveSessionPhase.OPEN && outageSince == 0) {
-        beginOutage(
+      if (session.phase == LiveSessionPhase.OPEN && !outage.hasBegun()) {
+        outage.begin(
             session,
             "The connection to store %s broke: %s."
                 .formatted(name(), FailureText.withoutFullStop(cause)));
@@ -255,7 +198,7 @@ public final class SessionRenewer {
         return;
       }
       session.renewalRuns(env.now());
-      suspendedAt = noteSleep(session);
+      suspendedAt = clocks.noteSuspension(session, () -> watchDeadline(session, env.now()));
       if (session.pendingBeat == session.confirmedBeat) {
         // A counter, so that it rises, and 20 random bits, so that a cloned process cannot draw the
         // same (invariants.md#beat-compare-and-set).
@@ -311,7 +254,7 @@ public final class SessionRenewer {
   private void renewed(LiveSession session, InFlightRenewal sent, Renewal renewal) {
     if (!(renewal instanceof Renewal.Unknown)) {
       session.heard();
-      endOutage(session, renewal instanceof Renewal.Renewed);
+      outage.end(session, renewal instanceof Renewal.Renewed);
     }
     if (renewal instanceof Renewal.Renewed answer) {
       extend(session, sent, answer);
@@ -357,13 +300,13 @@ public final class SessionRenewer {
         return;
       }
       long now = env.now();
-      long suspendedNanos = noteSleep(session) - sent.suspended();
+      long suspendedNanos = clocks.noteSuspension(session, () -> watchDeadline(session, env.now())) - sent.suspended();
       long until = env.rules().validFrom(sent.at(), now) + sessionTtl.minusSafetyMargin(sent.ttl());
-      if (suspendedNanos > SLEEP_NANOS) {
+      if (suspendedNanos > SessionClocks.SLEEP_NANOS) {
         // The store's time went on while the request or its answer waited here.
         until -= suspendedNanos;
       }
-      checkClocks(
+      clocks.compare(
           session, new ClockSample(answer.storeMicros(), sent.at(), now, session.suspendedNanos()));
       boolean overtaken = session.hasShortTtl && sent.beat() < session.pendingBeat;
       if (until - now > 0
@@ -404,36 +347,13 @@ public final class SessionRenewer {
         .forEach(item -> listener.notification(session, item.notification()));
   }
 
-  /** How what a store remembers with compares to what was told before. */
-  private enum IncarnationComparison {
-    SAME,
-    OTHER,
-    /** The question was sent before that which the latest answer is to. */
-    OLDER
-  }
-
   private IncarnationComparison incarnation(
       LiveSession session, InFlightRenewal sent, String incarnation) {
     guard.lock();
     try {
-      if (incarnation.isEmpty()
-          || session.phase == LiveSessionPhase.ENDED
-          || !env.rules().revalidatesAfterRestart()) {
-        return IncarnationComparison.SAME;
-      }
-      String before = session.incarnation;
-      if (before.equals(incarnation)) {
-        return IncarnationComparison.SAME;
-      } else if (!before.isEmpty() && sent.at() - session.memoryAt < 0) {
-        return IncarnationComparison.OLDER;
-      }
-      session.incarnation = incarnation;
-      session.memoryAt = sent.at();
-      if (before.isEmpty()) {
-        return IncarnationComparison.SAME;
-      }
-      session.doubt(env.now());
-      return IncarnationComparison.OTHER;
+      return env.rules().revalidatesAfterRestart()
+          ? IncarnationComparison.of(session, sent.at(), incarnation, env.now())
+          : IncarnationComparison.SAME;
     } finally {
       guard.unlock();
     }
@@ -446,47 +366,6 @@ public final class SessionRenewer {
         && !notifications.isEmpty()
         && notifications.get(notifications.size() - 1).notification()
             instanceof SessionNotification.HoldEnded;
-  }
-
-  /**
-   * A suspended host's monotonic clock stood still while the store's went on. Returns what the
-   * clock that counts shows now.
-   */
-  private long noteSleep(LiveSession session) {
-    long suspended = env.suspended().nanos();
-    long suspendedNanos = suspended - session.suspendedSeen;
-    if (suspendedNanos > SLEEP_NANOS) {
-      session.suspendedSeen = suspended;
-      session.addSuspension(suspendedNanos);
-      watchDeadline(session, env.now());
-      log.warn(
-          "This host was suspended for {}; leases of session {} in store {} end earlier by that.",
-          text(suspendedNanos),
-          session.id(),
-          name());
-    }
-    return suspended;
-  }
-
-  /** A stepped store clock ends TTLs early, or late. */
-  private void checkClocks(LiveSession session, ClockSample sample) {
-    ClockSample last = session.clock;
-    session.clock = sample;
-    if (last == null || sample.storeMicros() == 0 || last.storeMicros() == 0) {
-      return;
-    }
-    long suspendedNanos = sample.suspendedNanos() - last.suspendedNanos();
-    long passed = sample.storeMicros() - last.storeMicros();
-    long least = (sample.sentAt() - last.receivedAt()) / 1000 - CLOCK_STEP_MICROS;
-    long most = (sample.receivedAt() - last.sentAt()) / 1000 + CLOCK_STEP_MICROS;
-    if (passed < least || passed > most + suspendedNanos / 1000) {
-      log.warn(
-          "The clock of store {} moved by {} ms in {}: it was stepped, or this process was frozen."
-              + " Times that the store keeps may have ended early or last longer.",
-          name(),
-          passed / 1000,
-          text(sample.receivedAt() - last.sentAt()));
-    }
   }
 
   private void watchDeadline(LiveSession session, long now) {
@@ -515,7 +394,7 @@ public final class SessionRenewer {
         if (!session.suspect && !session.hasShortTtl && session.validUntil() - now <= ttl / 3) {
           session.suspect = true;
           String pause = session.pauseText();
-          beginOutage(
+          outage.begin(
               session,
               pause.isEmpty()
                   ? "Store %s has not answered a renewal for %s."
@@ -544,31 +423,6 @@ public final class SessionRenewer {
     return pause.isEmpty() ? reason : reason + "; " + pause;
   }
 
-  /** Told once until renewals are answered again. To be called under the lock. */
-  private void beginOutage(LiveSession session, String sentence) {
-    long now = env.now();
-    if (outageSince == 0) {
-      // A nanosecond off at most: 0 means that there is none.
-      outageSince = now | 1;
-      sessionLog.unanswered(
-          sentence, session.id(), name(), session.holds(), session.validUntil() - now);
-    }
-  }
-
-  private void endOutage(LiveSession session, boolean renewed) {
-    long since;
-    guard.lock();
-    try {
-      since = outageSince;
-      outageSince = 0;
-    } finally {
-      guard.unlock();
-    }
-    if (since != 0) {
-      sessionLog.answeredAgain(name(), env.now() - since, renewed ? session.holds() : 0);
-    }
-  }
-
   private static String text(long nanos) {
     return DurationText.format(Duration.ofNanos(nanos));
   }
@@ -584,7 +438,7 @@ public final class SessionRenewer {
       session.failures++;
       session.renewalFailure = cause;
       if (!opening) {
-        beginOutage(session, FailureText.about(name(), FailureText.said(cause)));
+        outage.begin(session, FailureText.about(name(), FailureText.said(cause)));
       }
       if (env.rules().retriesRenewal()) {
         long most = session.pendingTtl.toNanos() / 12;
