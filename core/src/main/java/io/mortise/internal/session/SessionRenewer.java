@@ -51,7 +51,7 @@ public final class SessionRenewer {
   private final long ttl;
   private final SessionTtl sessionTtl;
   private final SessionClocks clocks;
-  private final TtlShortening shortening;
+  private final ShortTtlTimer shortTtlTimer;
   private final RenewalOutage outage;
   private @Nullable LiveSession current;
   private boolean closed;
@@ -64,7 +64,7 @@ public final class SessionRenewer {
     this.ttl = env.ttlNanos();
     this.sessionTtl = new SessionTtl(store.profile(), env);
     this.clocks = new SessionClocks(env, store.profile().display());
-    this.shortening = new TtlShortening(guard, env, sessionTtl, session -> reschedule(session, 0));
+    this.shortTtlTimer = new ShortTtlTimer(guard, env, sessionTtl, session -> reschedule(session, 0));
     this.outage = new RenewalOutage(guard, env, sessionLog, store.profile().display());
   }
 
@@ -117,7 +117,7 @@ public final class SessionRenewer {
 
   /** The store has put an attempt of the session into its queue, or left it there. */
   public void waits(LiveSession session) {
-    shortening.waits(session);
+    shortTtlTimer.waits(session);
   }
 
   /**

@@ -3,6 +3,7 @@ package io.mortise.redis.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.redis.sentinel.SentinelResolver;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;

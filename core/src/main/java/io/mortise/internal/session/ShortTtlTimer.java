@@ -9,7 +9,7 @@ import java.util.function.Consumer;
  * Has a session renewed for a short TTL once its process waits and has held nothing for a while, as
  * {@link SessionTtl} chooses it. Shares the lock of the {@link SessionRenewer}.
  */
-final class TtlShortening {
+final class ShortTtlTimer {
   private final ReentrantLock guard;
   private final EngineEnv env;
   private final SessionTtl sessionTtl;
@@ -18,7 +18,7 @@ final class TtlShortening {
   /**
    * @param renewNow called under the lock
    */
-  TtlShortening(
+  ShortTtlTimer(
       ReentrantLock guard, EngineEnv env, SessionTtl sessionTtl, Consumer<LiveSession> renewNow) {
     this.guard = guard;
     this.env = env;

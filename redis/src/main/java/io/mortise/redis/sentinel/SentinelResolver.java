@@ -1,5 +1,10 @@
-package io.mortise.redis.transport;
+package io.mortise.redis.sentinel;
 
+import io.mortise.redis.transport.BlockingConnection;
+import io.mortise.redis.transport.Endpoint;
+import io.mortise.redis.transport.EndpointResolver;
+import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.NotTheMasterException;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.util.Collections;

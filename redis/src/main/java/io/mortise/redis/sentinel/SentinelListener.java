@@ -1,5 +1,7 @@
-package io.mortise.redis.transport;
+package io.mortise.redis.sentinel;
 
+import io.mortise.redis.transport.DirectTransport;
+import io.mortise.redis.transport.Endpoint;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
