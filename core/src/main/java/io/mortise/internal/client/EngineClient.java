@@ -78,7 +78,7 @@ public final class EngineClient implements LockClient {
    * Tells once, as soon as the store has told how it is set, what this client relies on. Asks
    * nothing where nobody would read it.
    */
-  void tellStart(String namespace) {
+  public void tellStart(String namespace) {
     if (log.isInfoEnabled()) {
       var unused =
           CompletionStages.start(store::examine)

@@ -41,7 +41,7 @@ public final class EndedAttempts {
     next = (next + 1) % SIZE;
   }
 
-  @Nullable AttemptEnd get(long number, LockName name) {
+  public @Nullable AttemptEnd get(long number, LockName name) {
     for (int i = 0; i < SIZE; i++) {
       if (numbers[i] == number && name.equals(names[i])) {
         return ends[i];

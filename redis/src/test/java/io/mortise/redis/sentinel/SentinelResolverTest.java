@@ -1,9 +1,11 @@
-package io.mortise.redis.transport;
+package io.mortise.redis.sentinel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.redis.sentinel.SentinelResolver;
+import io.mortise.redis.transport.Endpoint;
+import io.mortise.redis.transport.FakeServer;
+import io.mortise.redis.transport.NotTheMasterException;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;

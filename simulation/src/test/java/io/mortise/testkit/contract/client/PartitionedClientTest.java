@@ -1,4 +1,4 @@
-package io.mortise.testkit;
+package io.mortise.testkit.contract.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,11 +11,11 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
 import io.mortise.spi.LockQuery;
-import io.mortise.testkit.contract.client.AcquireSuite;
-import io.mortise.testkit.contract.client.JavaLockSuite;
-import io.mortise.testkit.contract.client.LeaseSuite;
-import io.mortise.testkit.contract.client.OperatorSuite;
-import io.mortise.testkit.contract.client.SharedAccessSuite;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.PartitionedMemStore;
+import io.mortise.testkit.RecordingConsumer;
+import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.StoreLink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
