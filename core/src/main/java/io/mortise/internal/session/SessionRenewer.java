@@ -96,12 +96,12 @@ public final class SessionRenewer {
     } finally {
       guard.unlock();
     }
-    opening.store.onSuspectedRestart(
+    opening.store().onSuspectedRestart(
         () -> {
           renewNow(opening);
           listener.onReconnected(opening);
         });
-    opening.store.onConnectionLost(cause -> connectionLost(opening, cause));
+    opening.store().onConnectionLost(cause -> connectionLost(opening, cause));
     return null;
   }
 
@@ -488,7 +488,7 @@ public final class SessionRenewer {
     } finally {
       guard.unlock();
     }
-    return last == null ? CompletableFuture.completedFuture(null) : last.store.close();
+    return last == null ? CompletableFuture.completedFuture(null) : last.store().close();
   }
 
   private String name() {
