@@ -15,8 +15,7 @@ class SourceSizesTest {
   void givenMainCode_thenNoPackageAndNoFileIsTooLarge() throws Exception {
     assertThat(SourceSizes.mainSources(Documentation.ROOT)).hasSizeGreaterThan(300);
     assertThat(
-            SourceSizes.faults(
-                Documentation.ROOT, SourceSizes.MOST_TYPES, SourceSizes.MOST_LINES))
+            SourceSizes.faults(Documentation.ROOT, SourceSizes.MOST_TYPES, SourceSizes.MOST_LINES))
         .isEmpty();
   }
 

@@ -7,7 +7,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the node of an attempt whose creation got no reply, by the id that its name begins with. */
+/**
+ * Finds the node of an attempt whose creation got no reply, by the id that its name begins with.
+ */
 final class NodeSearch {
   private final CuratorSession session;
   private final Recipe recipe;

@@ -6,8 +6,8 @@ import io.mortise.spi.Request;
 import io.mortise.zookeeper.LockRequests.PendingRequest;
 import io.mortise.zookeeper.ZooKeeperAttempt.NodeState;
 import io.mortise.zookeeper.node.LockQueue;
-import io.mortise.zookeeper.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.node.MultiRead;
+import io.mortise.zookeeper.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.node.NodeData;
 import java.util.List;
 import java.util.function.Consumer;
@@ -181,8 +181,7 @@ final class PredecessorWatcher {
    *
    * @param behind how many are known to stand behind it
    */
-  void watchOwn(
-      LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, int holder, int behind) {
+  void watchOwn(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, int holder, int behind) {
     long connection = core.connection().connectionNumber();
     client()
         .getData(

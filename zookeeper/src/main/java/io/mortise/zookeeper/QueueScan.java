@@ -5,8 +5,8 @@ import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.zookeeper.LockRequests.PendingRequest;
 import io.mortise.zookeeper.node.LockQueue;
-import io.mortise.zookeeper.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.node.MultiRead;
+import io.mortise.zookeeper.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.node.NodeData;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -18,9 +18,9 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists the queue of a lock, and does for each attempt of this session what follows from it: grants,
- * watches by {@link PredecessorWatcher}, notes to holders, and the answer to who asked. Guarded by
- * the session.
+ * Lists the queue of a lock, and does for each attempt of this session what follows from it:
+ * grants, watches by {@link PredecessorWatcher}, notes to holders, and the answer to who asked.
+ * Guarded by the session.
  */
 final class QueueScan {
   private static final int TOLD = 64;
@@ -142,7 +142,8 @@ final class QueueScan {
         int before = queue.watched(index, zooKeeperAttempt.isShared());
         if (!requests.watches(zooKeeperAttempt, queue.place(before).seq())) {
           if (index == 1 && zooKeeperAttempt.isExclusive()) {
-            watcher.watchOwn(requests, zooKeeperAttempt, queue.place(before).seq(), queue.size() - 2);
+            watcher.watchOwn(
+                requests, zooKeeperAttempt, queue.place(before).seq(), queue.size() - 2);
           }
           behind.computeIfAbsent(before, unused -> new ArrayList<>()).add(zooKeeperAttempt);
         }

@@ -1,8 +1,8 @@
 package io.mortise.cli.output;
 
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.spi.time.DurationText;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

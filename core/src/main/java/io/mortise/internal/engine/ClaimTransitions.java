@@ -341,7 +341,8 @@ final class ClaimTransitions {
                     } else if (capped) {
                       engine.lossProtocol.lose(stripe, claim, "it was not renewed in time");
                     } else {
-                      engine.lossProtocol.lose(stripe, claim, "too few members vouch for it in time");
+                      engine.lossProtocol.lose(
+                          stripe, claim, "too few members vouch for it in time");
                     }
                     release(stripe, claim);
                   } finally {

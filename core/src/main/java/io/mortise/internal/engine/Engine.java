@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  * spread over {@link Stripe}s. Per name there are {@link Claim}s: usually one, under which the
  * threads of the process wait and which stands in the store as one attempt. {@link
  * ClaimTransitions} decides what becomes of them, {@link ReleaseProtocol} ends attempts in the
- * store, {@link LossProtocol} ends leases that the store has not kept. A {@link LeaseImpl} is what a user holds.
+ * store, {@link LossProtocol} ends leases that the store has not kept. A {@link LeaseImpl} is what
+ * a user holds.
  *
  * <p><b>No thread of its own.</b> Callers, replies, notifications and timers take the stripe's
  * lock, update the state, release the lock, then run the queued effects. Waiting threads park;

@@ -1,8 +1,8 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
-import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Request;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

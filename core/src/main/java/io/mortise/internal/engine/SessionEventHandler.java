@@ -166,7 +166,8 @@ final class SessionEventHandler implements SessionLifecycleListener {
       switch (holdEnded.how()) {
         case EVICTED -> engine.lossProtocol.loseEvicted(stripe, claim);
         case EXPIRED -> engine.lossProtocol.loseAtMost(stripe, claim);
-        case TAKEN -> engine.lossProtocol.lose(stripe, claim, "the store took the session for dead");
+        case TAKEN ->
+            engine.lossProtocol.lose(stripe, claim, "the store took the session for dead");
         default -> engine.lossProtocol.lose(stripe, claim, "the store ended it");
       }
       engine.transitions.release(stripe, claim);

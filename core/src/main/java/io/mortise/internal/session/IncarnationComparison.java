@@ -14,8 +14,7 @@ enum IncarnationComparison {
    *
    * @param sentAt when the renewal was sent that told of this incarnation
    */
-  static IncarnationComparison of(
-      LiveSession session, long sentAt, String incarnation, long now) {
+  static IncarnationComparison of(LiveSession session, long sentAt, String incarnation, long now) {
     if (incarnation.isEmpty() || session.phase == LiveSessionPhase.ENDED) {
       return SAME;
     }

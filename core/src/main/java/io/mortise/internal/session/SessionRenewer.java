@@ -64,7 +64,8 @@ public final class SessionRenewer {
     this.ttl = env.ttlNanos();
     this.sessionTtl = new SessionTtl(store.profile(), env);
     this.clocks = new SessionClocks(env, store.profile().display());
-    this.shortTtlTimer = new ShortTtlTimer(guard, env, sessionTtl, session -> reschedule(session, 0));
+    this.shortTtlTimer =
+        new ShortTtlTimer(guard, env, sessionTtl, session -> reschedule(session, 0));
     this.outage = new RenewalOutage(guard, env, sessionLog, store.profile().display());
   }
 
@@ -86,7 +87,9 @@ public final class SessionRenewer {
       SessionSpec spec = new SessionSpec(id, env.ttl(), env.client());
       opening =
           new LiveSession(
-              listener, env, store.open(spec, sessionNotification -> hint(id, sessionNotification)));
+              listener,
+              env,
+              store.open(spec, sessionNotification -> hint(id, sessionNotification)));
       sessionTtl.begin(opening);
       opening.suspendedSeen = env.suspended().nanos();
       current = opening;
@@ -96,11 +99,13 @@ public final class SessionRenewer {
     } finally {
       guard.unlock();
     }
-    opening.store().onSuspectedRestart(
-        () -> {
-          renewNow(opening);
-          listener.onReconnected(opening);
-        });
+    opening
+        .store()
+        .onSuspectedRestart(
+            () -> {
+              renewNow(opening);
+              listener.onReconnected(opening);
+            });
     opening.store().onConnectionLost(cause -> connectionLost(opening, cause));
     return null;
   }
@@ -300,7 +305,9 @@ public final class SessionRenewer {
         return;
       }
       long now = env.now();
-      long suspendedNanos = clocks.noteSuspension(session, () -> watchDeadline(session, env.now())) - sent.suspended();
+      long suspendedNanos =
+          clocks.noteSuspension(session, () -> watchDeadline(session, env.now()))
+              - sent.suspended();
       long until = env.rules().validFrom(sent.at(), now) + sessionTtl.minusSafetyMargin(sent.ttl());
       if (suspendedNanos > SessionClocks.SLEEP_NANOS) {
         // The store's time went on while the request or its answer waited here.

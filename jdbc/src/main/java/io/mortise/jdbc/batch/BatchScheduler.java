@@ -1,8 +1,8 @@
 package io.mortise.jdbc.batch;
 
 import io.mortise.LockName;
-import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.spi.Request;
 import io.mortise.spi.time.Ticker;
 import java.util.ArrayList;

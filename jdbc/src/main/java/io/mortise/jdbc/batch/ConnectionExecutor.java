@@ -1,7 +1,7 @@
 package io.mortise.jdbc.batch;
 
-import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.time.Ticker;

@@ -2,8 +2,8 @@ package io.mortise.jdbc.dialect;
 
 import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotifiedSession;
-import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionId;

@@ -134,7 +134,8 @@ public final class SqliteFile implements Database {
       throw new IllegalArgumentException(
           "Store URL '" + url + "' names no file: " + e.getMessage(), e);
     }
-    return new SqliteFile(file, SqliteLocation.makeFile(file, create), text, namespace, create, ticker, wall);
+    return new SqliteFile(
+        file, SqliteLocation.makeFile(file, create), text, namespace, create, ticker, wall);
   }
 
   /** The path without links, which is the same whatever name it was opened by. */

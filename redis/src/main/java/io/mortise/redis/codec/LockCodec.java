@@ -8,10 +8,10 @@ import io.mortise.admin.Eviction;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
-import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -87,7 +87,8 @@ public final class LockCodec {
   }
 
   /** What the script answered to a request on a lock; {@code key} is what holds its record. */
-  public static Reply decode(AttemptId attempt, LockName name, String key, String store, String text) {
+  public static Reply decode(
+      AttemptId attempt, LockName name, String key, String store, String text) {
     return switch (text.charAt(0)) {
       case 'G' ->
           new Reply.Granted(

@@ -46,7 +46,9 @@ final class ConnectionOutage {
     return now == null ? "There is no connection." : now.at(ticker.nanos());
   }
 
-  /** A connection broke. Returns false if there was none that worked since the last outage began. */
+  /**
+   * A connection broke. Returns false if there was none that worked since the last outage began.
+   */
   boolean begin(Throwable why) {
     if (outage != null) {
       return false;

@@ -87,8 +87,7 @@ public final class DirectTransport implements RedisTransport {
     reader.setDaemon(true);
     this.readOwnership = new ReadOwnership(reader);
     this.outage = new ConnectionOutage(ticker);
-    this.replyRouter =
-        new ReplyRouter(subscriptions, resubscriber, readOwnership, listener);
+    this.replyRouter = new ReplyRouter(subscriptions, resubscriber, readOwnership, listener);
   }
 
   /**
@@ -214,8 +213,7 @@ public final class DirectTransport implements RedisTransport {
   }
 
   /** The same, if that is the connection in use. */
-  boolean sendOn(
-      @Nullable RespConnection respConnection, PendingCommand command, String... words) {
+  boolean sendOn(@Nullable RespConnection respConnection, PendingCommand command, String... words) {
     writing.lock();
     try {
       if (respConnection == null || respConnection != current) {

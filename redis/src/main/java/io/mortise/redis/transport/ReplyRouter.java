@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What comes in on the connection of a {@link DirectTransport}: replies, each to the command that has
- * waited longest, and pushes. Called by whoever reads, one thread at a time.
+ * What comes in on the connection of a {@link DirectTransport}: replies, each to the command that
+ * has waited longest, and pushes. Called by whoever reads, one thread at a time.
  */
 final class ReplyRouter {
   private static final Logger log = LoggerFactory.getLogger(DirectTransport.class);
