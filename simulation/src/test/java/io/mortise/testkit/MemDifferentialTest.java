@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.differential.DifferentialContract;
 import java.util.EnumSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;

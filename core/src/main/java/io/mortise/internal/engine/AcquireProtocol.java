@@ -5,6 +5,8 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.session.LiveSession;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
@@ -14,9 +16,6 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -317,7 +316,7 @@ final class AcquireProtocol {
     claim.asks(null);
     stripe.afterUnlock(
         () ->
-            stage(() -> engine.store.judge(holder))
+            CompletionStages.start(() -> engine.store.judge(holder))
                 .whenComplete(
                     (sessionVerdict, error) ->
                         judged(stripe, claim, attempt, holder, sessionVerdict, error)));
@@ -359,14 +358,6 @@ final class AcquireProtocol {
       }
     } finally {
       stripe.unlock();
-    }
-  }
-
-  static <T> CompletionStage<T> stage(Callable<CompletionStage<T>> call) {
-    try {
-      return call.call();
-    } catch (Exception | Error e) {
-      return CompletableFuture.failedFuture(e);
     }
   }
 

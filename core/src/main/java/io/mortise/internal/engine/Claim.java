@@ -2,6 +2,9 @@ package io.mortise.internal.engine;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.runtime.EngineScheduler;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;

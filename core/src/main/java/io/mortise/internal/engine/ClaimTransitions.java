@@ -4,6 +4,8 @@ import io.mortise.LockException;
 import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -208,7 +210,7 @@ final class ClaimTransitions {
     // Counted as held before the look at isShort: SessionTtl.choose sets that first, then counts.
     claim.phase(ClaimPhase.HELD);
     LiveSession session = Objects.requireNonNull(claim.session);
-    if (session.hasShortTtl && engine.env.rules().restoresTtlBeforeGrant()) {
+    if (session.hasShortTtl() && engine.env.rules().restoresTtlBeforeGrant()) {
       claim.phase(ClaimPhase.ASKED);
       whenFullTtl(
           stripe, claim, session, () -> held(stripe, claim, validity, token, tokens, wanted));
@@ -334,12 +336,13 @@ final class ClaimTransitions {
                       watch(stripe, claim, validity);
                       return;
                     }
-                    if (engine.isAtMostOver(validity)) {
-                      engine.loseAtMost(stripe, claim);
+                    if (engine.lossProtocol.isAtMostOver(validity)) {
+                      engine.lossProtocol.loseAtMost(stripe, claim);
                     } else if (capped) {
-                      engine.lose(stripe, claim, "it was not renewed in time");
+                      engine.lossProtocol.lose(stripe, claim, "it was not renewed in time");
                     } else {
-                      engine.lose(stripe, claim, "too few members vouch for it in time");
+                      engine.lossProtocol.lose(
+                          stripe, claim, "too few members vouch for it in time");
                     }
                     release(stripe, claim);
                   } finally {

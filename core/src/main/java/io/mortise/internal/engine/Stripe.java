@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
+import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
@@ -29,9 +30,9 @@ final class Stripe extends OutboxLock {
     public void run() {
       try {
         if (later) {
-          session.store.submitLater(request, sink);
+          session.store().submitLater(request, sink);
         } else {
-          session.store.submit(request, sink);
+          session.store().submit(request, sink);
         }
       } catch (RuntimeException | Error e) {
         // A store must not throw; one that does still owes an answer.

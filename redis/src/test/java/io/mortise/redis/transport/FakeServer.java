@@ -79,7 +79,7 @@ public final class FakeServer implements AutoCloseable {
         "127.0.0.1", port(), database, user, password, false, null, Duration.ofSeconds(3));
   }
 
-  Endpoint endpoint() {
+  public Endpoint endpoint() {
     return endpoint(null, null, 0);
   }
 
