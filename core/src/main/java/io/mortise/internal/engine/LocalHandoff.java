@@ -81,6 +81,15 @@ final class LocalHandoff {
     }
   }
 
+  /** Since when it is known that another process wants the claim's hold; null if it is not. */
+  @Nullable Long wantedSince(Claim claim) {
+    if (!claim.wanted) {
+      return null;
+    }
+    HandoffState handoffState = claim.handoffStateOrNull();
+    return handoffState == null ? engine.env.now() : handoffState.passUntil - PASS_NANOS;
+  }
+
   private boolean mustYield(Claim claim) {
     HandoffState handoffState = claim.handoffStateOrNull();
     return claim.wanted

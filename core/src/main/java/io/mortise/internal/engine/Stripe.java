@@ -23,6 +23,9 @@ final class Stripe extends OutboxLock {
   final ClaimTable claims = new ClaimTable();
   final Map<AttemptId, PendingRelease> endings = new HashMap<>();
 
+  /** Null until a lock was given back that others wanted, in a store without a queue. */
+  private @Nullable ReacquirePauses reacquirePauses;
+
   private record OutboundRequest(
       LiveSession session, Request request, Consumer<Reply> sink, boolean later)
       implements Runnable {
@@ -77,6 +80,32 @@ final class Stripe extends OutboxLock {
       }
     }
     return null;
+  }
+
+  /**
+   * A hold was given back, in a store without a queue.
+   *
+   * @param wantedSince when it became known that others want it; null if that is not known
+   */
+  void gaveBack(LockName name, @Nullable Long wantedSince, EngineEnv env) {
+    if (reacquirePauses == null && wantedSince != null) {
+      reacquirePauses = new ReacquirePauses();
+    }
+    if (reacquirePauses != null) {
+      reacquirePauses.gaveBack(name, wantedSince, env);
+    }
+  }
+
+  /** How long a lock is to be left to others; not positive if it may be asked for now. */
+  long pauseLeft(LockName name, long now) {
+    return reacquirePauses == null ? 0 : reacquirePauses.left(name, now);
+  }
+
+  /** Another process holds the lock. */
+  void endPause(LockName name) {
+    if (reacquirePauses != null) {
+      reacquirePauses.end(name);
+    }
   }
 
   void add(Claim claim) {
