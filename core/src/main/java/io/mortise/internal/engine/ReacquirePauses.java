@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
+import io.mortise.internal.runtime.EngineEnv;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
+import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;

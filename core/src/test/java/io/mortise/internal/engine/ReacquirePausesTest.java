@@ -3,6 +3,9 @@ package io.mortise.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.EngineRules;
+import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.spi.ClientLabel;
 import java.time.Duration;
 import java.util.Random;
