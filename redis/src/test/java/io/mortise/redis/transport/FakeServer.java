@@ -55,7 +55,7 @@ public final class FakeServer implements AutoCloseable {
   }
 
   /** Greets as a server does, and leaves the rest to the script. */
-  static FakeServer greeting(Script rest) throws IOException {
+  public static FakeServer greeting(Script rest) throws IOException {
     return start(
         (peer, command) -> {
           if (command.get(0).equals("HELLO")) {

@@ -24,7 +24,7 @@ public final class MultiRead {
     private final byte @Nullable [] data;
     private final @Nullable Stat stat;
 
-    NodeContent(byte @Nullable [] data, @Nullable Stat stat) {
+    public NodeContent(byte @Nullable [] data, @Nullable Stat stat) {
       this.data = data;
       this.stat = stat;
     }

@@ -1,12 +1,14 @@
-package io.mortise.testkit;
+package io.mortise.testkit.contract.differential;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
+import io.mortise.testkit.MemStoreUnderTest;
+import io.mortise.testkit.Seed;
+import io.mortise.testkit.TableRuleMutants;
 import io.mortise.testkit.contract.ContractFor;
-import io.mortise.testkit.contract.differential.DifferentialContract;
 import java.util.EnumSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
