@@ -1,7 +1,7 @@
 package io.mortise.zookeeper;
 
-import io.mortise.zookeeper.node.NodeData;
-import io.mortise.zookeeper.node.NodeLayout;
+import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.node.NodeLayout;
 
 /**
  * Makes locks' containers where they are missing: in the flush of the creation that needs one, and

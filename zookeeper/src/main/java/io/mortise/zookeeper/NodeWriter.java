@@ -1,6 +1,6 @@
 package io.mortise.zookeeper;
 
-import io.mortise.zookeeper.node.NodeData;
+import io.mortise.zookeeper.internal.node.NodeData;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -304,6 +304,12 @@ public final class LiveSession implements Validity {
             + ": garbage collection, or a stopped host";
   }
 
+  /** A reason, and what kept this process from renewing in time, if something did. */
+  String withPause(String reason) {
+    String pause = pauseText();
+    return pause.isEmpty() ? reason : reason + "; " + pause;
+  }
+
   private static String text(long nanos) {
     return DurationText.format(Duration.ofNanos(nanos));
   }

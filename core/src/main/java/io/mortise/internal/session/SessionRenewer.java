@@ -267,7 +267,7 @@ public final class SessionRenewer {
       if (isOutdated(session, sent) && env.rules().ignoresOutdatedLoss()) {
         renewNow(session);
       } else {
-        lose(session, withPause(lost.reason(), session));
+        lose(session, session.withPause(lost.reason()));
       }
     } else if (renewal instanceof Renewal.Unknown unknown) {
       retry(session, unknown.cause());
@@ -421,13 +421,7 @@ public final class SessionRenewer {
     if (pause.isEmpty() && cause != null) {
       reason += "; the last try failed: " + FailureText.withoutFullStop(FailureText.said(cause));
     }
-    lose(session, withPause(reason, session));
-  }
-
-  /** A reason, and what kept this process from renewing in time, if something did. */
-  private static String withPause(String reason, LiveSession session) {
-    String pause = session.pauseText();
-    return pause.isEmpty() ? reason : reason + "; " + pause;
+    lose(session, session.withPause(reason));
   }
 
   private static String text(long nanos) {

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper.node;
+package io.mortise.zookeeper.internal.node;
 
 import io.mortise.LockName;
 import io.mortise.spi.Reply.AttemptState;

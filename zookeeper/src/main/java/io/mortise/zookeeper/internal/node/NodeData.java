@@ -1,4 +1,4 @@
-package io.mortise.zookeeper.node;
+package io.mortise.zookeeper.internal.node;
 
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;

@@ -1,7 +1,7 @@
-package io.mortise.zookeeper.node;
+package io.mortise.zookeeper.internal.node;
 
 import io.mortise.spi.AttemptId;
-import io.mortise.zookeeper.node.MultiRead.NodeContent;
+import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper.node;
+package io.mortise.zookeeper.internal.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper.node;
+package io.mortise.zookeeper.internal.node;
 
 import java.util.ArrayList;
 import java.util.Comparator;

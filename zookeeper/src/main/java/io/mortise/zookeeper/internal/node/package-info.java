@@ -1,8 +1,9 @@
 /**
  * The nodes of a store: their names, data and order, and how they are read. Start at {@link
- * io.mortise.zookeeper.node.NodeLayout}.
+ * io.mortise.zookeeper.internal.node.NodeLayout}.
  */
 @NullMarked
-package io.mortise.zookeeper.node;
+package io.mortise.zookeeper.internal.node;
 
 import org.jspecify.annotations.NullMarked;
+
