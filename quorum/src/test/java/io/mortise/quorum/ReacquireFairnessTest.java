@@ -3,10 +3,10 @@ package io.mortise.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
-import io.mortise.internal.engine.EngineClient;
-import io.mortise.internal.engine.EngineEnv;
-import io.mortise.internal.engine.EngineRules;
-import io.mortise.internal.engine.EngineScheduler;
+import io.mortise.internal.client.EngineClient;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.EngineRules;
+import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;

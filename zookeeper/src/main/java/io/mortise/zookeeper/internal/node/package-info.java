@@ -6,4 +6,3 @@
 package io.mortise.zookeeper.internal.node;
 
 import org.jspecify.annotations.NullMarked;
-
