@@ -66,8 +66,8 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
   /**
    * The same without at-most times: a lock is held for as long as its task runs and its process
    * lives, whatever {@code lockAtMostFor} says. A crash frees it after the TTL of the client. For
-   * tasks whose length nobody knows beforehand; a task that hangs keeps its lock until the process
-   * ends or an operator evicts it.
+   * tasks of unknown length; a task that hangs keeps its lock until the process ends or an operator
+   * evicts it.
    */
   public MortiseLockProvider withoutAtMost() {
     return new MortiseLockProvider(client, leases, false);
@@ -78,8 +78,8 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
    *
    * @return empty if somebody else holds or waits for the lock, or an at-least time keeps it shut
    * @throws IllegalArgumentException if the name is no lock name, or a time is above ten years
-   * @throws io.mortise.StoreUnavailableException if the store does not answer; what the attempt may
-   *     have been granted is given up
+   * @throws io.mortise.StoreUnavailableException if the store does not answer; a grant in doubt is
+   *     given up
    * @throws io.mortise.UnsupportedByStoreException if there is an at-least time and the store keeps
    *     none
    * @throws io.mortise.LockException if the store refuses
@@ -134,7 +134,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
     return keepShut;
   }
 
-  /** No lock may outlive its unlock in what this thread is told to hold. */
+  /** After an unlock, {@link #currentLease} must not show the lock any more. */
   void unlocked() {
     leases.forgetReleased();
   }

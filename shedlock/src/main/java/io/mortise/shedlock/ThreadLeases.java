@@ -10,7 +10,7 @@ import java.util.Optional;
  * released by another thread: it is dropped when its own thread looks next.
  */
 final class ThreadLeases {
-  @SuppressWarnings("ThreadLocalUsage") // what one provider took is not to be seen through another
+  @SuppressWarnings("ThreadLocalUsage") // leases of one provider must not show through another
   private final ThreadLocal<Deque<Lease>> taken = new ThreadLocal<>();
 
   void add(Lease lease) {

@@ -21,8 +21,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
- * What the documentation says of ShedLock's own provider for databases: if a test fails here, the
- * other provider has changed, and the page from-shedlock.md is to be changed.
+ * Statements of the page from-shedlock.md on ShedLock's own provider for databases. If a test fails
+ * here, that provider has changed, and the page must follow.
  */
 class JdbcTemplateProviderTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);

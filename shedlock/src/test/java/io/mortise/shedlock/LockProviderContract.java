@@ -36,8 +36,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What ShedLock asks of a lock provider that can extend, and what users of the usual ones have
- * missed: two processes on one store.
+ * The contract of a lock provider that can extend, and faults of the usual ones that it must not
+ * have. Two processes use one store.
  */
 abstract class LockProviderContract {
   static final Duration MINUTE = Duration.ofMinutes(1);

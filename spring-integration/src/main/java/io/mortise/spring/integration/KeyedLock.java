@@ -44,7 +44,7 @@ class KeyedLock implements Lock {
     return locks.tryLock(name, saturatedNanos(wait), TimeUnit.NANOSECONDS, atMost);
   }
 
-  private static long saturatedNanos(Duration wait) {
+  static long saturatedNanos(Duration wait) {
     try {
       return wait.toNanos();
     } catch (ArithmeticException e) {

@@ -16,9 +16,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the threads of a process hold through one registry. A view of a lock is made for each hold
- * of a thread, and kept until that thread has given its last hold back: so locks of different keys
- * are never the same, nothing is cached that is not held, and a hold can have times of its own.
+ * The holds of a process's threads through one registry. A view of a lock is made for each hold of
+ * a thread, and kept until that thread has given its last hold back: so locks of different keys are
+ * never the same, nothing is cached that is not held, and a hold can have times of its own.
  * Thread-safe.
  */
 final class KeyedLocks {
@@ -33,7 +33,7 @@ final class KeyedLocks {
   private static final class ThreadHold {
     final JavaLock lock;
 
-    /** What the at-most time is restarted with; null if the hold has none. */
+    /** The at-most time of the last restart; null if the hold has none. */
     @Nullable Duration atMost;
 
     ThreadHold(JavaLock lock, @Nullable Duration atMost) {
@@ -126,7 +126,7 @@ final class KeyedLocks {
     try {
       hold.lock.unlock();
     } finally {
-      // Also where the lease was lost: then the hold is over, and unlock has told so.
+      // A lost lease ends the hold too, and unlock has thrown for it.
       if (!hold.lock.isHeldByCurrentThread()) {
         holds.remove(key);
       }

@@ -1,13 +1,8 @@
 package io.mortise.spring.integration;
 
-import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
-import java.time.Duration;
-import java.util.Objects;
-import java.util.Optional;
 import org.springframework.integration.support.locks.DistributedLock;
-import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
  * As {@link MortiseLockRegistry}, for Spring Integration 7 and later: its locks are {@link
@@ -19,12 +14,9 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  * io.mortise.UnsupportedByStoreException}; a time that is not within 1 ms and 10 years is refused
  * with {@link IllegalArgumentException}. Thread-safe. The client stays the caller's to close.
  */
-public final class MortiseDistributedLockRegistry
-    implements RenewableLockRegistry<DistributedLock> {
-  private final KeyedLocks locks;
-
+public final class MortiseDistributedLockRegistry extends KeyedLockRegistry<DistributedLock> {
   private MortiseDistributedLockRegistry(KeyedLocks locks) {
-    this.locks = locks;
+    super(locks);
   }
 
   /** Over a client, without prefix and options. */
@@ -35,7 +27,7 @@ public final class MortiseDistributedLockRegistry
   /**
    * Over a client.
    *
-   * @param prefix what the names of all locks begin with: tells the registries of a store apart
+   * @param prefix the beginning of all lock names: tells the registries of a store apart
    * @param options of all holds; an at-most time is the time to live of holds without their own
    * @throws IllegalArgumentException if the prefix has more than 441 bytes of UTF-8, or is not
    *     empty and no lock name
@@ -45,51 +37,8 @@ public final class MortiseDistributedLockRegistry
     return new MortiseDistributedLockRegistry(new KeyedLocks(client, prefix, options));
   }
 
-  /**
-   * The lock of a key. Does not block. Two objects for one key are equal, and the same lock.
-   *
-   * @throws IllegalArgumentException if the key's type has no text of its own
-   */
   @Override
-  public DistributedLock obtain(Object lockKey) {
-    return new KeyedDistributedLock(locks, locks.name(lockKey));
-  }
-
-  /**
-   * As {@link MortiseLockRegistry#renewLock(Object)}.
-   *
-   * @throws IllegalStateException if this thread does not hold the lock through this registry
-   * @throws io.mortise.LeaseLostException if the lease was lost
-   * @throws io.mortise.StoreUnavailableException if the store does not answer; the old time, or the
-   *     new one, is in force
-   */
-  @Override
-  public void renewLock(Object lockKey) {
-    locks.renew(locks.name(lockKey), null);
-  }
-
-  /**
-   * As {@link MortiseLockRegistry#renewLock(Object, Duration)}.
-   *
-   * @throws IllegalArgumentException if the time is not within 1 ms and 10 years
-   * @throws IllegalStateException if this thread does not hold the lock through this registry
-   * @throws io.mortise.LeaseLostException if the lease was lost
-   * @throws io.mortise.UnsupportedByStoreException if the store keeps no at-most times
-   * @throws io.mortise.StoreUnavailableException if the store does not answer; the old time, or the
-   *     new one, is in force
-   */
-  @Override
-  public void renewLock(Object lockKey, Duration ttl) {
-    locks.renew(locks.name(lockKey), Objects.requireNonNull(ttl, "ttl"));
-  }
-
-  /** As {@link MortiseLockRegistry#lease}. */
-  public Optional<Lease> lease(Object lockKey) {
-    return locks.lease(locks.name(lockKey));
-  }
-
-  @Override
-  public String toString() {
-    return "MortiseDistributedLockRegistry" + locks;
+  DistributedLock lock(KeyedLocks locks, String name) {
+    return new KeyedDistributedLock(locks, name);
   }
 }

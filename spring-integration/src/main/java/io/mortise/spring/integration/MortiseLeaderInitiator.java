@@ -206,7 +206,7 @@ public final class MortiseLeaderInitiator
         failed = true;
         log.warn("The candidate '{}' failed as leader of '{}'.", candidate.getId(), lock.name(), e);
       } finally {
-        // What told of the end must not disturb what follows it.
+        // The interrupt has ended the candidate's work; its callback must not see it again.
         boolean unused = Thread.interrupted();
         term = null;
         revoke(now);

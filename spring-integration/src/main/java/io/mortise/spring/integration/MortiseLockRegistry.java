@@ -1,13 +1,8 @@
 package io.mortise.spring.integration;
 
-import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
-import java.time.Duration;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.locks.Lock;
-import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
  * A lock registry of Spring Integration over a lock client: one bean to replace. For Spring
@@ -31,11 +26,9 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  *
  * <p>Thread-safe. The client stays the caller's to close.
  */
-public final class MortiseLockRegistry implements RenewableLockRegistry<Lock> {
-  private final KeyedLocks locks;
-
+public final class MortiseLockRegistry extends KeyedLockRegistry<Lock> {
   private MortiseLockRegistry(KeyedLocks locks) {
-    this.locks = locks;
+    super(locks);
   }
 
   /** Over a client, without prefix and options. */
@@ -46,7 +39,7 @@ public final class MortiseLockRegistry implements RenewableLockRegistry<Lock> {
   /**
    * Over a client.
    *
-   * @param prefix what the names of all locks begin with: tells the registries of a store apart
+   * @param prefix the beginning of all lock names: tells the registries of a store apart
    * @param options of all holds; an at-most time is the registry's time to live
    * @throws IllegalArgumentException if the prefix has more than 441 bytes of UTF-8, or is not
    *     empty and no lock name
@@ -55,55 +48,8 @@ public final class MortiseLockRegistry implements RenewableLockRegistry<Lock> {
     return new MortiseLockRegistry(new KeyedLocks(client, prefix, options));
   }
 
-  /**
-   * The lock of a key. Does not block. Two objects for one key are equal, and the same lock.
-   *
-   * @throws IllegalArgumentException if the key's type has no text of its own
-   */
   @Override
-  public Lock obtain(Object lockKey) {
-    return new KeyedLock(locks, locks.name(lockKey));
-  }
-
-  /**
-   * Restarts the at-most time that this thread's hold has. A hold without needs no renewal: it is
-   * only checked. Blocks for one round trip.
-   *
-   * @throws IllegalStateException if this thread does not hold the lock through this registry
-   * @throws io.mortise.LeaseLostException if the lease was lost
-   * @throws io.mortise.StoreUnavailableException if the store does not answer; the old time, or the
-   *     new one, is in force
-   */
-  @Override
-  public void renewLock(Object lockKey) {
-    locks.renew(locks.name(lockKey), null);
-  }
-
-  /**
-   * Restarts the at-most time of this thread's hold with another one. Blocks for one round trip.
-   *
-   * @throws IllegalArgumentException if the time is not within 1 ms and 10 years
-   * @throws IllegalStateException if this thread does not hold the lock through this registry
-   * @throws io.mortise.LeaseLostException if the lease was lost
-   * @throws io.mortise.UnsupportedByStoreException if the store keeps no at-most times
-   * @throws io.mortise.StoreUnavailableException if the store does not answer; the old time, or the
-   *     new one, is in force
-   */
-  @Override
-  public void renewLock(Object lockKey, Duration ttl) {
-    locks.renew(locks.name(lockKey), Objects.requireNonNull(ttl, "ttl"));
-  }
-
-  /**
-   * The lease of this thread's hold through this registry: for its fencing token, and to be told of
-   * its loss. Empty if this thread does not hold the lock. Does not block.
-   */
-  public Optional<Lease> lease(Object lockKey) {
-    return locks.lease(locks.name(lockKey));
-  }
-
-  @Override
-  public String toString() {
-    return "MortiseLockRegistry" + locks;
+  Lock lock(KeyedLocks locks, String name) {
+    return new KeyedLock(locks, name);
   }
 }

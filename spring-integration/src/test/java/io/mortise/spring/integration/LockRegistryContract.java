@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /**
- * What Spring Integration asks of a lock registry, and what its users have missed: two processes on
- * one store.
+ * The contract of a lock registry, and faults of the usual ones that it must not have. Two
+ * processes use one store.
  */
 @SuppressWarnings("LockNotBeforeTry") // a test that fails closes the client
 abstract class LockRegistryContract {
@@ -296,6 +296,26 @@ abstract class LockRegistryContract {
         .hasRootCauseInstanceOf(TimeoutException.class);
     registry.obtain(KEY).unlock();
     other.<RuntimeException>executeLocked(KEY, MINUTE, () -> {});
+  }
+
+  @Test
+  void givenTaskThatThrows_whenTheLeaseIsLostMeanwhile_thenItsExceptionReachesTheCaller() {
+    assertThatThrownBy(
+            () ->
+                registry.<IllegalArgumentException>executeLocked(
+                    KEY,
+                    () -> {
+                      evict();
+                      throw new IllegalArgumentException("of the task");
+                    }))
+        .isInstanceOf(IllegalArgumentException.class)
+        .satisfies(
+            e ->
+                assertThat(e.getSuppressed())
+                    .hasAtLeastOneElementOfType(LeaseLostMonitorException.class));
+    assertThatThrownBy(() -> registry.<RuntimeException>executeLocked(KEY, MINUTE, () -> evict()))
+        .isInstanceOf(LeaseLostMonitorException.class);
+    assertThat(registry.toString()).contains("holds=0");
   }
 
   @Test
