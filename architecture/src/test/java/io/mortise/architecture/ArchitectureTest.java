@@ -26,6 +26,9 @@ class ArchitectureTest {
           "io.mortise.zookeeper.ZooKeeperStore",
           "io.mortise.curator.CuratorStore",
           "io.mortise.quorum.QuorumStore",
+          "io.mortise.shedlock.MortiseLockProvider",
+          "io.mortise.spring.integration.MortiseLockRegistry",
+          "io.mortise.liquibase.MortiseLockService",
           "io.mortise.testkit.LockStoreContract",
           "io.mortise.cli.Main"
         }) {
@@ -57,7 +60,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void givenTools_thenTheySeeThePublicApiOnly() {
+  void givenToolsAndAdapters_thenTheySeeThePublicApiOnly() {
     Rules.TOOLS_SEE_THE_PUBLIC_API.check(ALL);
   }
 
