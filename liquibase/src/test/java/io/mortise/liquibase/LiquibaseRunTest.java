@@ -60,8 +60,7 @@ class LiquibaseRunTest {
       await()
           .atMost(BoundedWait.scaled(BoundedWait.ANSWER))
           .until(
-              () ->
-                  other.admin().find(lock).stream().anyMatch(info -> !info.waiters().isEmpty()));
+              () -> other.admin().find(lock).stream().anyMatch(info -> !info.waiters().isEmpty()));
       assertThat(tables()).doesNotContain("INVOICE");
       migrating.close();
       run.get(60, TimeUnit.SECONDS);
