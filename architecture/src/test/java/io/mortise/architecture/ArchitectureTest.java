@@ -27,6 +27,9 @@ class ArchitectureTest {
           "io.mortise.curator.CuratorStore",
           "io.mortise.quorum.QuorumStore",
           "io.mortise.testkit.contract.store.LockStoreContract",
+          "io.mortise.shedlock.MortiseLockProvider",
+          "io.mortise.spring.integration.MortiseLockRegistry",
+          "io.mortise.liquibase.MortiseLockService",
           "io.mortise.cli.Main"
         }) {
       assertThat(ALL.contain(type)).as(type).isTrue();
@@ -57,7 +60,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void givenTools_thenTheySeeThePublicApiOnly() {
+  void givenToolsAndAdapters_thenTheySeeThePublicApiOnly() {
     Rules.TOOLS_SEE_THE_PUBLIC_API.check(ALL);
   }
 

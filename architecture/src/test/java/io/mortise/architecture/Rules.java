@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** What the structure of the code has to keep, each rule with its remedy. */
 final class Rules {
@@ -45,7 +46,15 @@ final class Rules {
     "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench.."
   };
 
-  /** What tools may see: the packages that modules export to everybody, and those of tools. */
+  /** Implement the interfaces of other libraries over any store. */
+  private static final String[] ADAPTERS = {
+    "io.mortise.shedlock..", "io.mortise.spring.integration..", "io.mortise.liquibase.."
+  };
+
+  /**
+   * What tools and adapters may see: the packages that modules export to everybody, and those of
+   * tools.
+   */
   private static final Set<String> PUBLIC =
       Set.of(
           "io.mortise",
@@ -62,6 +71,9 @@ final class Rules {
           ZOOKEEPER,
           CURATOR,
           "io.mortise.quorum",
+          "io.mortise.shedlock",
+          "io.mortise.spring.integration",
+          "io.mortise.liquibase",
           "io.mortise.testkit",
           "io.mortise.testkit.contract",
           "io.mortise.testkit.contract.client",
@@ -87,6 +99,7 @@ final class Rules {
           "CuratorStore",
           "JdbcStore",
           "MemStoreProvider",
+          "MortiseLockService",
           "QuorumStore",
           "QuorumStoreProvider",
           "RedisStore",
@@ -131,10 +144,10 @@ final class Rules {
   static final ArchRule TOOLS_SEE_THE_PUBLIC_API =
       classes()
           .that()
-          .resideInAnyPackage(TOOLS)
+          .resideInAnyPackage(Stream.of(TOOLS, ADAPTERS).flatMap(Stream::of).toArray(String[]::new))
           .should(dependOnPublicPackagesOnly())
           .because(
-              "tools are the first users of the API; add what they lack to the API instead of"
+              "tools and adapters are the first users of the API; add what they lack to the API instead of"
                   + " reaching behind it");
 
   static final ArchRule CLOCKS_ARE_INJECTED =
