@@ -42,7 +42,7 @@ final class Rules {
           "io.mortise.quorum");
 
   private static final String[] TOOLS = {
-    "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench.."
+    "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench..", "io.mortise.spring.."
   };
 
   /** What tools may see: the packages that modules export to everybody, and those of tools. */
@@ -208,7 +208,8 @@ final class Rules {
           boolean tool =
               name.startsWith("io.mortise.cli")
                   || name.startsWith("io.mortise.torture")
-                  || name.startsWith("io.mortise.bench");
+                  || name.startsWith("io.mortise.bench")
+                  || name.startsWith("io.mortise.spring");
           if (ours && !tool && !PUBLIC.contains(name)) {
             events.add(SimpleConditionEvent.violated(dependency, dependency.getDescription()));
           }

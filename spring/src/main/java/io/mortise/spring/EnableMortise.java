@@ -20,6 +20,8 @@ import org.springframework.context.annotation.Import;
 @Documented
 @Import({LockedRegistrar.class, LockedConfiguration.class})
 public @interface EnableMortise {
-  /** Whether beans with interfaces are proxied by subclasses, too; for all advice of the context. */
+  /**
+   * Whether beans with interfaces are proxied by subclasses, too; for all advice of the context.
+   */
   boolean proxyTargetClass() default false;
 }

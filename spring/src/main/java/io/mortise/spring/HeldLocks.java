@@ -115,8 +115,8 @@ final class HeldLocks implements AutoCloseable {
   }
 
   /**
-   * Acquires without blocking, and without joining: what is asynchronous may outlast the call around
-   * it, and two such calls would run at the same time.
+   * Acquires without blocking, and without joining: what is asynchronous may outlast the call
+   * around it, and two such calls would run at the same time.
    *
    * @param then called once: with the locks, with a failure, or with neither if the plan skips and
    *     they could not be had in time
@@ -184,8 +184,8 @@ final class HeldLocks implements AutoCloseable {
    * Runs the task on this thread under these locks, and releases them: at once, or when this
    * thread's transaction ends, if the plan wants that and there is one.
    */
-  <T extends @Nullable Object, X extends Exception> T run(
-      LockPlan plan, CheckedSupplier<T, X> task) throws X {
+  <T extends @Nullable Object, X extends Exception> T run(LockPlan plan, CheckedSupplier<T, X> task)
+      throws X {
     try (this) {
       if (plan.untilCommit() && HAS_TRANSACTIONS) {
         TransactionHolds.keepUntilCommit(holds);

@@ -121,8 +121,8 @@ final class Hold {
   }
 
   /**
-   * Only for the thread that acquired it: two threads that a context was handed to would else run at
-   * the same time under what each takes for a lock of its own.
+   * Only for the thread that acquired it: two threads that a context was handed to would else run
+   * at the same time under what each takes for a lock of its own.
    */
   private boolean isOf(LockClient wanted, String name) {
     return client == wanted

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * and the fencing token to show to what they guard. Immutable and thread-safe; nothing here blocks.
  *
  * <p>{@link #current()} is that of the thread, from the call of the method to its return. For an
- * asynchronous method it is there until the stage or publisher is returned; {@link #open()} takes it
- * along to other threads, {@link ReactiveLockContext} to reactive steps. With Micrometer's {@code
- * context-propagation} on the class path it goes along with what that library propagates.
+ * asynchronous method it is there until the stage or publisher is returned; {@link #open()} takes
+ * it along to other threads, {@link ReactiveLockContext} to reactive steps. With Micrometer's
+ * {@code context-propagation} on the class path it goes along with what that library propagates.
  */
 public final class LockContext {
   /** Of a context in Reactor's context, and in Micrometer's snapshots. */

@@ -31,8 +31,7 @@ record LockPlan(
   }
 
   DistributedLock lock(String name) {
-    DistributedLock lock =
-        shared ? client.readWriteLock(name).readLock() : client.lock(name);
+    DistributedLock lock = shared ? client.readWriteLock(name).readLock() : client.lock(name);
     return options.equals(LockOptions.DEFAULTS) ? lock : lock.with(options);
   }
 

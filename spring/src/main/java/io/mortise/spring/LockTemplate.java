@@ -156,7 +156,9 @@ public final class LockTemplate {
     }
     if (once.size() > 1 && (plan.shared() || !plan.options().equals(LockOptions.DEFAULTS))) {
       throw new IllegalArgumentException(
-          "Several locks are taken exclusively and with default options, not " + once + " so. Drop"
+          "Several locks are taken exclusively and with default options, not "
+              + once
+              + " so. Drop"
               + " mode and options, or nest calls with one name each.");
     }
     return once;

@@ -10,17 +10,17 @@ import org.springframework.aot.hint.annotation.Reflective;
 /**
  * Runs the method under one or more distributed locks: they are acquired before it, renewed while
  * it runs, and released after it. In force on Spring beans, by {@link EnableMortise}; a call of a
- * bean to itself is not locked, as with every annotation of that kind. {@link LockContext} gives the
- * method its fencing token.
+ * bean to itself is not locked, as with every annotation of that kind. {@link LockContext} gives
+ * the method its fencing token.
  *
  * <p><b>Order.</b> The lock is taken on the thread that runs the method: inside {@code @Async} and
- * {@code @Scheduled}, and around a {@code @Transactional} of the same method, so that it is released
- * after the commit. Where the caller has a transaction already, {@link #until()} decides.
+ * {@code @Scheduled}, and around a {@code @Transactional} of the same method, so that it is
+ * released after the commit. Where the caller has a transaction already, {@link #until()} decides.
  *
- * <p><b>Nested calls.</b> A method that asks for a lock that its thread holds by an outer such call,
- * or until the end of its transaction, joins that hold: it neither waits nor acquires, and its times
- * are not applied. A thread that holds a lock shared and asks for it exclusively is refused with
- * {@link IllegalStateException}. Asynchronous methods never join.
+ * <p><b>Nested calls.</b> A method that asks for a lock that its thread holds by an outer such
+ * call, or until the end of its transaction, joins that hold: it neither waits nor acquires, and
+ * its times are not applied. A thread that holds a lock shared and asks for it exclusively is
+ * refused with {@link IllegalStateException}. Asynchronous methods never join.
  *
  * <p><b>Results.</b> A {@code CompletionStage} and the types that {@code ReactiveAdapterRegistry}
  * knows, such as {@code Mono} and {@code Flux}, block no thread: the lock is held until the stage
@@ -32,23 +32,23 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <p><b>Exceptions</b> of the call, besides those of the method:
  *
  * <ul>
- *   <li>{@link io.mortise.LockTimeoutException} if the lock could not be had in time; the method has
- *       not run
- *   <li>{@link io.mortise.StoreUnavailableException} if the store did not answer; the method has not
- *       run, also with {@link IfBusy#SKIP}
- *   <li>{@link io.mortise.LeaseLostException} if the lock was lost before the method ended: its work
- *       may overlap with the next holder's. What the method threw is suppressed, or the other way
- *       round without {@link #interrupt()}
- *   <li>{@link IllegalArgumentException} if a name has a null, blank or unusable part, or is no lock
- *       name
+ *   <li>{@link io.mortise.LockTimeoutException} if the lock could not be had in time; the method
+ *       has not run
+ *   <li>{@link io.mortise.StoreUnavailableException} if the store did not answer; the method has
+ *       not run, also with {@link IfBusy#SKIP}
+ *   <li>{@link io.mortise.LeaseLostException} if the lock was lost before the method ended: its
+ *       work may overlap with the next holder's. What the method threw is suppressed, or the other
+ *       way round without {@link #interrupt()}
+ *   <li>{@link IllegalArgumentException} if a name has a null, blank or unusable part, or is no
+ *       lock name
  *   <li>{@link InterruptedException} if the thread is interrupted while it waits and the method
  *       declares it; otherwise {@link io.mortise.LockException}, and the thread's flag stays set
  * </ul>
  *
  * <p>What cannot work is refused when the context starts, by {@link InvalidLockedMethodException}.
  *
- * <p>Lombok has a {@code @Locked} of its own, a lock of one JVM. It takes no text like this one, and
- * this one cannot do without: a wrong import does not compile.
+ * <p>Lombok has a {@code @Locked} of its own, a lock of one JVM. It takes no text like this one,
+ * and this one cannot do without: a wrong import does not compile.
  */
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -58,9 +58,9 @@ public @interface Locked {
   /**
    * The lock's name: text with <code>${property}</code> and <code>#{expression}</code> parts, such
    * as <code>"invoice/#{#id}"</code>. An expression is SpEL over the method's parameters ({@code
-   * #id}, or {@code #p0}) and beans ({@code @tenants.current()}); its value is one that has a text of
-   * its own. Several names are taken together, all or none, in the order of the names' bytes; equal
-   * ones count once.
+   * #id}, or {@code #p0}) and beans ({@code @tenants.current()}); its value is one that has a text
+   * of its own. Several names are taken together, all or none, in the order of the names' bytes;
+   * equal ones count once.
    */
   String[] value();
 
@@ -85,18 +85,20 @@ public @interface Locked {
 
   /**
    * The store keeps the lock shut until this after the grant, also when the method is done early:
-   * for {@code @Scheduled} methods, longer than clocks of hosts differ. Empty for none. For one name
-   * only.
+   * for {@code @Scheduled} methods, longer than clocks of hosts differ. Empty for none. For one
+   * name only.
    */
   String atLeast() default "";
 
-  /** Strictly first come, first served: see {@link io.mortise.LockOptions#fair()}. One name only. */
+  /**
+   * Strictly first come, first served: see {@link io.mortise.LockOptions#fair()}. One name only.
+   */
   boolean fair() default false;
 
   /**
    * Whether the thread is interrupted if the lock is lost while the method runs, and a subscription
-   * is cancelled. A {@code CompletionStage} cannot be interrupted: its result is the loss, as soon as
-   * it has completed.
+   * is cancelled. A {@code CompletionStage} cannot be interrupted: its result is the loss, as soon
+   * as it has completed.
    */
   boolean interrupt() default true;
 

@@ -40,22 +40,17 @@ final class LockedInterceptor implements MethodInterceptor {
     };
   }
 
+  @SuppressWarnings("NullAway") // the task may return null: its type parameter says so
   private static @Nullable Object callPlain(
-      LockedMethod method, Collection<String> names, MethodInvocation invocation)
-      throws Exception {
+      LockedMethod method, Collection<String> names, MethodInvocation invocation) throws Exception {
     HeldLocks held = acquire(method, names);
-    return held == null
-        ? method.skipped()
-        : held.run(method.plan(), () -> proceed(invocation));
+    return held == null ? method.skipped() : held.run(method.plan(), () -> proceed(invocation));
   }
 
   private static @Nullable Object callOnExecutor(
-      LockedMethod method, Collection<String> names, MethodInvocation invocation)
-      throws Exception {
+      LockedMethod method, Collection<String> names, MethodInvocation invocation) throws Exception {
     HeldLocks held = acquire(method, names);
-    return held == null
-        ? method.skipped()
-        : StageCall.run(held, () -> stage(invocation));
+    return held == null ? method.skipped() : StageCall.run(held, () -> stage(invocation));
   }
 
   private static @Nullable HeldLocks acquire(LockedMethod method, Collection<String> names)
@@ -92,8 +87,7 @@ final class LockedInterceptor implements MethodInterceptor {
     }
   }
 
-  private static @Nullable CompletionStage<?> stage(MethodInvocation invocation)
-      throws Exception {
+  private static @Nullable CompletionStage<?> stage(MethodInvocation invocation) throws Exception {
     return (CompletionStage<?>) proceed(invocation);
   }
 

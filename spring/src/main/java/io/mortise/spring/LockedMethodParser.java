@@ -214,8 +214,7 @@ final class LockedMethodParser {
     for (String text : locked.value()) {
       String template = resolved(text);
       if (!seen.add(template)) {
-        throw new IllegalArgumentException(
-            "it names '" + template + "' twice. Remove one of them");
+        throw new IllegalArgumentException("it names '" + template + "' twice. Remove one of them");
       }
       NameTemplate parsed = NameTemplate.parse(template, method, description, parameters, beans);
       if (parsed.isConstant()) {
@@ -234,7 +233,9 @@ final class LockedMethodParser {
     String value = beans.resolveEmbeddedValue(text);
     if (value == null || value.contains("${")) {
       throw new IllegalArgumentException(
-          "'" + text + "' asks for a property that is not set. Set it, or give a default: ${name:default}");
+          "'"
+              + text
+              + "' asks for a property that is not set. Set it, or give a default: ${name:default}");
     }
     return value;
   }
@@ -254,7 +255,8 @@ final class LockedMethodParser {
     try {
       return DurationText.parse(text);
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(what + " '" + text + "' is no duration. Write it like 500ms, 30s, 5m, 2h or 1h30m", e);
+      throw new IllegalArgumentException(
+          what + " '" + text + "' is no duration. Write it like 500ms, 30s, 5m, 2h or 1h30m", e);
     }
   }
 

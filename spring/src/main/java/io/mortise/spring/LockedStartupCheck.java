@@ -50,8 +50,7 @@ final class LockedStartupCheck implements SmartInitializingSingleton {
 
   private void check(String bean, Class<?> type, Set<String> problems) {
     Set<Method> locked =
-        MethodIntrospector.selectMethods(
-            type, (Method method) -> methods.isLocked(method, type));
+        MethodIntrospector.selectMethods(type, (Method method) -> methods.isLocked(method, type));
     if (locked.isEmpty()) {
       return;
     }

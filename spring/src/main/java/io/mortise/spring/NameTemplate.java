@@ -23,8 +23,8 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
 /**
- * A lock's name with {@code #{…}} parts, over the parameters of one method. Parsed and checked once;
- * thread-safe.
+ * A lock's name with {@code #{…}} parts, over the parameters of one method. Parsed and checked
+ * once; thread-safe.
  */
 final class NameTemplate {
   /** Whether objects of a class have a text that is the same in each process. */
@@ -208,8 +208,7 @@ final class NameTemplate {
     }
     if (!HAS_TEXT.get(value.getClass())) {
       throw unusable(
-          part,
-          "of " + value.getClass() + ", whose toString() differs from process to process");
+          part, "of " + value.getClass() + ", whose toString() differs from process to process");
     }
     String text = value.toString();
     if (text.isBlank() && !(part instanceof Text)) {

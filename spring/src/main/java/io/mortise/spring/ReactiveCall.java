@@ -36,7 +36,8 @@ final class ReactiveCall {
                 held ->
                     untilCommit(plan, held)
                         .thenMany(many(plan, held, () -> body(held, adapter, invocation)))
-                        .contextWrite(context -> context.put(LockContext.KEY, LockContext.of(held.holds()))),
+                        .contextWrite(
+                            context -> context.put(LockContext.KEY, LockContext.of(held.holds()))),
                 ReactiveCall::release,
                 ReactiveCall::release,
                 ReactiveCall::releaseQuietly)
@@ -45,7 +46,8 @@ final class ReactiveCall {
                 held ->
                     untilCommit(plan, held)
                         .then(one(plan, held, () -> body(held, adapter, invocation)))
-                        .contextWrite(context -> context.put(LockContext.KEY, LockContext.of(held.holds()))),
+                        .contextWrite(
+                            context -> context.put(LockContext.KEY, LockContext.of(held.holds()))),
                 ReactiveCall::release,
                 ReactiveCall::release,
                 ReactiveCall::releaseQuietly);
@@ -109,8 +111,7 @@ final class ReactiveCall {
                 .onLost(
                     loss -> {
                       if (done.compareAndSet(false, true)) {
-                        sink.error(
-                            new LeaseLostException(String.valueOf(loss.getMessage()), loss));
+                        sink.error(new LeaseLostException(String.valueOf(loss.getMessage()), loss));
                       }
                     });
           }

@@ -3,7 +3,8 @@ package io.mortise.spring;
 import reactor.core.publisher.Mono;
 
 /**
- * The {@link LockContext} of a reactive chain under {@link Locked}. Wants Reactor on the class path.
+ * The {@link LockContext} of a reactive chain under {@link Locked}. Wants Reactor on the class
+ * path.
  */
 public final class ReactiveLockContext {
   private ReactiveLockContext() {}

@@ -8,8 +8,8 @@ import org.springframework.transaction.reactive.TransactionSynchronizationManage
 import reactor.core.publisher.Mono;
 
 /**
- * The locks of one call that are held until the end of a reactive transaction around it. Loaded only
- * where Reactor and Spring's transactions are there.
+ * The locks of one call that are held until the end of a reactive transaction around it. Loaded
+ * only where Reactor and Spring's transactions are there.
  */
 final class ReactiveTransactionHolds implements TransactionSynchronization {
   private final List<Hold> holds;
@@ -21,8 +21,7 @@ final class ReactiveTransactionHolds implements TransactionSynchronization {
   /** Has the subscriber's transaction use them until it ends; does nothing if there is none. */
   static Mono<Void> keepUntilCommit(List<Hold> holds) {
     return TransactionSynchronizationManager.forCurrentTransaction()
-        .filter(
-            manager -> manager.isSynchronizationActive() && manager.isActualTransactionActive())
+        .filter(manager -> manager.isSynchronizationActive() && manager.isActualTransactionActive())
         .doOnNext(
             manager -> {
               manager.registerSynchronization(new ReactiveTransactionHolds(holds));

@@ -1,6 +1,5 @@
 package io.mortise.spring;
 
-import io.mortise.function.CheckedSupplier;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -10,6 +9,12 @@ import org.jspecify.annotations.Nullable;
 final class StageCall {
   private StageCall() {}
 
+  /** Begins the work of a call. */
+  interface StageBody {
+    /** What ends with it; null counts as ended. */
+    @Nullable CompletionStage<?> begin() throws Exception;
+  }
+
   /**
    * Acquires without blocking, then runs the body on a thread of Mortise.
    *
@@ -17,10 +22,7 @@ final class StageCall {
    *     attempt that waits
    */
   static CompletableFuture<@Nullable Object> begin(
-      LockPlan plan,
-      Collection<String> names,
-      @Nullable Object skipped,
-      CheckedSupplier<@Nullable CompletionStage<?>, Exception> body) {
+      LockPlan plan, Collection<String> names, @Nullable Object skipped, StageBody body) {
     CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
     CompletableFuture<?> acquired =
         HeldLocks.acquireAsync(
@@ -49,37 +51,37 @@ final class StageCall {
   }
 
   /** Runs the body on this thread. */
-  static CompletableFuture<@Nullable Object> run(
-      HeldLocks held, CheckedSupplier<@Nullable CompletionStage<?>, Exception> body) {
+  static CompletableFuture<@Nullable Object> run(HeldLocks held, StageBody body) {
     CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
     run(held, body, result);
     return result;
   }
 
   private static void run(
-      HeldLocks held,
-      CheckedSupplier<@Nullable CompletionStage<?>, Exception> body,
-      CompletableFuture<@Nullable Object> result) {
+      HeldLocks held, StageBody body, CompletableFuture<@Nullable Object> result) {
     CompletionStage<?> stage;
     try (LockContext.Scope inside = LockContext.enter(held.holds())) {
       assert inside != null;
       held.ensureValid();
-      stage = body.get();
+      stage = body.begin();
     } catch (Throwable e) {
       stage = CompletableFuture.failedFuture(e);
     }
     if (stage == null) {
       stage = CompletableFuture.completedFuture(null);
     }
+    var unused = stage.whenComplete((value, failure) -> release(held, result, value, failure));
+  }
+
+  private static void release(
+      HeldLocks held,
+      CompletableFuture<@Nullable Object> result,
+      @Nullable Object value,
+      @Nullable Throwable failure) {
     var unused =
-        stage.whenComplete(
-            (value, failure) -> {
-              var alsoUnused =
-                  held.releaseAsync()
-                      .whenComplete(
-                          (ignored, loss) ->
-                              settle(result, value, failure, HeldLocks.unwrapped(loss)));
-            });
+        held.releaseAsync()
+            .whenComplete(
+                (ignored, loss) -> settle(result, value, failure, HeldLocks.unwrapped(loss)));
   }
 
   private static void settle(
