@@ -80,8 +80,13 @@ final class LockedMethodParser {
       return parse(method, targetClass, description, locked);
     } catch (IllegalArgumentException e) {
       throw new InvalidLockedMethodException(
-          List.of("@Locked on " + description + " cannot work: " + e.getMessage() + "."));
+          List.of("@Locked on " + description + " cannot work: " + sentence(e)));
     }
+  }
+
+  private static String sentence(IllegalArgumentException e) {
+    String message = String.valueOf(e.getMessage());
+    return message.endsWith(".") ? message : message + ".";
   }
 
   private LockedMethod parse(

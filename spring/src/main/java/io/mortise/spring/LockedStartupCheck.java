@@ -6,6 +6,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedObject;
@@ -23,6 +25,8 @@ import org.springframework.util.ReflectionUtils;
  * sees to it that calls of it come by.
  */
 final class LockedStartupCheck implements SmartInitializingSingleton {
+  private static final Logger log = LoggerFactory.getLogger(LockedStartupCheck.class);
+
   private final ConfigurableListableBeanFactory beans;
   private final LockedMethods methods;
 
@@ -35,12 +39,17 @@ final class LockedStartupCheck implements SmartInitializingSingleton {
   public void afterSingletonsInstantiated() {
     Set<String> problems = new LinkedHashSet<>();
     for (String bean : beans.getBeanNamesForType(Object.class)) {
-      Class<?> type = AutoProxyUtils.determineTargetClass(beans, bean);
-      // Behind a scoped proxy there is another bean, which has its turn.
-      if (type != null
-          && !ScopedObject.class.isAssignableFrom(type)
-          && AnnotationUtils.isCandidateClass(type, Locked.class)) {
-        check(bean, type, problems);
+      try {
+        Class<?> type = AutoProxyUtils.determineTargetClass(beans, bean);
+        // Behind a scoped proxy there is another bean, which has its turn.
+        if (type != null
+            && !ScopedObject.class.isAssignableFrom(type)
+            && AnnotationUtils.isCandidateClass(type, Locked.class)) {
+          check(bean, type, problems);
+        }
+      } catch (LinkageError | TypeNotPresentException e) {
+        // A lazy bean whose library is not there. Nobody can call it either.
+        log.debug("Bean '{}' was not looked at for @Locked.", bean, e);
       }
     }
     if (!problems.isEmpty()) {
