@@ -3,9 +3,12 @@ package io.mortise.spring;
 import io.mortise.LeaseLostException;
 import java.util.Collection;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.util.ClassUtils;
@@ -51,42 +54,102 @@ final class ReactiveCall {
                 ReactiveCall::release,
                 ReactiveCall::release,
                 ReactiveCall::releaseQuietly);
-    return adapter.fromPublisher(locked);
+    return adapter.fromPublisher(
+        locked instanceof Mono<?> one
+            ? one.onErrorMap(ReactiveCall::lossAlone)
+            : Flux.from(locked).onErrorMap(ReactiveCall::lossAlone));
+  }
+
+  /** What came of the release after a body that succeeded, without Reactor's wrapper around it. */
+  private static Throwable lossAlone(Throwable failure) {
+    return failure.getClass() == RuntimeException.class
+            && failure.getCause() instanceof LeaseLostException loss
+        ? loss
+        : failure;
   }
 
   private static Flux<Object> many(
       LockPlan plan, HeldLocks held, Supplier<Publisher<Object>> body) {
     Flux<Object> many = Flux.defer(body);
-    return plan.interrupts() ? many.takeUntilOther(lost(held)) : many;
+    if (!plan.interrupts()) {
+      return many;
+    }
+    // An error of the other publisher would not cancel this one: it ends by a value, and then
+    // fails.
+    AtomicReference<@Nullable Throwable> loss = new AtomicReference<>();
+    Mono<Object> lost =
+        lost(held)
+            .onErrorResume(
+                failure -> {
+                  loss.set(failure);
+                  return Mono.just(failure);
+                });
+    return many.takeUntilOther(lost)
+        .concatWith(
+            Mono.defer(
+                () -> {
+                  Throwable failure = loss.get();
+                  return failure == null ? Mono.empty() : Mono.error(failure);
+                }));
   }
 
   private static Mono<Object> one(LockPlan plan, HeldLocks held, Supplier<Publisher<Object>> body) {
     // Direct: what is done after the value, such as a commit, must not be cancelled by it.
     Mono<Object> one = Mono.defer(() -> Mono.fromDirect(body.get()));
-    return plan.interrupts() ? one.takeUntilOther(lost(held)) : one;
+    return plan.interrupts() ? Mono.firstWithSignal(one, lost(held)) : one;
   }
 
   private static Mono<HeldLocks> acquire(LockPlan plan, Collection<String> names) {
-    return Mono.<HeldLocks>create(sink -> acquire(plan, names, sink))
-        // A grant that races with a cancellation.
-        .doOnDiscard(HeldLocks.class, held -> releaseQuietly(held).subscribe());
+    return Mono.create(sink -> new Acquire(sink).begin(plan, names));
   }
 
-  private static void acquire(LockPlan plan, Collection<String> names, MonoSink<HeldLocks> sink) {
-    var attempt =
-        HeldLocks.acquireAsync(
-            plan,
-            names,
-            (held, failure) -> {
-              if (failure != null) {
-                sink.error(failure);
-              } else if (held == null) {
-                sink.success();
-              } else {
-                sink.success(held);
-              }
-            });
-    sink.onCancel(() -> attempt.cancel(true));
+  /** An acquire that its subscriber may cancel at any time, also while the grant comes in. */
+  private static final class Acquire {
+    private final MonoSink<HeldLocks> sink;
+    private volatile boolean cancelled;
+    private volatile @Nullable CompletableFuture<?> attempt;
+    private volatile @Nullable HeldLocks granted;
+
+    Acquire(MonoSink<HeldLocks> sink) {
+      this.sink = sink;
+    }
+
+    void begin(LockPlan plan, Collection<String> names) {
+      sink.onCancel(this::cancel);
+      attempt = HeldLocks.acquireAsync(plan, names, this::answered);
+      if (cancelled) {
+        cancel();
+      }
+    }
+
+    private void answered(@Nullable HeldLocks held, @Nullable Throwable failure) {
+      if (failure != null) {
+        sink.error(failure);
+      } else if (held == null) {
+        sink.success();
+      } else {
+        // First told, then looked: a cancellation in between sees the grant, or is seen here.
+        granted = held;
+        if (cancelled) {
+          releaseQuietly(held).subscribe();
+        } else {
+          sink.success(held);
+        }
+      }
+    }
+
+    /** The whole subscription is over, so that nobody needs what may have been granted. */
+    private void cancel() {
+      cancelled = true;
+      CompletableFuture<?> present = attempt;
+      if (present != null) {
+        present.cancel(true);
+      }
+      HeldLocks held = granted;
+      if (held != null) {
+        releaseQuietly(held).subscribe();
+      }
+    }
   }
 
   private static Publisher<Object> body(

@@ -66,8 +66,8 @@ class LockedMethodTest {
     String[] name();
   }
 
-  static class Tenants {
-    String current() {
+  public static class Tenants {
+    public String current() {
       return "blue";
     }
   }

@@ -40,7 +40,11 @@ class LockedReactiveTest {
   private Service service;
 
   static class Service {
-    final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger calls = new AtomicInteger();
+
+    AtomicInteger calls() {
+      return calls;
+    }
 
     @Locked(NAME)
     Mono<String> mono(Mono<String> body) {
@@ -163,7 +167,7 @@ class LockedReactiveTest {
   void givenMono_whenSubscribed_thenTheLockIsHeldUntilItEnds() {
     Sinks.One<String> body = Sinks.one();
     Mono<String> call = service.mono(body.asMono());
-    assertThat(service.calls).hasValue(0);
+    assertThat(service.calls()).hasValue(0);
     var result = call.toFuture();
     await().until(() -> app.isHeld(NAME));
     body.tryEmitValue("done");
@@ -176,7 +180,7 @@ class LockedReactiveTest {
     Mono<String> call = service.mono(Mono.fromSupplier(() -> app.isHeld(NAME) ? "held" : "free"));
     assertThat(call.block(BOUND)).isEqualTo("held");
     assertThat(call.block(BOUND)).isEqualTo("held");
-    assertThat(service.calls).hasValue(2);
+    assertThat(service.calls()).hasValue(2);
     assertThat(app.isHeld(NAME)).isFalse();
   }
 
@@ -258,7 +262,20 @@ class LockedReactiveTest {
     app.evict(NAME);
     await().until(result::isCompletedExceptionally);
     assertThatThrownBy(result::join).hasCauseInstanceOf(LeaseLostException.class);
-    assertThat(cancelled).hasValue(1);
+    await().until(() -> cancelled.get() == 1);
+  }
+
+  @Test
+  void givenStreamOfValues_whenTheLockIsLost_thenItIsCancelledAndFails() {
+    AtomicInteger cancelled = new AtomicInteger();
+    Flux<Integer> body =
+        Flux.concat(Flux.just(1), Flux.<Integer>never()).doOnCancel(cancelled::incrementAndGet);
+    var result = service.flux(body).collectList().toFuture();
+    await().until(() -> app.isHeld(NAME));
+    app.evict(NAME);
+    await().until(result::isCompletedExceptionally);
+    assertThatThrownBy(result::join).hasCauseInstanceOf(LeaseLostException.class);
+    await().until(() -> cancelled.get() == 1);
   }
 
   @Test

@@ -20,6 +20,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
+import org.springframework.core.PriorityOrdered;
 
 /** What cannot work stops the start of the context, with a remedy. */
 class LockedRefusalTest {
@@ -144,6 +145,7 @@ class LockedRefusalTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '`',
       value = {
         "isPrivate | a method that is private | Remove 'private'",
         "isFinal | a method that is final | make it open",
@@ -265,13 +267,16 @@ class LockedRefusalTest {
     }
 
     @Bean
-    static BeanPostProcessor processor(Fine fine) {
-      return new BeanPostProcessor() {
-        @Override
-        public String toString() {
-          return "needs " + fine;
-        }
-      };
+    static EarlyProcessor processor(Fine fine) {
+      return new EarlyProcessor(fine);
+    }
+  }
+
+  /** Made before the processor that makes proxies, which has no priority. */
+  record EarlyProcessor(Fine needed) implements BeanPostProcessor, PriorityOrdered {
+    @Override
+    public int getOrder() {
+      return 0;
     }
   }
 

@@ -15,8 +15,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 /** {@code @Scheduled} beside {@link Locked}: one of several instances has the tick. */
 class LockedScheduleTest {
   static class Job {
-    final AtomicInteger runs = new AtomicInteger();
-    final Set<Long> tokens = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger runs = new AtomicInteger();
+    private final AtomicInteger ticks = new AtomicInteger();
+    private final Set<Long> tokens = ConcurrentHashMap.newKeySet();
 
     @Scheduled(fixedRate = 5)
     @Locked(value = "report", waitFor = "0", ifBusy = Locked.IfBusy.SKIP, atLeast = "1h")
@@ -25,7 +26,17 @@ class LockedScheduleTest {
       tokens.add(LockContext.current().token());
     }
 
-    final AtomicInteger ticks = new AtomicInteger();
+    int runs() {
+      return runs.get();
+    }
+
+    int ticks() {
+      return ticks.get();
+    }
+
+    int tokens() {
+      return tokens.size();
+    }
 
     @Scheduled(fixedRate = 5)
     public void tick() {
@@ -49,12 +60,12 @@ class LockedScheduleTest {
         SpringApp second = SpringApp.startOn(url, Config.class)) {
       Job one = first.bean(Job.class);
       Job two = second.bean(Job.class);
-      await().until(() -> one.ticks.get() > 20 && two.ticks.get() > 20);
-      assertThat(one.runs.get() + two.runs.get()).isEqualTo(1);
-      assertThat(one.tokens.size() + two.tokens.size()).isEqualTo(1);
+      await().until(() -> one.ticks() > 20 && two.ticks() > 20);
+      assertThat(one.runs() + two.runs()).isEqualTo(1);
+      assertThat(one.tokens() + two.tokens()).isEqualTo(1);
       // The store's time is over: the next tick of either runs.
       assertThat(first.other().admin().reopen("report")).isTrue();
-      await().until(() -> one.runs.get() + two.runs.get() == 2);
+      await().until(() -> one.runs() + two.runs() == 2);
     }
   }
 }

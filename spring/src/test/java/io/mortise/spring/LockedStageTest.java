@@ -29,7 +29,11 @@ class LockedStageTest {
   private Service service;
 
   static class Service {
-    final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger calls = new AtomicInteger();
+
+    AtomicInteger calls() {
+      return calls;
+    }
 
     @Locked("stage")
     CompletableFuture<String> future(CompletableFuture<String> until) {
@@ -100,7 +104,6 @@ class LockedStageTest {
     ExecutorService taskExecutor() {
       return Executors.newFixedThreadPool(2, task -> new Thread(task, "the-executor"));
     }
-
   }
 
   @BeforeEach
@@ -181,7 +184,7 @@ class LockedStageTest {
       assertThat(result.cancel(true)).isTrue();
       await().until(() -> app.info("stage").orElseThrow().waiters().isEmpty());
     }
-    assertThat(service.calls).hasValue(0);
+    assertThat(service.calls()).hasValue(0);
     assertThat(app.isHeld("stage")).isFalse();
   }
 

@@ -9,9 +9,9 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 /** Transactions over nothing, with a record of what was done when. */
 final class RecordingTransactionManager extends AbstractPlatformTransactionManager {
   private static final long serialVersionUID = 1L;
+  private static final ThreadLocal<Object> ACTIVE = new ThreadLocal<>();
 
   final transient List<String> events = new CopyOnWriteArrayList<>();
-  final transient ThreadLocal<Object> active = new ThreadLocal<>();
   private final transient SpringApp.Probe probe;
 
   /**
@@ -34,25 +34,25 @@ final class RecordingTransactionManager extends AbstractPlatformTransactionManag
 
   @Override
   protected boolean isExistingTransaction(Object transaction) {
-    return active.get() != null;
+    return ACTIVE.get() != null;
   }
 
   @Override
   protected void doBegin(Object transaction, TransactionDefinition definition) {
-    active.set(transaction);
+    ACTIVE.set(transaction);
     event("begin");
   }
 
   @Override
   protected Object doSuspend(Object transaction) {
-    Object before = active.get();
-    active.remove();
+    Object before = ACTIVE.get();
+    ACTIVE.remove();
     return before;
   }
 
   @Override
   protected void doResume(Object transaction, Object suspended) {
-    active.set(suspended);
+    ACTIVE.set(suspended);
   }
 
   @Override
@@ -70,6 +70,6 @@ final class RecordingTransactionManager extends AbstractPlatformTransactionManag
 
   @Override
   protected void doCleanupAfterCompletion(Object transaction) {
-    active.remove();
+    ACTIVE.remove();
   }
 }

@@ -29,7 +29,9 @@ final class SpringApp implements AutoCloseable {
     all.put("test.url", url);
     context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", all));
     context.register(Locks.class);
-    context.register(configurations);
+    if (configurations.length > 0) {
+      context.register(configurations);
+    }
     try {
       context.refresh();
     } catch (RuntimeException e) {
