@@ -30,6 +30,7 @@ class ArchitectureTest {
           "io.mortise.shedlock.MortiseLockProvider",
           "io.mortise.spring.integration.MortiseLockRegistry",
           "io.mortise.liquibase.MortiseLockService",
+          "io.mortise.spring.Locked",
           "io.mortise.cli.Main"
         }) {
       assertThat(ALL.contain(type)).as(type).isTrue();

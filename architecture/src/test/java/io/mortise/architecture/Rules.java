@@ -43,7 +43,7 @@ final class Rules {
           "io.mortise.quorum");
 
   private static final String[] TOOLS = {
-    "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench.."
+    "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench..", "io.mortise.spring.."
   };
 
   /** Implement the interfaces of other libraries over any store. */
@@ -227,7 +227,8 @@ final class Rules {
           boolean tool =
               name.startsWith("io.mortise.cli")
                   || name.startsWith("io.mortise.torture")
-                  || name.startsWith("io.mortise.bench");
+                  || name.startsWith("io.mortise.bench")
+                  || name.startsWith("io.mortise.spring");
           if (ours && !tool && !PUBLIC.contains(name)) {
             events.add(SimpleConditionEvent.violated(dependency, dependency.getDescription()));
           }
