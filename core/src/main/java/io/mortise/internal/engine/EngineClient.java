@@ -3,11 +3,15 @@ package io.mortise.internal.engine;
 import io.mortise.DistributedLock;
 import io.mortise.DistributedReadWriteLock;
 import io.mortise.DistributedSemaphore;
+import io.mortise.LeaderOptions;
+import io.mortise.Leadership;
 import io.mortise.LockClient;
 import io.mortise.LockGroup;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.admin.LockAdmin;
+import io.mortise.function.CheckedConsumer;
+import io.mortise.spi.Capability;
 import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
@@ -17,7 +21,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -25,6 +31,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +46,9 @@ public final class EngineClient implements LockClient {
   /** So many locks are named in a line of the log. */
   private static final int NAMED = 5;
 
+  /** Between two looks whether what is waited for has happened. */
+  private static final long LOOK_NANOS = 200_000;
+
   private final LockStore store;
   private final EngineEnv env;
   private final AtomicReferenceArray<@Nullable Engine> engines;
@@ -49,6 +59,8 @@ public final class EngineClient implements LockClient {
 
   /** Held while an engine is made, and while the client begins to close. */
   private final ReentrantLock guard = new ReentrantLock();
+
+  private final Set<LeaderCandidate> candidates = ConcurrentHashMap.newKeySet();
 
   private volatile boolean closed;
 
@@ -231,6 +243,39 @@ public final class EngineClient implements LockClient {
   }
 
   @Override
+  public Leadership leader(
+      String name,
+      LeaderOptions options,
+      CheckedConsumer<? super Leadership.Lead, ? extends Exception> task) {
+    Objects.requireNonNull(options, "options");
+    Objects.requireNonNull(task, "task");
+    LockOptions inOrder = LockOptions.DEFAULTS.withFair(true).withLabel(options.label());
+    DistributedLock lock = lock(name).with(inOrder);
+    LeaderCandidate candidate = new LeaderCandidate(this, lock, options, task);
+    candidates.add(candidate);
+    candidate.stand();
+    return candidate;
+  }
+
+  /** A candidate has ended. */
+  void forget(LeaderCandidate candidate) {
+    candidates.remove(candidate);
+  }
+
+  EngineEnv env() {
+    return env;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** Whether the store hands over to the longest waiter. */
+  boolean hasQueue() {
+    return store.profile().can(Capability.QUEUE);
+  }
+
+  @Override
   public LockAdmin admin() {
     return new EngineAdmin(store, this::refuseIfClosed);
   }
@@ -256,7 +301,7 @@ public final class EngineClient implements LockClient {
     long patience =
         Math.min(
             TimeUnit.SECONDS.toNanos(5), store.profile().maxInFlight().plusSeconds(1).toNanos());
-    close(opened, now() + patience);
+    close(opened, patience);
     afterClose.run();
   }
 
@@ -274,15 +319,15 @@ public final class EngineClient implements LockClient {
   }
 
   /** Gives all up, then waits for the store's answers, then ends the sessions. */
-  private void close(List<Engine> opened, long deadline) {
+  private void close(List<Engine> opened, long patience) {
     sweepScheduler.stop();
-    tellLeftOpen(opened.stream().flatMap(engine -> engine.abandonAll().stream()).sorted().toList());
     // Who was interrupted closes all the same: the flag would end each of the waits at once.
     boolean interrupted = Thread.interrupted();
-    while (opened.stream().anyMatch(Engine::isEnding) && deadline - now() > 0) {
-      LockSupport.parkNanos(200_000);
-      interrupted |= Thread.interrupted();
-    }
+    candidates.forEach(LeaderCandidate::stop);
+    interrupted |= waitWhile(this::areLeadersStopping, now() + patience, patience);
+    tellLeftOpen(opened.stream().flatMap(engine -> engine.abandonAll().stream()).sorted().toList());
+    long deadline = now() + patience;
+    interrupted |= waitWhile(() -> opened.stream().anyMatch(Engine::isEnding), deadline, patience);
     CompletableFuture<?>[] ends =
         opened.stream()
             .map(engine -> AcquireProtocol.stage(engine::endSession).toCompletableFuture())
@@ -297,6 +342,24 @@ public final class EngineClient implements LockClient {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  private boolean areLeadersStopping() {
+    return candidates.stream().anyMatch(LeaderCandidate::isHeldForAnotherThread);
+  }
+
+  /**
+   * Returns whether the thread was interrupted meanwhile. The number of looks bounds the wait where
+   * tests move the time by hand.
+   */
+  private boolean waitWhile(BooleanSupplier condition, long deadline, long patience) {
+    boolean interrupted = false;
+    long looks = patience / LOOK_NANOS;
+    for (long i = 0; i < looks && condition.getAsBoolean() && deadline - now() > 0; i++) {
+      LockSupport.parkNanos(LOOK_NANOS);
+      interrupted |= Thread.interrupted();
+    }
+    return interrupted;
   }
 
   @Override

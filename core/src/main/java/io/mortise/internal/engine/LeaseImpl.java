@@ -96,6 +96,10 @@ final class LeaseImpl implements Lease {
     return token;
   }
 
+  boolean hasToken() {
+    return engine().hasTokens;
+  }
+
   /** For messages. */
   String tokenText() {
     return engine().hasTokens ? Long.toString(token) : "none";

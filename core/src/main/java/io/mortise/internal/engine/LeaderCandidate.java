@@ -1,0 +1,678 @@
+package io.mortise.internal.engine;
+
+import io.mortise.DistributedLock;
+import io.mortise.FencingToken;
+import io.mortise.LeaderOptions;
+import io.mortise.Leadership;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.admin.LockParticipant;
+import io.mortise.function.CheckedConsumer;
+import io.mortise.spi.DurationText;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A candidate for leadership: acquires its lock without a thread, runs the task under it, releases,
+ * and begins again.
+ *
+ * <p><b>States.</b> {@code CANDIDATE} has either an attempt or a timer that will begin one. {@code
+ * LEADING} has a term whose task runs. {@code STOPPING} has a term that was lost or is being given
+ * up: its task still runs, or a timer waits for the end of the minimum term. Each term is released
+ * once, by {@link #release}, and only after its task has ended. {@code CLOSED} has nothing.
+ *
+ * <p><b>Order.</b> A listener for the loss is there before the task begins, so that no loss is
+ * missed. An interrupt is sent only while the task runs, under the guard that the task's end takes,
+ * too.
+ *
+ * <p><b>Failures.</b> Nothing but {@link #stop} ends a candidacy. Whatever the task or the store
+ * throws is kept, logged once per episode, and followed by a pause.
+ */
+final class LeaderCandidate implements Leadership {
+  private static final Logger log = LoggerFactory.getLogger(LeaderCandidate.class);
+
+  private static final long SHORTEST_PAUSE_NANOS = 100_000_000;
+  private static final long LONGEST_PAUSE_NANOS = 10_000_000_000L;
+
+  /** The 7th doubling of the shortest pause exceeds the longest. */
+  private static final int MOST_DOUBLINGS = 7;
+
+  /** A term that lasted for so long is no sign of trouble. */
+  private static final long LASTING_NANOS = 10_000_000_000L;
+
+  /** Without a queue others find a free lock by polling: twice the longest time between polls. */
+  private static final long COURTESY_NANOS = 1_000_000_000;
+
+  private final EngineClient client;
+  private final EngineEnv env;
+  private final DistributedLock lock;
+  private final LeaderOptions options;
+  private final CheckedConsumer<? super Lead, ? extends Exception> task;
+  private final CopyOnWriteArrayList<Consumer<? super Change>> listeners =
+      new CopyOnWriteArrayList<>();
+
+  /** Completes when the candidacy has ended and its release was answered. */
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+  private final ReentrantLock guard = new ReentrantLock();
+
+  // Guarded by the guard.
+  private volatile State state = State.CANDIDATE;
+  private volatile @Nullable Term term;
+  private volatile @Nullable Throwable lastFailure;
+  private volatile boolean closing;
+  private volatile CompletableFuture<Void> lastRelease = CompletableFuture.completedFuture(null);
+  private @Nullable CompletableFuture<Lease> attempt;
+  private EngineScheduler.@Nullable ScheduledTimer timer;
+  private int failures;
+  private boolean refused;
+  private final Queue<Runnable> notifications = new ArrayDeque<>();
+  private boolean notifying;
+
+  LeaderCandidate(
+      EngineClient client,
+      DistributedLock lock,
+      LeaderOptions options,
+      CheckedConsumer<? super Lead, ? extends Exception> task) {
+    this.client = client;
+    this.env = client.env();
+    this.lock = lock;
+    this.options = options;
+    this.task = task;
+  }
+
+  @Override
+  public String name() {
+    return lock.name();
+  }
+
+  @Override
+  public State state() {
+    return state;
+  }
+
+  @Override
+  public boolean isLeader() {
+    Term present = term;
+    return state == State.LEADING && present != null && present.isLeading();
+  }
+
+  @Override
+  public Optional<LockParticipant> current() {
+    return client.admin().find(name()).flatMap(info -> info.holders().stream().findFirst());
+  }
+
+  @Override
+  public Optional<Throwable> lastFailure() {
+    return Optional.ofNullable(lastFailure);
+  }
+
+  // ---- Standing ----
+
+  /** Begins an attempt. */
+  void stand() {
+    if (!isStanding()) {
+      return;
+    }
+    CompletableFuture<Lease> next = lock.acquireAsync();
+    guard.lock();
+    try {
+      timer = null;
+      attempt = next;
+    } finally {
+      guard.unlock();
+    }
+    var watched = next.whenComplete(this::answered);
+    assert watched != null;
+    if (closing) { // stop() may have come before there was an attempt to cancel
+      next.cancel(false);
+    }
+  }
+
+  private boolean isStanding() {
+    if (!closing) {
+      return true;
+    }
+    end();
+    return false;
+  }
+
+  private void answered(@Nullable Lease lease, @Nullable Throwable failure) {
+    if (lease != null) {
+      granted(lease);
+    } else if (closing || client.isClosed()) {
+      end();
+    } else {
+      refused(failure == null ? new IllegalStateException("No lease and no failure.") : failure);
+    }
+  }
+
+  private void refused(Throwable failure) {
+    Throwable cause =
+        failure instanceof CompletionException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    boolean first;
+    guard.lock();
+    try {
+      first = !refused;
+      refused = true;
+      lastFailure = cause;
+      attempt = null;
+      failures++;
+    } finally {
+      guard.unlock();
+    }
+    if (first) {
+      log.warn(
+          "Cannot stand for leader '{}' (holder={}, store={}), and goes on trying: {}",
+          name(),
+          env.client(),
+          client.display(),
+          cause.getMessage());
+    }
+    standAfter(pause());
+  }
+
+  private long pause() {
+    guard.lock();
+    try {
+      int doublings = Math.min(MOST_DOUBLINGS, Math.max(0, failures - 1));
+      return env.jittered(Math.min(LONGEST_PAUSE_NANOS, SHORTEST_PAUSE_NANOS << doublings));
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void standAfter(long pauseNanos) {
+    if (pauseNanos == 0) {
+      stand();
+      return;
+    }
+    boolean over;
+    guard.lock();
+    try {
+      over = closing;
+      if (!over) {
+        timer = env.timers().schedule(pauseNanos, () -> env.callbacks().execute(this::stand));
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (over) {
+      end();
+    }
+  }
+
+  // ---- Leading ----
+
+  private void granted(Lease lease) {
+    Term next = new Term(lease);
+    boolean wanted;
+    guard.lock();
+    try {
+      wanted = !closing;
+      attempt = null;
+      refused = false;
+      if (wanted) {
+        term = next;
+        changed(State.LEADING, next.number);
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (!wanted) {
+      lastRelease = lease.releaseAsync();
+      end();
+      return;
+    }
+    log.info(
+        "Leads '{}' (holder={}, token={}, store={}).",
+        name(),
+        env.client(),
+        next.tokenText(),
+        client.display());
+    lease.onLost(loss -> lost(next));
+    Thread thread = new Thread(() -> run(next), "mortise-leader-" + name());
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void run(Term led) {
+    Throwable failure = null;
+    try {
+      if (led.enter()) {
+        led.ensureValid();
+        task.accept(led);
+      }
+    } catch (Throwable e) { // whatever it is: the lock must be released
+      failure = e;
+    }
+    led.leave();
+    taskEnded(led, failure);
+  }
+
+  private void lost(Term led) {
+    boolean rests;
+    guard.lock();
+    try {
+      led.lost = true;
+      if (led.released) {
+        return;
+      }
+      rests = led.taskEnded;
+      stopping(led);
+    } finally {
+      guard.unlock();
+    }
+    if (rests) {
+      release(led);
+    }
+  }
+
+  /** Under the guard: the term is to end, and its task is told. */
+  private void stopping(Term led) {
+    if (state == State.LEADING) {
+      changed(State.STOPPING, led.number);
+    }
+    led.interrupt();
+  }
+
+  private void taskEnded(Term led, @Nullable Throwable failure) {
+    long restNanos;
+    guard.lock();
+    try {
+      led.taskEnded = true;
+      boolean asked = led.lost || led.stopAsked || !led.isValid();
+      long lasted = env.now() - led.began;
+      failures = asked || lasted >= LASTING_NANOS ? 0 : failures + 1;
+      if (failure != null && (!asked || !isEndOfWork(failure))) {
+        lastFailure = failure;
+        tellFailure(led, failure);
+      }
+      stopping(led);
+      restNanos = led.lost || closing ? 0 : options.minimumTerm().toNanos() - lasted;
+      if (restNanos > 0) {
+        cancelTimer();
+        timer = env.timers().schedule(restNanos, () -> release(led));
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (restNanos <= 0) {
+      release(led);
+    }
+  }
+
+  /** How a task ends that was interrupted, or that saw that its term is over. */
+  private static boolean isEndOfWork(Throwable failure) {
+    return failure instanceof InterruptedException || failure instanceof LeaseLostException;
+  }
+
+  private void tellFailure(Term led, Throwable failure) {
+    log.atLevel(failure instanceof Error ? org.slf4j.event.Level.ERROR : org.slf4j.event.Level.WARN)
+        .setCause(failure)
+        .log(
+            "The task of leader '{}' failed (holder={}, token={}, store={}). The candidate stands"
+                + " again after a pause.",
+            name(),
+            env.client(),
+            led.tokenText(),
+            client.display());
+  }
+
+  /** Once per term, after its task has ended. */
+  private void release(Term led) {
+    boolean last;
+    boolean steppedDown;
+    guard.lock();
+    try {
+      if (led.releasing) {
+        return;
+      }
+      led.releasing = true;
+      cancelTimer();
+      steppedDown = led.stopAsked && !led.lost;
+      last = closing;
+    } finally {
+      guard.unlock();
+    }
+    lastRelease = led.lease.releaseAsync();
+    log.info(
+        "Leads '{}' no longer (holder={}, token={}, store={}).",
+        name(),
+        env.client(),
+        led.tokenText(),
+        client.display());
+    guard.lock();
+    try {
+      led.released = true;
+      term = null;
+      if (!last) {
+        changed(State.CANDIDATE, led.number);
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (last) {
+      end();
+      return;
+    }
+    long courtesy = steppedDown && !client.hasQueue() ? COURTESY_NANOS : 0;
+    boolean atOnce = led.lost || steppedDown;
+    standAfter(atOnce ? courtesy : pause());
+  }
+
+  @Override
+  public void stepDown() {
+    Term led = term;
+    if (led != null) {
+      stepDown(led);
+    }
+  }
+
+  private void stepDown(Term led) {
+    guard.lock();
+    try {
+      if (led != term || state != State.LEADING) {
+        return;
+      }
+      long rest = options.minimumTerm().toNanos() - (env.now() - led.began);
+      if (rest <= 0) {
+        giveUp(led);
+      } else if (timer == null) {
+        timer = env.timers().schedule(rest, () -> minimumTermOver(led));
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void minimumTermOver(Term led) {
+    guard.lock();
+    try {
+      if (led == term && state == State.LEADING) {
+        giveUp(led);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void giveUp(Term led) {
+    cancelTimer();
+    led.stopAsked = true;
+    stopping(led);
+  }
+
+  private void cancelTimer() {
+    if (timer != null) {
+      timer.cancel();
+      timer = null;
+    }
+  }
+
+  // ---- Ending ----
+
+  /** Asks for the end of the candidacy, and does not wait for it. */
+  void stop() {
+    CompletableFuture<Lease> pending;
+    Term resting = null;
+    boolean idle;
+    guard.lock();
+    try {
+      if (closing) {
+        return;
+      }
+      closing = true;
+      Term led = term;
+      pending = attempt;
+      idle = led == null && pending == null && timer != null;
+      cancelTimer();
+      if (led != null) {
+        giveUp(led);
+        resting = led.taskEnded ? led : null;
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (resting != null) {
+      release(resting);
+    } else if (idle) {
+      end();
+    } else if (pending != null) {
+      pending.cancel(false);
+    }
+  }
+
+  private void end() {
+    guard.lock();
+    try {
+      if (state != State.CLOSED) {
+        changed(State.CLOSED, 0);
+      }
+    } finally {
+      guard.unlock();
+    }
+    var told =
+        lastRelease.whenComplete(
+            (ignored, loss) -> {
+              if (loss != null) {
+                lastFailure = loss;
+              }
+              client.forget(this);
+              ended.complete(null);
+            });
+    assert told != null;
+  }
+
+  @Override
+  public void close() {
+    stop();
+    if (isHeldBy(Thread.currentThread())) {
+      return;
+    }
+    Duration patience = options.closeTimeout() == null ? env.ttl() : options.closeTimeout();
+    try {
+      ended.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (TimeoutException e) {
+      log.warn(
+          "Leader '{}' has not ended within {} (holder={}, state={}, store={}). Its task must"
+              + " return when it is interrupted; until then it keeps the leadership.",
+          name(),
+          DurationText.format(patience),
+          env.client(),
+          state,
+          client.display());
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("cannot be: it is completed with nothing", e);
+    }
+  }
+
+  /** Whether a term is still to be released by another thread than the calling one. */
+  boolean isHeldForAnotherThread() {
+    return term != null && !isHeldBy(Thread.currentThread());
+  }
+
+  private boolean isHeldBy(Thread thread) {
+    Term present = term;
+    return present != null && present.runner == thread;
+  }
+
+  // ---- Telling ----
+
+  @Override
+  public void onChange(Consumer<? super Change> listener) {
+    Objects.requireNonNull(listener, "listener");
+    guard.lock();
+    try {
+      Term present = term;
+      listeners.add(listener);
+      Change now = new Change(state, present == null ? 0 : present.number);
+      enqueue(() -> tell(listener, now));
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Under the guard. */
+  private void changed(State next, long number) {
+    state = next;
+    Change change = new Change(next, number);
+    for (Consumer<? super Change> listener : listeners) {
+      enqueue(() -> tell(listener, change));
+    }
+  }
+
+  private void enqueue(Runnable notification) {
+    notifications.add(notification);
+    if (!notifying) {
+      notifying = true;
+      env.callbacks().execute(this::deliver);
+    }
+  }
+
+  private void deliver() {
+    while (true) {
+      Runnable next;
+      guard.lock();
+      try {
+        next = notifications.poll();
+        if (next == null) {
+          notifying = false;
+          return;
+        }
+      } finally {
+        guard.unlock();
+      }
+      next.run();
+    }
+  }
+
+  private void tell(Consumer<? super Change> listener, Change change) {
+    try {
+      listener.accept(change);
+    } catch (RuntimeException e) {
+      log.warn("A listener for changes of leader '{}' failed.", name(), e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "Leadership[" + name() + ", " + state + ", " + client.display() + "]";
+  }
+
+  /** A term, which ends with its lease. */
+  private final class Term implements Lead {
+    final Lease lease;
+    final long began = env.now();
+
+    /** For listeners; 0 if the store has none. */
+    final long number;
+
+    volatile boolean lost;
+    volatile boolean stopAsked;
+
+    /** The thread that runs the task, while it does. Changes under the guard. */
+    volatile @Nullable Thread runner;
+
+    // Guarded by the guard.
+    boolean taskEnded;
+    boolean releasing;
+    boolean released;
+
+    Term(Lease lease) {
+      this.lease = lease;
+      LeaseImpl held = LeaseLeakDetector.unwrap(lease);
+      this.number = held.hasToken() ? held.rawToken() : 0;
+    }
+
+    String tokenText() {
+      return number == 0 ? "none" : Long.toString(number);
+    }
+
+    /** Returns false if the task need not begin any more. */
+    boolean enter() {
+      guard.lock();
+      try {
+        runner = Thread.currentThread();
+        return !lost && !stopAsked;
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    void leave() {
+      guard.lock();
+      try {
+        runner = null;
+      } finally {
+        guard.unlock();
+      }
+    }
+
+    /** Under the guard. */
+    void interrupt() {
+      Thread present = runner;
+      if (present != null) {
+        present.interrupt();
+      }
+    }
+
+    @Override
+    public String name() {
+      return lease.name();
+    }
+
+    @Override
+    public long token() {
+      return lease.token();
+    }
+
+    @Override
+    public FencingToken fencingToken() {
+      return lease.fencingToken();
+    }
+
+    @Override
+    public boolean isLeading() {
+      return !stopAsked && lease.isValid();
+    }
+
+    @Override
+    public boolean isValid() {
+      return lease.isValid();
+    }
+
+    @Override
+    public void ensureValid() {
+      lease.ensureValid();
+    }
+
+    @Override
+    public Duration remaining() {
+      return lease.remaining();
+    }
+
+    @Override
+    public String toString() {
+      return "Lead[" + name() + ", token=" + tokenText() + ", leading=" + isLeading() + "]";
+    }
+  }
+}
