@@ -47,6 +47,9 @@ public final class TestLocks implements AutoCloseable {
   /** Some day in 2023, in µs. */
   private static final long START_MICROS = 1_700_000_000_000_000L;
 
+  /** More than a test has. */
+  private static final int MOST_THREADS = 1_000;
+
   private static final String WAITER = "io.mortise.internal.engine.Waiter";
 
   private final ManualTime time = new ManualTime();
@@ -158,17 +161,30 @@ public final class TestLocks implements AutoCloseable {
     settle();
   }
 
-  /** Threads that wait with a limit look at the time again; callbacks end. */
+  /**
+   * Threads that wait with a limit look at the time again; callbacks end. Virtual threads are in no
+   * group and cannot be woken.
+   */
   private void settle() {
-    for (Thread thread : Thread.getAllStackTraces().keySet()) {
-      Object blocker = LockSupport.getBlocker(thread);
+    Thread[] threads = new Thread[MOST_THREADS];
+    int count = rootGroup().enumerate(threads);
+    for (int i = 0; i < count; i++) {
+      Object blocker = LockSupport.getBlocker(threads[i]);
       if (blocker != null && blocker.getClass().getName().equals(WAITER)) {
-        LockSupport.unpark(thread);
+        LockSupport.unpark(threads[i]);
       }
     }
     for (long i = 0; i < IDLE_LOOKS && running.get() > 0; i++) {
       LockSupport.parkNanos(LOOK_NANOS);
     }
+  }
+
+  private static ThreadGroup rootGroup() {
+    ThreadGroup group = Thread.currentThread().getThreadGroup();
+    while (group.getParent() != null) {
+      group = group.getParent();
+    }
+    return group;
   }
 
   /**

@@ -25,6 +25,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * A candidate for leadership: acquires its lock without a thread, runs the task under it, releases,
@@ -249,7 +250,11 @@ final class LeaderCandidate implements Leadership {
     lease.onLost(loss -> lost(next));
     Thread thread = new Thread(() -> run(next), "mortise-leader-" + name());
     thread.setDaemon(true);
-    thread.start();
+    try {
+      thread.start();
+    } catch (Error e) { // no thread is to be had: the lock must not stay held
+      taskEnded(next, e);
+    }
   }
 
   private void run(Term led) {
@@ -294,15 +299,16 @@ final class LeaderCandidate implements Leadership {
 
   private void taskEnded(Term led, @Nullable Throwable failure) {
     long restNanos;
+    boolean failed;
     guard.lock();
     try {
       led.taskEnded = true;
       boolean asked = led.lost || led.stopAsked || !led.isValid();
       long lasted = env.now() - led.began;
       failures = asked || lasted >= LASTING_NANOS ? 0 : failures + 1;
-      if (failure != null && (!asked || !isEndOfWork(failure))) {
+      failed = failure != null && (!asked || !isEndOfWork(failure));
+      if (failed) {
         lastFailure = failure;
-        tellFailure(led, failure);
       }
       stopping(led);
       restNanos = led.lost || closing ? 0 : options.minimumTerm().toNanos() - lasted;
@@ -312,6 +318,9 @@ final class LeaderCandidate implements Leadership {
       }
     } finally {
       guard.unlock();
+    }
+    if (failure != null && failed) {
+      tellFailure(led, failure);
     }
     if (restNanos <= 0) {
       release(led);
@@ -324,7 +333,7 @@ final class LeaderCandidate implements Leadership {
   }
 
   private void tellFailure(Term led, Throwable failure) {
-    log.atLevel(failure instanceof Error ? org.slf4j.event.Level.ERROR : org.slf4j.event.Level.WARN)
+    log.atLevel(failure instanceof Error ? Level.ERROR : Level.WARN)
         .setCause(failure)
         .log(
             "The task of leader '{}' failed (holder={}, token={}, store={}). The candidate stands"
