@@ -208,7 +208,11 @@ final class RunCommand implements Callable<Integer> {
             "--hold-on-crash", holdOnCrash != null,
             "--shared", shared);
     List<String> wrong =
-        given.entrySet().stream().filter(Map.Entry::getValue).map(Map.Entry::getKey).sorted().toList();
+        given.entrySet().stream()
+            .filter(Map.Entry::getValue)
+            .map(Map.Entry::getKey)
+            .sorted()
+            .toList();
     if (!wrong.isEmpty()) {
       throw new ParameterException(
           spec.commandLine(),

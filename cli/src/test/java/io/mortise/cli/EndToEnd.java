@@ -115,8 +115,7 @@ abstract class EndToEnd {
   }
 
   @Test
-  void givenLeaders_whenTheFirstIsKilled_thenTheNextStartsItsCommandAfterTheTtl()
-      throws Exception {
+  void givenLeaders_whenTheFirstIsKilled_thenTheNextStartsItsCommandAfterTheTtl() throws Exception {
     String command = "echo $MORTISE_TOKEN; exec sleep 100";
     Duration ttl = Duration.ofSeconds(5);
     String[] words = {

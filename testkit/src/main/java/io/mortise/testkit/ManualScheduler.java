@@ -3,19 +3,28 @@ package io.mortise.testkit;
 import io.mortise.internal.engine.EngineScheduler;
 import java.time.Duration;
 import java.util.PriorityQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
-/** Timers on time that moves by hand: they run on the thread that moves it. Thread-safe. */
+/**
+ * Timers on time that moves by hand. They run on the thread that moves it; what is due at once runs
+ * on another. One runs at a time. Thread-safe.
+ */
 final class ManualScheduler implements EngineScheduler {
   private final ManualTime time;
+  private final Executor immediate;
   private final ReentrantLock guard = new ReentrantLock();
   private final PriorityQueue<DueTask> tasks = new PriorityQueue<>();
   private long sequence;
 
-  ManualScheduler(ManualTime time) {
+  /** Held while a task runs. */
+  private final ReentrantLock turn = new ReentrantLock();
+
+  /** With what runs tasks that are due at once. */
+  ManualScheduler(ManualTime time, Executor immediate) {
     this.time = time;
+    this.immediate = immediate;
   }
 
   private record DueTask(long due, long number, Runnable task, AtomicBoolean cancelled)
@@ -29,37 +38,56 @@ final class ManualScheduler implements EngineScheduler {
 
   @Override
   public ScheduledTimer schedule(long delayNanos, Runnable task) {
+    AtomicBoolean cancelled = new AtomicBoolean();
     guard.lock();
     try {
-      AtomicBoolean cancelled = new AtomicBoolean();
       long due = time.nanos() + Math.max(0, delayNanos);
-      tasks.add(new DueTask(due, sequence++, task, cancelled));
-      return () -> cancelled.set(true);
+      DueTask added = new DueTask(due, sequence++, task, cancelled);
+      if (delayNanos <= 0) {
+        immediate.execute(() -> run(added));
+      } else {
+        tasks.add(added);
+      }
     } finally {
       guard.unlock();
+    }
+    return () -> cancelled.set(true);
+  }
+
+  private void run(DueTask task) {
+    turn.lock();
+    try {
+      if (!task.cancelled().get()) {
+        task.task().run();
+      }
+    } finally {
+      turn.unlock();
     }
   }
 
   /**
-   * Moves to the next task that is due by then, and takes it.
+   * Moves to the next task that is due by then, and runs it.
    *
-   * @return null if there is none; the time is {@code until} then
+   * @return false if there is none; the time is {@code until} then
    */
-  @Nullable Runnable next(long until) {
+  boolean runNext(long until) {
+    DueTask next;
     guard.lock();
     try {
-      while (!tasks.isEmpty() && tasks.peek().due() <= until) {
-        DueTask task = tasks.remove();
-        if (!task.cancelled().get()) {
-          moveTo(task.due());
-          return task.task();
+      do {
+        boolean due = !tasks.isEmpty() && tasks.peek().due() <= until;
+        if (!due) {
+          moveTo(until);
+          return false;
         }
-      }
-      moveTo(until);
-      return null;
+        next = tasks.remove();
+      } while (next.cancelled().get());
+      moveTo(next.due());
     } finally {
       guard.unlock();
     }
+    run(next);
+    return true;
   }
 
   private void moveTo(long nanos) {

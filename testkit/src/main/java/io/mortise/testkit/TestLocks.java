@@ -53,13 +53,9 @@ public final class TestLocks implements AutoCloseable {
   private static final String WAITER = "io.mortise.internal.engine.Waiter";
 
   private final ManualTime time = new ManualTime();
-  private final ManualScheduler timers = new ManualScheduler(time);
+  private final ManualScheduler timers = new ManualScheduler(time, this::callBack);
   private final MemStore store =
-      new MemStore(
-          EnumSet.allOf(Capability.class),
-          time,
-          START_MICROS,
-          TableRules.ALL);
+      new MemStore(EnumSet.allOf(Capability.class), time, START_MICROS, TableRules.ALL);
   private final Duration ttl;
   private final AtomicInteger running = new AtomicInteger();
   private final AtomicLong seeds = new AtomicLong();
@@ -152,11 +148,9 @@ public final class TestLocks implements AutoCloseable {
       throw new IllegalArgumentException("Time cannot go back by " + duration + ".");
     }
     long until = time.nanos() + duration.toNanos();
-    Runnable due = timers.next(until);
-    while (due != null) {
-      due.run();
+    settle();
+    while (timers.runNext(until)) {
       settle();
-      due = timers.next(until);
     }
     settle();
   }
@@ -275,6 +269,7 @@ public final class TestLocks implements AutoCloseable {
 
   /** How many attempts wait for a lock in the store. Threads of one client may share one. */
   public int waiters(String lock) {
+    settle();
     return elsewhere.admin().find(lock).map(info -> info.waiters().size()).orElse(0);
   }
 

@@ -168,13 +168,18 @@ final class LeaderCandidate implements Leadership {
             ? failure.getCause()
             : failure;
     boolean first;
+    boolean last;
     guard.lock();
     try {
-      first = !refused;
+      last = closing;
+      first = !refused && !last;
       refused = true;
       lastFailure = cause;
       attempt = null;
       failures++;
+      if (!last) {
+        standLater(pause());
+      }
     } finally {
       guard.unlock();
     }
@@ -186,9 +191,12 @@ final class LeaderCandidate implements Leadership {
           client.display(),
           cause.getMessage());
     }
-    standAfter(pause());
+    if (last) {
+      end();
+    }
   }
 
+  /** How long to wait after so many failures in a row. */
   private long pause() {
     guard.lock();
     try {
@@ -199,24 +207,9 @@ final class LeaderCandidate implements Leadership {
     }
   }
 
-  private void standAfter(long pauseNanos) {
-    if (pauseNanos == 0) {
-      stand();
-      return;
-    }
-    boolean over;
-    guard.lock();
-    try {
-      over = closing;
-      if (!over) {
-        timer = env.timers().schedule(pauseNanos, () -> env.callbacks().execute(this::stand));
-      }
-    } finally {
-      guard.unlock();
-    }
-    if (over) {
-      end();
-    }
+  /** Under the guard. */
+  private void standLater(long pauseNanos) {
+    timer = env.timers().schedule(pauseNanos, () -> env.callbacks().execute(this::stand));
   }
 
   // ---- Leading ----
@@ -247,7 +240,7 @@ final class LeaderCandidate implements Leadership {
         env.client(),
         next.tokenText(),
         client.display());
-    lease.onLost(loss -> lost(next));
+    lease.onLost(loss -> lost(next, loss));
     Thread thread = new Thread(() -> run(next), "mortise-leader-" + name());
     thread.setDaemon(true);
     try {
@@ -271,11 +264,11 @@ final class LeaderCandidate implements Leadership {
     taskEnded(led, failure);
   }
 
-  private void lost(Term led) {
+  private void lost(Term led, LeaseLostException loss) {
     boolean rests;
     guard.lock();
     try {
-      led.lost = true;
+      led.loss = loss;
       if (led.released) {
         return;
       }
@@ -303,7 +296,7 @@ final class LeaderCandidate implements Leadership {
     guard.lock();
     try {
       led.taskEnded = true;
-      boolean asked = led.lost || led.stopAsked || !led.isValid();
+      boolean asked = led.isLost() || led.stopAsked || !led.isValid();
       long lasted = env.now() - led.began;
       failures = asked || lasted >= LASTING_NANOS ? 0 : failures + 1;
       failed = failure != null && (!asked || !isEndOfWork(failure));
@@ -311,7 +304,7 @@ final class LeaderCandidate implements Leadership {
         lastFailure = failure;
       }
       stopping(led);
-      restNanos = led.lost || closing ? 0 : options.minimumTerm().toNanos() - lasted;
+      restNanos = led.isLost() || closing ? 0 : options.minimumTerm().toNanos() - lasted;
       if (restNanos > 0) {
         cancelTimer();
         timer = env.timers().schedule(restNanos, () -> release(led));
@@ -355,7 +348,7 @@ final class LeaderCandidate implements Leadership {
       }
       led.releasing = true;
       cancelTimer();
-      steppedDown = led.stopAsked && !led.lost;
+      steppedDown = led.stopAsked && !led.isLost();
       last = closing;
     } finally {
       guard.unlock();
@@ -367,11 +360,17 @@ final class LeaderCandidate implements Leadership {
         env.client(),
         led.tokenText(),
         client.display());
+    long courtesy = steppedDown && !client.hasQueue() ? COURTESY_NANOS : 0;
+    long pause = led.isLost() || steppedDown ? courtesy : pause();
     guard.lock();
     try {
       led.released = true;
       term = null;
+      last |= closing;
       if (!last) {
+        if (pause > 0) {
+          standLater(pause);
+        }
         changed(State.CANDIDATE, led.number);
       }
     } finally {
@@ -379,11 +378,9 @@ final class LeaderCandidate implements Leadership {
     }
     if (last) {
       end();
-      return;
+    } else if (pause == 0) {
+      stand();
     }
-    long courtesy = steppedDown && !client.hasQueue() ? COURTESY_NANOS : 0;
-    boolean atOnce = led.lost || steppedDown;
-    standAfter(atOnce ? courtesy : pause());
   }
 
   @Override
@@ -595,7 +592,9 @@ final class LeaderCandidate implements Leadership {
     /** For listeners; 0 if the store has none. */
     final long number;
 
-    volatile boolean lost;
+    /** Kept, since a lease that was lost and then released forgets it. */
+    volatile @Nullable LeaseLostException loss;
+
     volatile boolean stopAsked;
 
     /** The thread that runs the task, while it does. Changes under the guard. */
@@ -621,7 +620,7 @@ final class LeaderCandidate implements Leadership {
       guard.lock();
       try {
         runner = Thread.currentThread();
-        return !lost && !stopAsked;
+        return !isLost() && !stopAsked;
       } finally {
         guard.unlock();
       }
@@ -649,13 +648,26 @@ final class LeaderCandidate implements Leadership {
       return lease.name();
     }
 
+    boolean isLost() {
+      return loss != null;
+    }
+
+    private void refuseIfLost() {
+      LeaseLostException known = loss;
+      if (known != null) {
+        throw new LeaseLostException(String.valueOf(known.getMessage()), known);
+      }
+    }
+
     @Override
     public long token() {
+      refuseIfLost();
       return lease.token();
     }
 
     @Override
     public FencingToken fencingToken() {
+      refuseIfLost();
       return lease.fencingToken();
     }
 
@@ -671,6 +683,7 @@ final class LeaderCandidate implements Leadership {
 
     @Override
     public void ensureValid() {
+      refuseIfLost();
       lease.ensureValid();
     }
 
