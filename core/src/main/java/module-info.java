@@ -14,9 +14,13 @@ module io.mortise.core {
   exports io.mortise.spi;
   exports io.mortise.spi.partition;
   exports io.mortise.spi.time;
+  exports io.mortise.internal.client to
+      io.mortise.testkit;
   exports io.mortise.internal.liveness to
       io.mortise.jdbc,
       io.mortise.redis,
+      io.mortise.testkit;
+  exports io.mortise.internal.runtime to
       io.mortise.testkit;
   // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
   exports io.mortise.internal.storekit;

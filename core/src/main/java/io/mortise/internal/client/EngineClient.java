@@ -3,16 +3,20 @@ package io.mortise.internal.client;
 import io.mortise.DistributedLock;
 import io.mortise.DistributedReadWriteLock;
 import io.mortise.DistributedSemaphore;
+import io.mortise.LeaderOptions;
+import io.mortise.Leadership;
 import io.mortise.LockClient;
 import io.mortise.LockGroup;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.admin.LockAdmin;
+import io.mortise.function.CheckedConsumer;
 import io.mortise.internal.engine.Engine;
 import io.mortise.internal.engine.LeaseLeakDetector;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.session.SessionLog;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.StoreReport;
@@ -22,7 +26,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -30,6 +36,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +51,9 @@ public final class EngineClient implements LockClient {
   /** So many locks are named in a line of the log. */
   private static final int NAMED = 5;
 
+  /** Between two looks whether what is waited for has happened. */
+  private static final long LOOK_NANOS = 200_000;
+
   private final LockStore store;
   private final EngineEnv env;
   private final AtomicReferenceArray<@Nullable Engine> engines;
@@ -54,6 +64,8 @@ public final class EngineClient implements LockClient {
 
   /** Held while an engine is made, and while the client begins to close. */
   private final ReentrantLock guard = new ReentrantLock();
+
+  private final Set<LeaderCandidate> candidates = ConcurrentHashMap.newKeySet();
 
   private volatile boolean closed;
 
@@ -236,6 +248,39 @@ public final class EngineClient implements LockClient {
   }
 
   @Override
+  public Leadership leader(
+      String name,
+      LeaderOptions options,
+      CheckedConsumer<? super Leadership.Lead, ? extends Exception> task) {
+    Objects.requireNonNull(options, "options");
+    Objects.requireNonNull(task, "task");
+    LockOptions inOrder = LockOptions.DEFAULTS.withFair(true).withLabel(options.label());
+    DistributedLock lock = lock(name).with(inOrder);
+    LeaderCandidate candidate = new LeaderCandidate(this, lock, options, task);
+    candidates.add(candidate);
+    candidate.stand();
+    return candidate;
+  }
+
+  /** A candidate has ended. */
+  void forget(LeaderCandidate candidate) {
+    candidates.remove(candidate);
+  }
+
+  EngineEnv env() {
+    return env;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** Whether the store hands over to the longest waiter. */
+  boolean hasQueue() {
+    return store.profile().can(Capability.QUEUE);
+  }
+
+  @Override
   public LockAdmin admin() {
     return new EngineAdmin(store, this::refuseIfClosed);
   }
@@ -261,7 +306,7 @@ public final class EngineClient implements LockClient {
     long patience =
         Math.min(
             TimeUnit.SECONDS.toNanos(5), store.profile().maxInFlight().plusSeconds(1).toNanos());
-    close(opened, now() + patience);
+    close(opened, patience);
     afterClose.run();
   }
 
@@ -279,15 +324,15 @@ public final class EngineClient implements LockClient {
   }
 
   /** Gives all up, then waits for the store's answers, then ends the sessions. */
-  private void close(List<Engine> opened, long deadline) {
+  private void close(List<Engine> opened, long patience) {
     sweepScheduler.stop();
-    tellLeftOpen(opened.stream().flatMap(engine -> engine.abandonAll().stream()).sorted().toList());
     // Who was interrupted closes all the same: the flag would end each of the waits at once.
     boolean interrupted = Thread.interrupted();
-    while (opened.stream().anyMatch(Engine::isEnding) && deadline - now() > 0) {
-      LockSupport.parkNanos(200_000);
-      interrupted |= Thread.interrupted();
-    }
+    candidates.forEach(LeaderCandidate::stop);
+    interrupted |= waitWhile(this::areLeadersStopping, now() + patience, patience);
+    tellLeftOpen(opened.stream().flatMap(engine -> engine.abandonAll().stream()).sorted().toList());
+    long deadline = now() + patience;
+    interrupted |= waitWhile(() -> opened.stream().anyMatch(Engine::isEnding), deadline, patience);
     CompletableFuture<?>[] ends =
         opened.stream()
             .map(engine -> CompletionStages.start(engine::endSession).toCompletableFuture())
@@ -302,6 +347,24 @@ public final class EngineClient implements LockClient {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  private boolean areLeadersStopping() {
+    return candidates.stream().anyMatch(LeaderCandidate::isHeldForAnotherThread);
+  }
+
+  /**
+   * Returns whether the thread was interrupted meanwhile. The number of looks bounds the wait where
+   * tests move the time by hand.
+   */
+  private boolean waitWhile(BooleanSupplier condition, long deadline, long patience) {
+    boolean interrupted = false;
+    long looks = patience / LOOK_NANOS;
+    for (long i = 0; i < looks && condition.getAsBoolean() && deadline - now() > 0; i++) {
+      LockSupport.parkNanos(LOOK_NANOS);
+      interrupted |= Thread.interrupted();
+    }
+    return interrupted;
   }
 
   @Override

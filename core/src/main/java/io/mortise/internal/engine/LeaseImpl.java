@@ -93,8 +93,12 @@ public final class LeaseImpl implements Lease {
     return new FencingToken(name(), held, attempt.encoded());
   }
 
-  long rawToken() {
+  public long rawToken() {
     return token;
+  }
+
+  public boolean hasToken() {
+    return engine().hasTokens;
   }
 
   /** For messages. */

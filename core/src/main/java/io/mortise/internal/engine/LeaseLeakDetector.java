@@ -54,7 +54,7 @@ public final class LeaseLeakDetector {
   }
 
   /** The lease behind what {@link #watch} returned. */
-  static LeaseImpl unwrap(Lease lease) {
+  public static LeaseImpl unwrap(Lease lease) {
     return lease instanceof TrackedLease trackedLease ? trackedLease.lease() : (LeaseImpl) lease;
   }
 

@@ -40,6 +40,13 @@ public abstract class LockClientContract {
   }
 
   @Nested
+  class LeaderRules extends LeaderSuite {
+    LeaderRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
   class OperatorRules extends OperatorSuite {
     OperatorRules() {
       super(LockClientContract.this.under);
