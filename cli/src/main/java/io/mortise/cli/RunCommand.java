@@ -396,7 +396,9 @@ final class RunCommand implements Callable<Integer> {
     if (!itself || lost != null) {
       cliEnvironment
           .err()
-          .println("mortise: " + OutputSanitizer.text(loss(runResult, token, timeOver, lost)));
+          .println(
+              "mortise: "
+                  + OutputSanitizer.text(LossText.of(name, runResult, token, timeOver, lost)));
       return new HoldResult(ExitStatus.LOST, true);
     }
     return new HoldResult(runResult.status(), false);
@@ -422,29 +424,6 @@ final class RunCommand implements Callable<Integer> {
         childProcess.force(); // whatever went wrong: not without the lock
       }
     }
-  }
-
-  private String loss(
-      Supervisor.RunResult runResult, String token, boolean timeOver, @Nullable String lost) {
-    if (runResult.cause() == Supervisor.EndCause.ENDED_IN_TIME) {
-      return "Lock '"
-          + name
-          + "' could not be kept: "
-          + (timeOver ? "its at-most time is over" : "its renewal was overdue")
-          + ". The command was ended (status "
-          + runResult.status()
-          + ") before anybody else could have the lock.";
-    }
-    return "Lock '"
-        + name
-        + "' was lost while the command ran"
-        + (lost == null || lost.isEmpty() ? "" : ": " + lost)
-        + "; the command "
-        + (runResult.cause() == Supervisor.EndCause.ITSELF ? "has ended" : "was ended")
-        + " (status "
-        + runResult.status()
-        + "). Its last work may overlap with the next holder's: check what was written"
-        + (token.isEmpty() ? "." : " with token " + token + ".");
   }
 
   /** Takes back what {@code --hold-on-crash} demanded: there was no crash. */

@@ -313,7 +313,8 @@ class RunCommandTest {
       awaitPid(tool);
       tool.signal("TERM");
       assertThat(tool.status()).isEqualTo(5);
-      assertThat(tool.err()).isEmpty();
+      // The shell may say of its sleep that it was terminated.
+      assertThat(tool.err()).doesNotContain("mortise:");
     }
   }
 
