@@ -32,6 +32,16 @@ final class EndedAttempts {
       this.attemptState = attemptState;
       this.endReason = endReason;
     }
+
+    /** Its session has removed the attempt's node. */
+    static AttemptEnd released(ZooKeeperAttempt attempt) {
+      return attempt.wasHeld() ? HOLD_RELEASED : WAIT_RELEASED;
+    }
+
+    /** Another client has removed the attempt's node. */
+    static AttemptEnd gone(ZooKeeperAttempt attempt) {
+      return attempt.wasHeld() ? HOLD_GONE : WAIT_GONE;
+    }
   }
 
   void add(long number, LockName name, AttemptEnd attemptEnd) {

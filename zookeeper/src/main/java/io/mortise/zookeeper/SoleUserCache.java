@@ -23,14 +23,12 @@ import org.jspecify.annotations.Nullable;
  * earlier hold, whose 65,536 this one goes on with.
  *
  * <p>A watch stands until its container goes, which the server removes when nobody has used it for
- * a while; there are so many at most. Whatever is not certain is read, as of any other lock.
- * Guarded by its session.
+ * a while; there are so many at most. Whatever is not certain is read, as of any other lock. It
+ * does no I/O. Guarded by its session.
  */
 final class SoleUserCache {
   private static final int MOST = 1_024;
   private static final int LATELY = 256;
-
-  private final SessionCore core;
 
   /** Containers that are watched. */
   private final Map<String, LastHold> watched = new HashMap<>();
@@ -57,44 +55,33 @@ final class SoleUserCache {
     }
   }
 
-  SoleUserCache(SessionCore core) {
-    this.core = core;
-  }
-
   /**
    * Whether an attempt that is about to get a node will most likely be the next one after our last,
-   * as the one before was. If that cannot be told yet, its container is watched from now on.
+   * as the one before was.
    */
   boolean expects(String lock, ZooKeeperAttempt zooKeeperAttempt) {
-    if (!zooKeeperAttempt.isExclusive()) {
-      return false;
-    }
     LastHold lastHold = watched.get(lock);
-    if (lastHold != null) {
-      return lastHold.followed && hasTokens(lastHold, zooKeeperAttempt);
-    }
-    if (lately.remove(lock) && watched.size() < MOST && core.connection().isOwn()) {
-      watch(lock);
-    }
-    return false;
+    return lastHold != null
+        && zooKeeperAttempt.isExclusive()
+        && lastHold.followed
+        && hasTokens(lastHold, zooKeeperAttempt);
   }
 
-  private void watch(String lock) {
-    core.connection()
-        .client()
-        .getData(
-            lock,
-            core.connection(),
-            (rc, path, context, data, stat) -> {
-              if (rc == 0) {
-                core.guard().run(() -> watched.putIfAbsent(lock, new LastHold()));
-              }
-            },
-            null);
+  /** Whether the container of a lock that is taken now should be watched from now on. */
+  boolean wantsWatch(String lock, ZooKeeperAttempt zooKeeperAttempt) {
+    return zooKeeperAttempt.isExclusive()
+        && !watched.containsKey(lock)
+        && lately.remove(lock)
+        && watched.size() < MOST;
+  }
+
+  /** The container is watched. */
+  void watches(String lock) {
+    watched.putIfAbsent(lock, new LastHold());
   }
 
   private static boolean hasTokens(LastHold lastHold, ZooKeeperAttempt zooKeeperAttempt) {
-    return lastHold.next + zooKeeperAttempt.tokens <= AcquireHandler.TOKENS;
+    return lastHold.next + zooKeeperAttempt.tokens <= ZooKeeperAttempt.TOKENS;
   }
 
   /** An attempt of this session has been removed, as it asked. */

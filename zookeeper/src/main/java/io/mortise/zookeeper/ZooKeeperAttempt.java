@@ -8,6 +8,9 @@ import io.mortise.spi.Mode;
  * Guarded by its session.
  */
 final class ZooKeeperAttempt {
+  /** Tokens of one node: as many as 16 bits can tell apart. */
+  static final int TOKENS = 1 << 16;
+
   private static final byte NO_DEMAND = 0;
 
   private static final byte WANTED = 1;
@@ -119,12 +122,23 @@ final class ZooKeeperAttempt {
   }
 
   private int offset() {
-    return (int) token & AcquireHandler.TOKENS - 1;
+    return (int) token & TOKENS - 1;
   }
 
   /** Where the next block begins, counted from the hold's first token. */
   int next() {
     return offset() + tokens;
+  }
+
+  /**
+   * Whether this attempt may have the node of that hold, which is about to be removed, as if the
+   * hold had been passed on: nobody else is known to want the lock.
+   */
+  boolean mayTakeOver(ZooKeeperAttempt previous) {
+    return !previous.isWanted()
+        && isExclusive()
+        && capacity() == previous.capacity()
+        && previous.next() + tokens <= TOKENS;
   }
 
   /** The present block begins there, counted from the hold's first token. */
