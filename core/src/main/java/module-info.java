@@ -12,8 +12,8 @@ module io.mortise.core {
   exports io.mortise.function;
   exports io.mortise.guarantee;
   exports io.mortise.spi;
-  exports io.mortise.internal.engine to
-      io.mortise.testkit;
+  exports io.mortise.spi.partition;
+  exports io.mortise.spi.time;
   exports io.mortise.internal.liveness to
       io.mortise.jdbc,
       io.mortise.redis,
@@ -28,7 +28,7 @@ module io.mortise.core {
   uses io.mortise.spi.LockStoreProvider;
 
   provides io.mortise.LockClientBuilder with
-      io.mortise.internal.engine.EngineClientBuilder;
+      io.mortise.internal.client.EngineClientBuilder;
   provides io.mortise.spi.LockStoreProvider with
       io.mortise.internal.table.MemStoreProvider;
 }

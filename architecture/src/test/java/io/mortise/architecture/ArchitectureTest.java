@@ -26,7 +26,7 @@ class ArchitectureTest {
           "io.mortise.zookeeper.ZooKeeperStore",
           "io.mortise.curator.CuratorStore",
           "io.mortise.quorum.QuorumStore",
-          "io.mortise.testkit.LockStoreContract",
+          "io.mortise.testkit.contract.store.LockStoreContract",
           "io.mortise.cli.Main"
         }) {
       assertThat(ALL.contain(type)).as(type).isTrue();

@@ -53,6 +53,8 @@ final class Rules {
           "io.mortise.function",
           "io.mortise.guarantee",
           "io.mortise.spi",
+          "io.mortise.spi.partition",
+          "io.mortise.spi.time",
           "io.mortise.jdbc",
           "io.mortise.sql",
           "io.mortise.redis",
@@ -61,6 +63,10 @@ final class Rules {
           CURATOR,
           "io.mortise.quorum",
           "io.mortise.testkit",
+          "io.mortise.testkit.contract",
+          "io.mortise.testkit.contract.client",
+          "io.mortise.testkit.contract.differential",
+          "io.mortise.testkit.contract.store",
           "io.mortise.testkit.server");
 
   private static final List<String> CLOCKS =
@@ -73,7 +79,7 @@ final class Rules {
 
   /** The system's clocks, as stores and clients are given them. */
   private static final Set<String> SYSTEM_CLOCKS =
-      Set.of("io.mortise.spi.Ticker.SYSTEM", "io.mortise.spi.WallClock.SYSTEM");
+      Set.of("io.mortise.spi.time.Ticker.SYSTEM", "io.mortise.spi.time.WallClock.SYSTEM");
 
   /** The types that open stores, helpers and clients: they alone choose the clocks. */
   private static final Set<String> OPENERS =
@@ -116,7 +122,7 @@ final class Rules {
           .resideInAnyPackage("io.mortise.spi..", "io.mortise.internal..")
           .because(
               "users of the API must not meet what authors of stores see; give the API a type of its"
-                  + " own and translate in io.mortise.internal.engine");
+                  + " own and translate in io.mortise.internal.client");
 
   static final ArchRule STORES_ARE_STRANGERS =
       CompositeArchRule.of(STORES.stream().map(Rules::seesNoOtherStore).toList())
@@ -138,9 +144,9 @@ final class Rules {
           .and()
           .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
           .and()
-          .doNotHaveFullyQualifiedName("io.mortise.spi.Ticker")
+          .doNotHaveFullyQualifiedName("io.mortise.spi.time.Ticker")
           .and()
-          .doNotHaveFullyQualifiedName("io.mortise.spi.WallClock")
+          .doNotHaveFullyQualifiedName("io.mortise.spi.time.WallClock")
           .should()
           .accessTargetWhere(
               new DescribedPredicate<JavaAccess<?>>("a clock of the system is read") {
@@ -154,8 +160,8 @@ final class Rules {
                 }
               })
           .because(
-              "tests move time by hand; read the io.mortise.spi.Ticker that the store was given, and"
-                  + " for the time of day its java.time.InstantSource");
+              "tests move time by hand; read the io.mortise.spi.time.Ticker that the store was given,"
+                  + " and for the time of day its java.time.InstantSource");
 
   private Rules() {}
 

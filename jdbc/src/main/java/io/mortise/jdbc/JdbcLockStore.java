@@ -31,7 +31,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -191,7 +191,7 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    JdbcSession session = new JdbcSession(this, ticker, spec, hints, !hasFileNotifier);
+    JdbcSession session = new JdbcSession(this, spec, hints, !hasFileNotifier);
     sessions.put(spec.id(), session);
     return session;
   }

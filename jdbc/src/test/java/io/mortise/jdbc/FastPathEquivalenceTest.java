@@ -139,7 +139,7 @@ class FastPathEquivalenceTest {
         FirstStatement firstStatement = one.first().firstStatement;
         if (firstStatement == FirstStatement.ACQUIRE_TOGETHER
             || firstStatement == FirstStatement.ABANDON_TOGETHER
-            || firstStatement == FirstStatement.EXCHANGE_TOGETHER) {
+            || firstStatement == FirstStatement.RETAKE_TOGETHER) {
           together.add(one);
           if (together.size() == TOGETHER) {
             together(together);
@@ -277,7 +277,7 @@ class FastPathEquivalenceTest {
       long began = storeConnection.now();
       Reply reply =
           switch (state.firstStatement) {
-            case EXCHANGE -> exchange(storeConnection, state);
+            case RETAKE -> retake(storeConnection, state);
             case HAND_OFF -> ContendedRequestRunner.reply(storeConnection, state.request);
             case QUEUE_UP -> ContendedRequestRunner.reply(storeConnection, state.request);
             default -> storeConnection.fast.alone(state.request, storeConnection::now);
@@ -286,8 +286,8 @@ class FastPathEquivalenceTest {
       compareLater(one);
     }
 
-    private static @Nullable Reply exchange(
-        StoreConnection storeConnection, LockStateGenerator state) throws SQLException {
+    private static @Nullable Reply retake(StoreConnection storeConnection, LockStateGenerator state)
+        throws SQLException {
       return storeConnection
           .fast
           .together(

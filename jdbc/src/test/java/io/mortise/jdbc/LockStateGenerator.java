@@ -39,8 +39,8 @@ final class LockStateGenerator {
     ABANDON_ALONE,
     ACQUIRE_TOGETHER,
     ABANDON_TOGETHER,
-    EXCHANGE_TOGETHER,
-    EXCHANGE,
+    RETAKE_TOGETHER,
+    RETAKE,
     HAND_OFF,
     QUEUE_UP,
     /** There is none: a transaction. */
@@ -109,10 +109,10 @@ final class LockStateGenerator {
   /** Whether the counter of tokens is to be set nearly as far ahead as it may be. */
   final boolean nearLead;
 
-  /** What is asked; of an exchange what is asked first. */
+  /** What is asked; of a retake its release. */
   final Request request;
 
-  /** What is taken by an exchange. */
+  /** What is taken by a retake. */
   final Request.@Nullable Acquire next;
 
   private SessionLiveness holder = SessionLiveness.SOON;
@@ -184,10 +184,10 @@ final class LockStateGenerator {
       next = null;
     } else {
       request = new Request.Abandon(LockName.of(name), held);
-      boolean exchange =
-          firstStatement == FirstStatement.EXCHANGE
-              || firstStatement == FirstStatement.EXCHANGE_TOGETHER;
-      next = exchange ? acquire(own, new Mode(asked, asked), null) : null;
+      boolean retakes =
+          firstStatement == FirstStatement.RETAKE
+              || firstStatement == FirstStatement.RETAKE_TOGETHER;
+      next = retakes ? acquire(own, new Mode(asked, asked), null) : null;
     }
     if (is(Deviation.ABSENT, 5)) {
       lock.clear();
@@ -466,7 +466,7 @@ final class LockStateGenerator {
       case ACQUIRE_ALONE, ACQUIRE_TOGETHER ->
           isAskerThere((Request.Acquire) request) && isFree((Request.Acquire) request);
       case ABANDON_ALONE, ABANDON_TOGETHER -> isHeld(asking) && isUnwanted();
-      case EXCHANGE, EXCHANGE_TOGETHER ->
+      case RETAKE, RETAKE_TOGETHER ->
           isHeld(asking) && isUnwanted() && isOpen() && next != null && isAskerThere(next);
       case HAND_OFF ->
           isHeld(asking)

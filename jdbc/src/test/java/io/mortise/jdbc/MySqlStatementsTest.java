@@ -57,7 +57,6 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     Terms least = new Terms(null, Duration.ofSeconds(200), "at least");
     for (Terms terms : List.of(most, least)) {
       taken(free(), acquire(terms, 5, 3));
-      exchanged(held(OLD), acquire(terms, 5, 3));
       takenInQueue(free(), acquire(terms, 5, 3));
       queued(held(OTHER), acquire(terms, 5, 3), List.of(), NEVER);
       Map<String, Object> heir =
@@ -245,10 +244,10 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     atOnce(free("last_token", now - 1), 1_000_000, take, true);
     atOnce(free("last_token", now - 2), 1_000_001, take, true);
     atOnce(free("last_token", now - 1), 1_000_001, take, false);
-    BatchedRequest exchange = new BatchedRequest(acquire(), OLD, false);
-    atOnce(held(OLD, "shut_us", now), 1, exchange, true);
-    atOnce(held(OLD, "shut_us", now + 1), 1, exchange, false);
-    atOnce(held(OLD, "closed_us", now + 1), 1, exchange, false);
+    BatchedRequest retake = new BatchedRequest(acquire(), OLD, false);
+    atOnce(held(OLD, "shut_us", now), 1, retake, true);
+    atOnce(held(OLD, "shut_us", now + 1), 1, retake, false);
+    atOnce(held(OLD, "closed_us", now + 1), 1, retake, false);
     BatchedRequest release = new BatchedRequest(new Request.Abandon(NAME, ATTEMPT), null, false);
     atOnce(held(ATTEMPT, "free_us", now + 1), 1, release, true);
     atOnce(held(ATTEMPT, "free_us", now), 1, release, false);
@@ -414,8 +413,6 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     besideLockedRows(
         free(), List.of(), () -> storeConnection.repository.acquireFast(acquire(), () -> now));
     besideLockedRows(
-        held(OLD), List.of(), () -> storeConnection.repository.exchange(OLD, acquire()));
-    besideLockedRows(
         held(ATTEMPT), List.of(), () -> storeConnection.repository.abandonFast(abandon, () -> now));
     besideLockedRows(
         held(ATTEMPT, "waiters", 1),
@@ -534,12 +531,12 @@ class MySqlStatementsTest extends ServerStatementsFixture {
 
   @Test
   void givenKnownLocks_whenAllAreServed_thenEachGetsTheBlockThatItsRowSays() throws SQLException {
-    for (boolean exchanges : new boolean[] {false, true}) {
-      only(exchanges ? held(OLD) : free());
+    for (boolean retakes : new boolean[] {false, true}) {
+      only(retakes ? held(OLD) : free());
       tables.put("lock", with(held(THIRD), "name", "mate"));
       List<BatchedRequest> batchedRequests =
           List.of(
-              new BatchedRequest(acquire(Terms.NONE, 5, 0), exchanges ? OLD : null, false),
+              new BatchedRequest(acquire(Terms.NONE, 5, 0), retakes ? OLD : null, false),
               new BatchedRequest(new Request.Abandon(LockName.of("mate"), THIRD), null, false));
       Map<String, TokenRange> done = storeConnection.repository.together(batchedRequests);
       tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'mate'");

@@ -269,21 +269,8 @@ abstract class ServerStatementsFixture {
   }
 
   void taken(Map<String, Object> lock, Request.Acquire request) throws SQLException {
-    taken(lock, request, () -> storeConnection.repository.acquireFast(request, () -> now));
-    if (storeConnection.repository.hasSeen()) {
-      taken(lock, request, () -> storeConnection.repository.acquireSeen(request, now + MINUTE));
-    }
-  }
-
-  /** A way to acquire by one statement. */
-  interface SingleStatementAcquire {
-    @Nullable TokenRange take() throws SQLException;
-  }
-
-  private void taken(Map<String, Object> lock, Request.Acquire request, SingleStatementAcquire way)
-      throws SQLException {
     only(lock);
-    TokenRange tokenRange = way.take();
+    TokenRange tokenRange = storeConnection.repository.acquireFast(request, () -> now);
     Map<String, Object> expected = granted(lock, request, time());
     assertThat(changed()).isEqualTo(expected);
     assertThat(tokenRange).isEqualTo(block(expected));
@@ -302,12 +289,22 @@ abstract class ServerStatementsFixture {
     }
   }
 
-  void exchanged(Map<String, Object> lock, Request.Acquire request) throws SQLException {
+  void retaken(Map<String, Object> lock, Request.Acquire request) throws SQLException {
     only(lock);
-    TokenRange tokenRange = storeConnection.repository.exchange(OLD, request);
+    TokenRange tokenRange = retake(request);
     Map<String, Object> expected = granted(released(lock, OLD), request, time());
     assertThat(changed()).isEqualTo(expected);
     assertThat(tokenRange).isEqualTo(block(expected));
+  }
+
+  /** A release and the acquire behind it; null if nothing was changed. */
+  @Nullable TokenRange retake(Request.Acquire request) throws SQLException {
+    TokenRange taken =
+        storeConnection
+            .repository
+            .together(List.of(new BatchedRequest(request, OLD, false)))
+            .get(request.attempt().encoded());
+    return taken == null || taken.tokens() == 0 ? null : taken;
   }
 
   /** As it stands in the queue, for the whole lock. */

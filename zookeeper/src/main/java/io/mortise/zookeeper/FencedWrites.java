@@ -1,5 +1,6 @@
 package io.mortise.zookeeper;
 
+import io.mortise.zookeeper.internal.queue.CreateResult;
 import io.mortise.FencingToken;
 import io.mortise.StaleTokenException;
 import java.util.ArrayList;

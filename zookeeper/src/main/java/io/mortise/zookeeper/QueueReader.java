@@ -1,12 +1,16 @@
 package io.mortise.zookeeper;
 
-import io.mortise.zookeeper.MultiRead.NodeContent;
-import io.mortise.zookeeper.QueueEffect.ListNodes;
-import io.mortise.zookeeper.QueueEffect.ReadNodes;
-import io.mortise.zookeeper.QueueEffect.ReadQueue;
-import io.mortise.zookeeper.QueueEffect.WatchNode;
-import io.mortise.zookeeper.QueueEffect.WatchOwnNode;
-import io.mortise.zookeeper.QueueEffect.WatchSuccessors;
+import io.mortise.zookeeper.internal.queue.LockQueueState;
+import io.mortise.zookeeper.internal.queue.QueueEffect;
+import io.mortise.zookeeper.internal.node.AttemptIndex;
+import io.mortise.zookeeper.internal.node.MultiRead;
+import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
+import io.mortise.zookeeper.internal.queue.QueueEffect.WatchNode;
+import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
+import io.mortise.zookeeper.internal.queue.QueueEffect.WatchSuccessors;
 import java.util.List;
 import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;

@@ -1,5 +1,7 @@
 package io.mortise.zookeeper;
 
+import io.mortise.zookeeper.internal.queue.LockQueueState;
+import io.mortise.zookeeper.internal.queue.SessionFacts;
 import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
@@ -9,10 +11,13 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.EphemeralNodeCleaner;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
+import io.mortise.zookeeper.internal.node.AttemptIndex;
+import io.mortise.zookeeper.internal.node.NodeLayout;
+import io.mortise.zookeeper.internal.node.TokenEpoch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,6 @@
 package io.mortise.zookeeper;
 
+import io.mortise.zookeeper.internal.queue.CreateResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
@@ -20,6 +21,9 @@ import io.mortise.spi.StoreSession;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.zookeeper.internal.node.LockQueue;
+import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.node.NodeLayout;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;

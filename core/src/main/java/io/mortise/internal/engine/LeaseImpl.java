@@ -5,6 +5,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.function.CheckedSupplier;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * A lease of this process. State, listeners and validity change under the stripe's lock; asking
  * takes no lock.
  */
-final class LeaseImpl implements Lease {
+public final class LeaseImpl implements Lease {
   final Claim claim;
   private final long token;
   private final boolean releaseAsync;
@@ -143,7 +144,7 @@ final class LeaseImpl implements Lease {
   private long leftNanos() {
     Validity now = validity;
     long until = now.validUntil();
-    return until == Long.MIN_VALUE ? 0 : until - now.engine().env.now();
+    return until == Long.MIN_VALUE ? 0 : until - now.session().now();
   }
 
   @Override
@@ -169,7 +170,7 @@ final class LeaseImpl implements Lease {
 
   @Override
   public void onLost(Consumer<? super LeaseLostException> listener) {
-    engine().onLost(this, Objects.requireNonNull(listener, "listener"));
+    engine().lossProtocol.onLost(this, Objects.requireNonNull(listener, "listener"));
   }
 
   @Override
@@ -198,7 +199,7 @@ final class LeaseImpl implements Lease {
     PendingRelease pendingRelease = engine().release(this, false);
     if (pendingRelease == null && isLost()) {
       LeaseLostException loss = loss();
-      engine().settle(this);
+      engine().lossProtocol.settle(this);
       return CompletableFuture.failedFuture(loss);
     } else if (pendingRelease == null) {
       return CompletableFuture.completedFuture(null);
@@ -221,7 +222,7 @@ final class LeaseImpl implements Lease {
     } else if (pendingRelease == null && isLost()) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
       LeaseLostException loss = new LeaseLostException(String.valueOf(loss().getMessage()));
-      engine().settle(this);
+      engine().lossProtocol.settle(this);
       throw loss;
     }
   }
@@ -263,12 +264,12 @@ final class LeaseImpl implements Lease {
     }
   }
 
-  private Engine engine() {
-    return validity.engine();
+  Engine engine() {
+    return Engine.of(validity.session());
   }
 
   private LeaseLostException loss() {
-    return engine().loss(this);
+    return engine().lossProtocol.loss(this);
   }
 
   // Below: under the stripe's lock.

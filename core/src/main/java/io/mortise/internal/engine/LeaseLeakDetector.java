@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * process lives. To watch a lease costs more memory than to hold it, so one in 64 is watched: a
  * leak that repeats shows soon.
  */
-final class LeaseLeakDetector {
+public final class LeaseLeakDetector {
   private static final Logger log = LoggerFactory.getLogger(LeaseLeakDetector.class);
   private static final int SAMPLE = 64;
 
@@ -31,7 +31,7 @@ final class LeaseLeakDetector {
   private final AtomicInteger count = new AtomicInteger();
 
   /** The lease itself, or a watched one that does the same. The first of a client is watched. */
-  Lease watch(LeaseImpl lease) {
+  public Lease watch(LeaseImpl lease) {
     if (count.getAndIncrement() % SAMPLE != 0) {
       return lease;
     }

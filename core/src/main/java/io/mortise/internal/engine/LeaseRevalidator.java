@@ -2,6 +2,8 @@ package io.mortise.internal.engine;
 
 import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
@@ -198,7 +200,7 @@ final class LeaseRevalidator {
   }
 
   private void lose(Stripe stripe, Claim claim, String why) {
-    engine.lose(stripe, claim, why);
+    engine.lossProtocol.lose(stripe, claim, why);
     engine.transitions.release(stripe, claim);
   }
 }

@@ -3,6 +3,9 @@ package io.mortise.internal.engine;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.SessionLifecycleListener;
+import io.mortise.internal.session.SessionRenewer;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
@@ -15,7 +18,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Turns the events of the {@link SessionRenewer} into changes of claims. Called with no lock held.
  */
-final class SessionEventHandler implements SessionRenewer.SessionLifecycleListener {
+final class SessionEventHandler implements SessionLifecycleListener {
   private static final Logger log = LoggerFactory.getLogger(SessionEventHandler.class);
 
   /** A store that was fit before may be failing over: so long its waiters are not told. */
@@ -33,8 +36,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
     this.engine = engine;
   }
 
-  @Override
-  public Engine engine() {
+  Engine engine() {
     return engine;
   }
 
@@ -156,16 +158,17 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
       // The store keeps the lock shut until the holder has stopped and says so by closing its
       // lease.
       LeaseImpl lease = claim.holder;
-      engine.loseEvicted(stripe, claim);
+      engine.lossProtocol.loseEvicted(stripe, claim);
       claim.holder = lease;
       claim.shared = false;
       engine.adjustProtocol.moveWaiters(stripe, claim);
     } else if (claim.phase() == ClaimPhase.HELD) {
       switch (holdEnded.how()) {
-        case EVICTED -> engine.loseEvicted(stripe, claim);
-        case EXPIRED -> engine.loseAtMost(stripe, claim);
-        case TAKEN -> engine.lose(stripe, claim, "the store took the session for dead");
-        default -> engine.lose(stripe, claim, "the store ended it");
+        case EVICTED -> engine.lossProtocol.loseEvicted(stripe, claim);
+        case EXPIRED -> engine.lossProtocol.loseAtMost(stripe, claim);
+        case TAKEN ->
+            engine.lossProtocol.lose(stripe, claim, "the store took the session for dead");
+        default -> engine.lossProtocol.lose(stripe, claim, "the store ended it");
       }
       engine.transitions.release(stripe, claim);
     } else if (claim.phase() == ClaimPhase.ASKED && holdEnded.how() == Reply.EndReason.EVICTED) {
@@ -206,7 +209,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
       try {
         for (Claim claim : Engine.claimsOf(stripe, session)) {
           if (claim.phase() == ClaimPhase.HELD) {
-            engine.lose(stripe, claim, reason);
+            engine.lossProtocol.lose(stripe, claim, reason);
           }
           if (claim.head() == null) {
             engine.transitions.discard(stripe, claim);

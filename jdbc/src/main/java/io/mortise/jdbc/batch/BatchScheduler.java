@@ -4,7 +4,7 @@ import io.mortise.LockName;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.spi.Request;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -68,21 +68,6 @@ public class LockRepository extends SessionRepository {
     return block(bind(namedStatement, request), request.tokens());
   }
 
-  /** Whether there is {@link #acquireSeen}. */
-  public boolean hasSeen() {
-    return false;
-  }
-
-  /**
-   * The same for a session that was seen alive a moment ago.
-   *
-   * @param aliveUntil when the session ends without a further renewal, by the store's clock
-   */
-  public @Nullable TokenRange acquireSeen(Request.Acquire request, long aliveUntil)
-      throws SQLException {
-    throw new UnsupportedOperationException("Sessions are looked at each time.");
-  }
-
   /** Takes a lock that has no row yet, by one statement; null if nothing was changed. */
   public @Nullable TokenRange acquireFirst(Request.Acquire request) throws SQLException {
     return null;
@@ -401,11 +386,6 @@ public class LockRepository extends SessionRepository {
    * for it for too long.
    */
   public void ensureUnlocked(LockName name) throws SQLException {}
-
-  /** Releases a lock and takes it again, by one statement; null if nothing was changed. */
-  public @Nullable TokenRange exchange(AttemptId old, Request.Acquire request) throws SQLException {
-    return null;
-  }
 
   /**
    * What became of one who expected to find a lock held.

@@ -44,16 +44,6 @@ public final class SingleStatementPath {
   }
 
   /**
-   * The answer to an acquire of a session that was seen alive a moment ago, as {@link #alone}.
-   *
-   * @param aliveUntil when the session ends without a further renewal, by the store's clock
-   */
-  public @Nullable Reply seen(Request.Acquire request, long aliveUntil) throws SQLException {
-    LockRepository.TokenRange tokenRange = repository.acquireSeen(request, aliveUntil);
-    return tokenRange == null ? null : fastReply(request, tokenRange);
-  }
-
-  /**
    * The answer of the one-statement path, or null: nothing was changed, {@link LockTable#apply}
    * decides.
    */
@@ -65,11 +55,6 @@ public final class SingleStatementPath {
     return repository.abandonFast((Request.Abandon) request, clock)
         ? fastReply(request, NOTHING)
         : null;
-  }
-
-  /** Whether there is {@link #seen}. */
-  public boolean hasSeen() {
-    return repository.hasSeen();
   }
 
   /** The same of a lock that nobody is known to have asked for; null also if it has a row. */
@@ -114,13 +99,6 @@ public final class SingleStatementPath {
   public List<@Nullable Reply> together(List<LockRepository.BatchedRequest> batchedRequests)
       throws SQLException {
     List<@Nullable Reply> replies = new ArrayList<>();
-    if (batchedRequests.size() == 1
-        && batchedRequests.get(0).request() instanceof Request.Acquire acquire) {
-      LockRepository.TokenRange tokenRange =
-          repository.exchange(batchedRequests.get(0).releasing(), acquire);
-      replies.add(tokenRange == null ? null : fastReply(acquire, tokenRange));
-      return replies;
-    }
     Map<String, LockRepository.TokenRange> done = repository.together(batchedRequests);
     for (LockRepository.BatchedRequest batchedRequest : batchedRequests) {
       LockRepository.TokenRange tokenRange = done.get(batchedRequest.request().attempt().encoded());
