@@ -1,6 +1,5 @@
 package io.mortise.zookeeper;
 
-import io.mortise.zookeeper.internal.queue.CreateResult;
 import io.mortise.FencingToken;
 import io.mortise.StaleTokenException;
 import java.util.ArrayList;

@@ -1,20 +1,17 @@
 package io.mortise.zookeeper;
 
-import io.mortise.zookeeper.internal.queue.CreateResult;
-import io.mortise.zookeeper.internal.queue.LockQueueState;
-import io.mortise.zookeeper.internal.queue.PendingRequest;
-import io.mortise.zookeeper.internal.queue.QueueEffect;
-import io.mortise.zookeeper.internal.queue.SessionAttempts;
-import io.mortise.zookeeper.internal.queue.SoleUserCache;
-import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt;
-import io.mortise.zookeeper.internal.node.LockQueue;
-import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.LockName;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.time.Ticker;
+import io.mortise.zookeeper.internal.node.LockQueue;
+import io.mortise.zookeeper.internal.node.NodeLayout;
+import io.mortise.zookeeper.internal.queue.CreateResult;
+import io.mortise.zookeeper.internal.queue.LockQueueState;
+import io.mortise.zookeeper.internal.queue.PendingRequest;
+import io.mortise.zookeeper.internal.queue.QueueEffect;
 import io.mortise.zookeeper.internal.queue.QueueEffect.Answer;
 import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndForeign;
@@ -30,6 +27,9 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.Tell;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchSuccessors;
+import io.mortise.zookeeper.internal.queue.SessionAttempts;
+import io.mortise.zookeeper.internal.queue.SoleUserCache;
+import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -159,7 +159,7 @@ final class LockQueueManager implements QueueEffect.Executor {
         request,
         ended != null
             ? ended
-            : LockQueueState.unanswered(core, request.attempt(), true, "the connection was lost."));
+            : request.unanswered(core.display(), true, "the connection was lost."));
   }
 
   /** Under the guard, then is given null if there was no answer. */

@@ -1,9 +1,9 @@
 package io.mortise.zookeeper;
 
-import io.mortise.zookeeper.internal.queue.CreateResult;
-import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.queue.CreateResult;
+import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;

@@ -1,7 +1,7 @@
 package io.mortise.zookeeper;
 
-import io.mortise.zookeeper.internal.queue.CreateResult;
 import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.queue.CreateResult;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

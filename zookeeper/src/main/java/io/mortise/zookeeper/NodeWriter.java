@@ -1,8 +1,8 @@
 package io.mortise.zookeeper;
 
+import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.queue.CreateResult;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt;
-import io.mortise.zookeeper.internal.node.NodeData;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;

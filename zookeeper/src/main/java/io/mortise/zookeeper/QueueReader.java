@@ -1,10 +1,10 @@
 package io.mortise.zookeeper;
 
-import io.mortise.zookeeper.internal.queue.LockQueueState;
-import io.mortise.zookeeper.internal.queue.QueueEffect;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.MultiRead;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
+import io.mortise.zookeeper.internal.queue.LockQueueState;
+import io.mortise.zookeeper.internal.queue.QueueEffect;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;

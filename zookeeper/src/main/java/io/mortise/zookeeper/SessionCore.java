@@ -1,7 +1,5 @@
 package io.mortise.zookeeper;
 
-import io.mortise.zookeeper.internal.queue.LockQueueState;
-import io.mortise.zookeeper.internal.queue.SessionFacts;
 import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
@@ -18,6 +16,8 @@ import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.node.TokenEpoch;
+import io.mortise.zookeeper.internal.queue.LockQueueState;
+import io.mortise.zookeeper.internal.queue.SessionFacts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

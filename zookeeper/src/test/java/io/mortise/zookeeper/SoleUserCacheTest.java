@@ -1,6 +1,5 @@
 package io.mortise.zookeeper;
 
-import io.mortise.zookeeper.internal.queue.CreateResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;

@@ -1,5 +1,6 @@
 package io.mortise.zookeeper.internal.queue;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -44,6 +45,15 @@ public final class PendingRequest {
     boolean first = !answered;
     answered = true;
     return first;
+  }
+
+  /** The answer to give if the server has not answered. */
+  public Reply.Failed unanswered(String display, boolean mayHaveRun, String why) {
+    return new Reply.Failed(
+        attempt(),
+        mayHaveRun,
+        new StoreUnavailableException(
+            "ZooKeeper did not answer (store=" + display + "): " + why));
   }
 
   /** Under no lock: gives the answer to the engine. */

@@ -1,9 +1,9 @@
 package io.mortise.zookeeper.internal.queue;
 
-import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
+import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import java.util.List;
 import java.util.OptionalInt;

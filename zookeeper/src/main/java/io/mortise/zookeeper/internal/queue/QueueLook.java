@@ -1,7 +1,7 @@
 package io.mortise.zookeeper.internal.queue;
 
-import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.spi.Reply;
+import io.mortise.zookeeper.internal.node.LockQueue;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,5 @@
 package io.mortise.zookeeper.internal.queue;
 
-import io.mortise.zookeeper.internal.node.EndedAttempts;
 import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
@@ -8,6 +7,7 @@ import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.zookeeper.internal.node.EndedAttempts;
 import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
 import java.util.LinkedHashSet;

@@ -1,8 +1,8 @@
 package io.mortise.zookeeper.internal.queue;
 
-import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
 import io.mortise.LockName;
 import io.mortise.spi.Mode;
+import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.TokenEpoch;
 

@@ -1,8 +1,5 @@
 package io.mortise.zookeeper.internal.queue;
 
-import io.mortise.zookeeper.internal.node.AttemptIndex;
-import io.mortise.zookeeper.internal.node.LockQueue;
-import io.mortise.zookeeper.internal.node.NodeData;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
@@ -15,7 +12,10 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.zookeeper.internal.node.AttemptIndex;
+import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
+import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.queue.QueueEffect.Answer;
 import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;

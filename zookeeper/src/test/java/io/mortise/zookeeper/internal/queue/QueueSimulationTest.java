@@ -1,6 +1,5 @@
 package io.mortise.zookeeper.internal.queue;
 
-import io.mortise.zookeeper.internal.node.NodeData;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
@@ -12,6 +11,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.testkit.Seed;
+import io.mortise.zookeeper.internal.node.NodeData;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,11 +1,11 @@
 package io.mortise.zookeeper.internal.queue;
 
+import io.mortise.spi.AttemptId;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.LockQueue;
+import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.node.NodeLayout;
-import io.mortise.spi.AttemptId;
-import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
