@@ -42,10 +42,10 @@ import org.jspecify.annotations.Nullable;
  * belongs to the current request; the next one begins when that is answered. Ends of other attempts
  * go before, and polls of waiters in a long queue are answered many by one read (ADR 64).
  *
- * <p><b>Parts.</b> {@link LockRequests} is the state that all of them share. {@link QueueScan} finds
- * out which attempt holds, {@link PollBatch} answers polls, {@link NodePlacement} decides what a new
- * node means, {@link AttemptRecovery} settles doubt. They know each other in this order only, and
- * this class knows them all: it begins requests, and has one method for each transition.
+ * <p><b>Parts.</b> {@link LockRequests} is the state that all of them share. {@link QueueScan}
+ * finds out which attempt holds, {@link PollBatch} answers polls, {@link NodePlacement} decides
+ * what a new node means, {@link AttemptRecovery} settles doubt. They know each other in this order
+ * only, and this class knows them all: it begins requests, and has one method for each transition.
  *
  * <p><b>Doubt.</b> After a lost answer an attempt may or may not have a node. The whole queue is
  * then read over the next connection, and requests wait for that.
@@ -164,7 +164,9 @@ public final class LockQueueState {
 
   /** Begins the requests that can begin. */
   private void advance() {
-    while (requests.current == null && !attemptRecovery.isRecovering() && !requests.pending.isEmpty()) {
+    while (requests.current == null
+        && !attemptRecovery.isRecovering()
+        && !requests.pending.isEmpty()) {
       start(requests.pending.remove());
     }
   }
@@ -235,20 +237,24 @@ public final class LockQueueState {
       requests.current = request;
       known.queues |= acquire.queue();
       requests.effects.add(
-          new ReadNodes(new ReadPurpose.Polling(request, known), List.of(requests.path, node(known))));
+          new ReadNodes(
+              new ReadPurpose.Polling(request, known), List.of(requests.path, node(known))));
     } else if (requests.attempts.hasEnded(request.attempt(), requests.name)) {
       requests.answer(request, Refusals.ended(request.attempt()));
     } else {
       ZooKeeperAttempt attempt =
-          new ZooKeeperAttempt(request.attempt().number(), requests.name, acquire.mode(), acquire.tokens());
+          new ZooKeeperAttempt(
+              request.attempt().number(), requests.name, acquire.mode(), acquire.tokens());
       attempt.queues = acquire.queue();
       requests.attempts.add(attempt);
       requests.current = request;
       String data =
-          NodeData.attempt(request.attempt(), requests.session.spec().ttl(), acquire.terms().label());
+          NodeData.attempt(
+              request.attempt(), requests.session.spec().ttl(), acquire.terms().label());
       // Nobody else is to want the lock if its next hold follows as if it had been passed on.
       requests.effects.add(
-          new CreateNode(request, attempt, data, requests.waiting.isEmpty() && attempt.isExclusive()));
+          new CreateNode(
+              request, attempt, data, requests.waiting.isEmpty() && attempt.isExclusive()));
     }
   }
 
@@ -351,9 +357,11 @@ public final class LockQueueState {
     } else if (reason instanceof WithdrawalReason.CapacityDiffers differs) {
       requests.answer(
           request,
-          Refusals.capacityDiffers(request.attempt(), requests.name, differs.present(), attempt.capacity()));
+          Refusals.capacityDiffers(
+              request.attempt(), requests.name, differs.present(), attempt.capacity()));
     } else if (reason instanceof WithdrawalReason.Busy busy) {
-      requests.answer(request, new Reply.Busy(request.attempt(), busy.holder(), requests.retryAfter()));
+      requests.answer(
+          request, new Reply.Busy(request.attempt(), busy.holder(), requests.retryAfter()));
     }
     requests.finish();
   }
@@ -464,25 +472,5 @@ public final class LockQueueState {
   public List<QueueEffect> onIndexRead(@Nullable AttemptIndex found) {
     attemptRecovery.indexRead(found);
     return effects();
-  }
-
-  private void resolve(ZooKeeperAttempt attempt, AttemptIndex found) {
-    Integer index = found.index().get(requests.attempts.id(attempt));
-    if (index == null && attempt.leaving) {
-      requests.end(attempt, attempt.ifReleased());
-    } else if (index == null) {
-      requests.attempts.discard(attempt);
-    } else {
-      attempt.seq = found.queue().place(index).seq();
-      if (attempt.leaving || found.capacity() != attempt.capacity()) {
-        attempt.leaving = true;
-        requests.effects.add(new RemoveNode(attempt, Urgency.NEXT, new RemovalCause.Leftover()));
-      } else {
-        attempt.state(NodeState.WAITING);
-        requests.watches.watchesNothing(attempt);
-        requests.waiting.put(attempt.number, attempt);
-        queueScan.look();
-      }
-    }
   }
 }

@@ -174,8 +174,7 @@ final class LockRequests {
     return session.spec().ttl().dividedBy(2);
   }
 
-  void adjust(
-      PendingRequest request, Request.Adjust adjust, @Nullable ZooKeeperAttempt known) {
+  void adjust(PendingRequest request, Request.Adjust adjust, @Nullable ZooKeeperAttempt known) {
     AttemptId attempt = adjust.attempt();
     if (known == null || known.state() != NodeState.HELD || known.leaving) {
       answer(request, Refusals.notHeld(attempt, name));

@@ -52,8 +52,7 @@ public final class PendingRequest {
     return new Reply.Failed(
         attempt(),
         mayHaveRun,
-        new StoreUnavailableException(
-            "ZooKeeper did not answer (store=" + display + "): " + why));
+        new StoreUnavailableException("ZooKeeper did not answer (store=" + display + "): " + why));
   }
 
   /** Under no lock: gives the answer to the engine. */

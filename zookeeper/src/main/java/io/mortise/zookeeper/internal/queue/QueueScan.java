@@ -131,13 +131,17 @@ final class QueueScan {
 
   private void queue(
       PendingRequest request, ZooKeeperAttempt attempt, int ahead, Reply.@Nullable Holder holder) {
-    requests.answer(request, new Reply.Queued(requests.attempts.id(attempt), ahead, holder, requests.retryAfter()));
+    requests.answer(
+        request,
+        new Reply.Queued(requests.attempts.id(attempt), ahead, holder, requests.retryAfter()));
     requests.finish();
   }
 
   private Reply.Holder holder(NodeData.AttemptData attemptData, Stat stat) {
     return new Reply.Holder(
-        attemptData.attempt(), requests.session.tokenRank(stat.getCzxid()) << 16, attemptData.ttl());
+        attemptData.attempt(),
+        requests.session.tokenRank(stat.getCzxid()) << 16,
+        attemptData.ttl());
   }
 
   /** Holders of this session are told at once, others by notes. */
@@ -145,7 +149,10 @@ final class QueueScan {
     List<AttemptId> others = new ArrayList<>();
     for (AttemptId holder : holders) {
       if (requests.attempts.isOurs(holder)) {
-        requests.attempts.want(holder).ifPresent(notification -> requests.effects.add(new Tell(notification)));
+        requests
+            .attempts
+            .want(holder)
+            .ifPresent(notification -> requests.effects.add(new Tell(notification)));
       } else {
         others.add(holder);
       }
@@ -240,7 +247,10 @@ final class QueueScan {
       requests.effects.add(
           new ReadNodes(
               new ReadPurpose.Confirming(first),
-              List.of(requests.node(first), requests.path, requests.path + "/" + LockQueue.node(Mode.SHARERS, seq))));
+              List.of(
+                  requests.node(first),
+                  requests.path,
+                  requests.path + "/" + LockQueue.node(Mode.SHARERS, seq))));
     } else if (alone && requester == null) {
       beginLook();
       requests.effects.add(new ReadQueue(first));
@@ -250,8 +260,7 @@ final class QueueScan {
   }
 
   /** The node that the attempt watched has gone, and may have held: the first one holds by now. */
-  void queueRead(
-      ReadQueue read, @Nullable List<String> children, NodeContent own) {
+  void queueRead(ReadQueue read, @Nullable List<String> children, NodeContent own) {
     ZooKeeperAttempt attempt = read.attempt();
     Stat stat = own.stat();
     if (children == null) {
@@ -271,8 +280,7 @@ final class QueueScan {
   }
 
   /** The node that the attempt watched has held and gone: the attempt holds if its own stands. */
-  void confirmingRead(
-      ReadPurpose.Confirming confirming, @Nullable List<NodeContent> nodeContents) {
+  void confirmingRead(ReadPurpose.Confirming confirming, @Nullable List<NodeContent> nodeContents) {
     ZooKeeperAttempt attempt = confirming.attempt();
     Stat own = nodeContents == null ? null : nodeContents.get(0).stat();
     Stat container = nodeContents == null ? null : nodeContents.get(1).stat();
