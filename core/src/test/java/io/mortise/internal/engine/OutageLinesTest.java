@@ -24,6 +24,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
+import io.mortise.verification.log.RecordedLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -59,6 +60,7 @@ class OutageLinesTest {
   private @Nullable CompletionStage<Renewal> instead;
 
   private @Nullable Consumer<String> connectionLost;
+  private boolean hintsAreLost;
   private final EngineClient client =
       new EngineClient(
           new TroubledStore(),
@@ -90,7 +92,14 @@ class OutageLinesTest {
 
     @Override
     public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-      return new ForwardingSession(super.open(spec, hints)) {
+      return new ForwardingSession(
+          super.open(
+              spec,
+              hint -> {
+                if (!hintsAreLost) {
+                  hints.accept(hint);
+                }
+              })) {
         @Override
         public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
           CompletionStage<Renewal> answer = instead;
