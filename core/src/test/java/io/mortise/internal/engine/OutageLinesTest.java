@@ -294,6 +294,22 @@ class OutageLinesTest {
   }
 
   @Test
+  void givenLeaseThatAnOperatorEvicts_whenItIsReleasedBeforeItIsTold_thenTheLossSaysWhoOverlaps() {
+    Lease lease = acquire("a");
+    String attempt = client.admin().find("a").orElseThrow().holders().get(0).attempt();
+    hintsAreLost = true;
+    client.admin().evict("a", attempt, Eviction.CLOSE);
+    CompletableFuture<Void> released = lease.releaseAsync();
+    pass(Duration.ZERO);
+    assertThatThrownBy(released::join)
+        .cause()
+        .isInstanceOf(LeaseLostException.class)
+        .hasMessageContaining("was lost before its release reached the store")
+        .hasMessageContaining(
+            "With CLOSE the lock was shut until this release, and nobody overlaps");
+  }
+
+  @Test
   void givenStoreThatFails_thenOneMessageIsNotPutIntoAnother() {
     String said = "Store '" + display + "' did not answer: no route.";
     assertThat(FailureText.about(display, said)).isEqualTo(said);
