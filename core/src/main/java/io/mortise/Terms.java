@@ -53,12 +53,25 @@ public record Terms(@Nullable Duration atMost, @Nullable Duration atLeast, Strin
   private static void check(String what, @Nullable Duration time) {
     if (time != null && (time.compareTo(SHORTEST) < 0 || time.compareTo(LONGEST) > 0)) {
       throw new IllegalArgumentException(
-          "The " + what + " " + text(time) + " is not within 1 ms and 10 years.");
+          "The " + what + " " + text(time) + " is not within 1ms and 10 years.");
     }
   }
 
+  /** To the millisecond, like {@code 1m1s500ms}, as messages of the SPI show durations. */
   private static String text(Duration time) {
-    boolean isShort = time.abs().compareTo(LONGEST) <= 0;
-    return isShort ? time.toMillis() + " ms" : time.toDays() + " days";
+    if (time.isNegative()) {
+      return "-" + text(time.negated());
+    }
+    String text =
+        part(time.toDaysPart(), "d")
+            + part(time.toHoursPart(), "h")
+            + part(time.toMinutesPart(), "m")
+            + part(time.toSecondsPart(), "s")
+            + part(time.toMillisPart(), "ms");
+    return text.isEmpty() ? "0s" : text;
+  }
+
+  private static String part(long number, String unit) {
+    return number == 0 ? "" : number + unit;
   }
 }

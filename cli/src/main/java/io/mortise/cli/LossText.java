@@ -12,13 +12,15 @@ final class LossText {
    * @param token of the hold; empty if there is none
    * @param timeOver whether the at-most time ended the hold
    * @param lost why the release says that it was lost, or empty; null if it was released
+   * @param stillShut whether nobody else has had the lock, see {@link LossInspector}
    */
   static String of(
       String name,
       Supervisor.RunResult runResult,
       String token,
       boolean timeOver,
-      @Nullable String lost) {
+      @Nullable String lost,
+      boolean stillShut) {
     if (runResult.cause() == Supervisor.EndCause.ENDED_IN_TIME) {
       return "Lock '"
           + name
@@ -28,15 +30,21 @@ final class LossText {
           + runResult.status()
           + ") before anybody else could have the lock.";
     }
-    return "Lock '"
-        + name
-        + "' was lost while the command ran"
-        + (lost == null || lost.isEmpty() ? "" : ": " + lost)
-        + "; the command "
-        + (runResult.cause() == Supervisor.EndCause.ITSELF ? "has ended" : "was ended")
-        + " (status "
-        + runResult.status()
-        + "). Its last work may overlap with the next holder's: check what was written"
+    String what =
+        "Lock '"
+            + name
+            + "' was lost while the command ran"
+            + (lost == null || lost.isEmpty() ? "" : ": " + lost)
+            + "; the command "
+            + (runResult.cause() == Supervisor.EndCause.ITSELF ? "has ended" : "was ended")
+            + " (status "
+            + runResult.status()
+            + ")";
+    if (stillShut) {
+      return what + " before anybody else could have the lock.";
+    }
+    return what
+        + ". Its last work may overlap with the next holder's: check what was written"
         + (token.isEmpty() ? "." : " with token " + token + ".");
   }
 }

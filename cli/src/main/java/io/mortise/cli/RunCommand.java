@@ -189,9 +189,8 @@ final class RunCommand implements Callable<Integer> {
       connected = true;
       DistributedLock lock =
           (shared ? client.readWriteLock(name).readLock() : client.lock(name)).with(options);
-      boolean tokens = client.admin().store().has(Feature.FENCING_TOKENS);
       if (leader) {
-        return lead(client, lock, lease -> hold(lease, words, notice, tokens, url));
+        return lead(client, lock, lease -> hold(client, lease, words, notice, url));
       }
       Lease lease = acquire(client, lock);
       if (!lease.isValid()) { // this process stood still since the grant
@@ -200,7 +199,7 @@ final class RunCommand implements Callable<Integer> {
             ExitStatus.LOST,
             "Lock '" + name + "' was lost before the command began. The command was not started.");
       }
-      return hold(lease, words, notice, tokens, url).status();
+      return hold(client, lease, words, notice, url).status();
     }
   }
 
@@ -361,14 +360,20 @@ final class RunCommand implements Callable<Integer> {
   }
 
   private HoldResult hold(
-      Lease lease, List<String> words, Duration notice, boolean tokens, String url)
+      LockClient client, Lease lease, List<String> words, Duration notice, String url)
       throws InterruptedException {
     BlockingQueue<RunEvent> events = nextEvents();
-    String token = tokens && !shared ? Long.toString(lease.token()) : "";
+    boolean tokens = client.admin().store().has(Feature.FENCING_TOKENS) && !shared;
+    String token = tokens ? Long.toString(lease.token()) : "";
+    LossInspector lossInspector = new LossInspector(client, name, token);
     long had = System.nanoTime();
     Supervisor.RunResult runResult;
     try {
-      lease.onLost(loss -> events.add(new RunEvent.LeaseLost()));
+      lease.onLost(
+          loss -> {
+            lossInspector.lost(loss);
+            events.add(new RunEvent.LeaseLost());
+          });
       for (String signal : List.of("TSTP", "CONT")) {
         Signals.listen(signal, this::received);
       }
@@ -392,13 +397,15 @@ final class RunCommand implements Callable<Integer> {
       reopen(lease, Duration.ofNanos(System.nanoTime() - had));
     }
     boolean timeOver = atMost != null && lease.state() != Lease.State.SUSPECT;
+    boolean stillShut = lossInspector.isStillShut();
     String lost = release(lease);
     if (!itself || lost != null) {
       cliEnvironment
           .err()
           .println(
               "mortise: "
-                  + OutputSanitizer.text(LossText.of(name, runResult, token, timeOver, lost)));
+                  + OutputSanitizer.text(
+                      LossText.of(name, runResult, token, timeOver, lost, stillShut)));
       return new HoldResult(ExitStatus.LOST, true);
     }
     return new HoldResult(runResult.status(), false);
@@ -455,10 +462,7 @@ final class RunCommand implements Callable<Integer> {
       lease.close();
       return null;
     } catch (LeaseLostException e) {
-      String message = String.valueOf(e.getMessage());
-      int from = message.indexOf(": ", Math.max(0, message.indexOf("' was lost")));
-      int to = message.indexOf(" (store=");
-      return from < 0 || to < from ? "" : message.substring(from + 2, to);
+      return LossInspector.reason(e);
     }
   }
 

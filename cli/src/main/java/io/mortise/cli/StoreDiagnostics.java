@@ -11,6 +11,7 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.partition.PartitionedStore;
+import io.mortise.spi.time.DurationText;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,6 +38,9 @@ final class StoreDiagnostics {
   private static final Duration APART = Duration.ofSeconds(1);
 
   private static final int SAMPLES = 10;
+
+  /** Below it, hundredths of a millisecond are shown. */
+  private static final Duration SHORT = Duration.ofMillis(10);
 
   /** How differently clocks may run: what the engine allows for. */
   private static final double MOST_DRIFT = 0.001;
@@ -114,7 +118,7 @@ final class StoreDiagnostics {
     long took = Math.min(first.tookNanos(), second.tookNanos());
     report.fine(
         "round trip",
-        millis(took / 1e6) + " ms",
+        time(Duration.ofNanos(took)),
         "The quickest of " + 2 * SAMPLES + " renewals; an acquire takes about as long.");
     if (first.storeMicros() == 0) {
       return;
@@ -122,7 +126,10 @@ final class StoreDiagnostics {
     long offset = second.storeMicros() - ChronoUnit.MICROS.between(Instant.EPOCH, second.wall());
     report.fine(
         "clock",
-        millis(Math.abs(offset) / 1e3) + " ms " + (offset < 0 ? "behind" : "ahead of") + " ours",
+        time(Duration.of(Math.abs(offset), ChronoUnit.MICROS))
+            + " "
+            + (offset < 0 ? "behind" : "ahead of")
+            + " ours",
         "Nothing depends on that they show the same.");
     double local = second.nanos() - first.nanos();
     double rate = (second.storeMicros() - first.storeMicros()) * 1e3 / local - 1;
@@ -141,8 +148,11 @@ final class StoreDiagnostics {
     }
   }
 
-  private static String millis(double millis) {
-    return String.format(Locale.ROOT, millis < 10 ? "%.2f" : "%.0f", millis);
+  /** As durations are written, with hundredths of a millisecond if it is short. */
+  static String time(Duration time) {
+    return time.compareTo(SHORT) < 0
+        ? String.format(Locale.ROOT, "%.2fms", time.toNanos() / 1e6)
+        : DurationText.format(time);
   }
 
   private <T extends @Nullable Object> T await(CompletionStage<T> stage) {

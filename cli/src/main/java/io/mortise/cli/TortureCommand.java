@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.cli.output.OutputSanitizer;
+import io.mortise.spi.time.DurationText;
 import io.mortise.torture.run.InjectedFault;
 import io.mortise.torture.run.RunTotals;
 import io.mortise.torture.run.TortureEnvironment;
@@ -326,16 +327,16 @@ final class TortureCommand implements Callable<Integer> {
   private String again(String where, Set<InjectedFault> possible, long drawn) {
     return String.format(
         Locale.ROOT,
-        "mortise torture %s --faults %s --minutes %s --ttl %dms --processes %d --threads %d --bulk"
-            + " %d --patience %dms --seed %d",
+        "mortise torture %s --faults %s --minutes %s --ttl %s --processes %d --threads %d --bulk"
+            + " %d --patience %s --seed %d",
         where,
         possible.stream().sorted().map(InjectedFault::label).collect(Collectors.joining(",")),
         minutes == Math.rint(minutes) ? Long.toString((long) minutes) : Double.toString(minutes),
-        ttl.toMillis(),
+        DurationText.formatExact(ttl),
         processes,
         threads,
         bulk,
-        patience.toMillis(),
+        DurationText.formatExact(patience),
         drawn);
   }
 

@@ -11,10 +11,13 @@ import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What the tool says of real servers, good and bad. */
 class DoctorTest {
@@ -58,6 +61,12 @@ class DoctorTest {
           .contains("It is in mode redis/forgets: Redis, one server")
           .contains("  detected by token  client pause, server crash, power loss");
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"PT0.00025S, 0.25ms", "PT0.0123S, 12ms", "PT1.54S, 1.5s", "PT83M, 1h23m"})
+  void givenMeasuredTime_thenItIsWrittenAsDurationsAre(Duration time, String text) {
+    assertThat(StoreDiagnostics.time(time)).isEqualTo(text);
   }
 
   @Test

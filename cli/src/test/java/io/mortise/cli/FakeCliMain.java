@@ -7,6 +7,7 @@ final class FakeCliMain {
   public static void main(String[] args) {
     FakeClient client = new FakeClient();
     client.views.add(SampleLocks.held("held"));
+    client.views.add(SampleLocks.heldByFakeLease("shut"));
     System.exit(Main.execute(CliEnvironment.ofProcess((url, ttl) -> client), args));
   }
 }

@@ -38,8 +38,9 @@ import org.slf4j.LoggerFactory;
 /**
  * A client without a store. The name of a lock says what happens to it: {@code taken} is never
  * granted, {@code unrenewed} is valid for {@link #UNRENEWED} and never renewed, {@code evicted} is
- * lost two seconds after the grant, {@code outdated} before it is granted, {@code warned} makes the
- * store warn of what its server says.
+ * lost two seconds after the grant, and so is {@code shut}, which the store keeps shut for its
+ * holder, {@code outdated} before it is granted, {@code warned} makes the store warn of what its
+ * server says.
  */
 final class FakeClient implements LockClient {
   static final Duration UNRENEWED = Duration.ofSeconds(8);
@@ -210,12 +211,12 @@ final class FakeClient implements LockClient {
 
     @Override
     public void onLost(Consumer<? super LeaseLostException> listener) {
-      if (name.equals("evicted")) {
+      if (name.equals("evicted") || name.equals("shut")) {
         CompletableFuture.delayedExecutor(2, TimeUnit.SECONDS)
             .execute(
                 () -> {
                   lost = true;
-                  listener.accept(new LeaseLostException("Evicted."));
+                  listener.accept(new LeaseLostException(evicted()));
                 });
       }
     }
@@ -250,8 +251,13 @@ final class FakeClient implements LockClient {
       boolean valid = isValid();
       closed = true;
       if (!valid) {
-        throw new LeaseLostException("Lost.");
+        throw new LeaseLostException(evicted());
       }
+    }
+
+    private String evicted() {
+      return "Lease on lock '%s' was lost: an operator evicted it (store=fake, token=917)."
+          .formatted(name);
     }
   }
 

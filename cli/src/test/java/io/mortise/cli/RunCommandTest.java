@@ -259,7 +259,23 @@ class RunCommandTest {
     try (CliProcess tool = run("evicted", "exec sleep 100")) {
       assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
       assertThat(tool.err())
-          .contains("Lock 'evicted' was lost while the command ran", "with token 917");
+          .contains(
+              "Lock 'evicted' was lost while the command ran: an operator evicted it; the command",
+              "may overlap",
+              "with token 917");
+    }
+  }
+
+  @Test
+  void givenEvictedLockThatTheStoreKeepsShut_whenCommandIsEnded_thenNobodyOverlaps()
+      throws Exception {
+    try (CliProcess tool = run("shut", "exec sleep 100")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
+      assertThat(tool.err())
+          .contains(
+              "Lock 'shut' was lost while the command ran: an operator evicted it; the command was"
+                  + " ended (status 143) before anybody else could have the lock.")
+          .doesNotContain("overlap");
     }
   }
 

@@ -44,6 +44,15 @@ final class SampleLocks {
         List.of());
   }
 
+  /** Held under the token that each lease of {@link FakeClient} has. */
+  static LockInfo heldByFakeLease(String name) {
+    return lock(
+        name,
+        917,
+        List.of(party(FIRST, "db1", "", Access.EXCLUSIVE, 917, Duration.ofSeconds(2))),
+        List.of());
+  }
+
   /** Held by two together. */
   static LockInfo shared(String name) {
     return lock(

@@ -5,6 +5,7 @@ import io.mortise.LockName;
 import io.mortise.Store;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -101,8 +102,11 @@ public interface LockStore extends Store {
     Duration least = profile().minTtl();
     if (ttl.compareTo(least) < 0) {
       throw new IllegalArgumentException(
-          "A session TTL of %d ms is shorter than store '%s' can keep. Give at least %d ms."
-              .formatted(ttl.toMillis(), profile().display(), least.toMillis()));
+          "A session TTL of %s is shorter than store '%s' can keep. Give at least %s."
+              .formatted(
+                  DurationText.formatExact(ttl),
+                  profile().display(),
+                  DurationText.formatExact(least)));
     }
   }
 

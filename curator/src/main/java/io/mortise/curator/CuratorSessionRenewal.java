@@ -7,6 +7,7 @@ import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.RenewalProof;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
@@ -217,8 +218,11 @@ final class CuratorSessionRenewal implements ZooKeeperConnection.ConnectionListe
       answer.complete(
           new Renewal.Unknown(
               new StoreUnfitException(
-                  "Store '%s' lets sessions live for %d ms at most, less than the TTL of %d ms. Raise maxSessionTimeout, or choose a shorter TTL."
-                      .formatted(session.storeName(), timeout, spec.ttl().toMillis()))));
+                  "Store '%s' lets sessions live for %s at most, less than the TTL of %s. Raise maxSessionTimeout, or choose a shorter TTL."
+                      .formatted(
+                          session.storeName(),
+                          DurationText.formatExact(Duration.ofMillis(timeout)),
+                          DurationText.formatExact(spec.ttl())))));
     } else if (present.isOwn()) {
       // The ZooKeeper session is younger than the request.
       session.step(() -> renewalProof.sessionStarted(firstAsked));

@@ -12,6 +12,8 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
+import io.mortise.verification.log.RecordedLog;
+import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.node.TokenEpoch;
 import java.time.Duration;
@@ -270,6 +272,36 @@ class LostConnectionTest {
     assertThat(lease.token()).isGreaterThan(0);
     lease.close();
     awaitNodes(scheme, "a", 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenHolder_whenItsConnectionBreaks_thenTheLogSaysSoAtOnce_andWhenItIsBack(Scheme scheme)
+      throws Exception {
+    Lease held = behindTheLine(scheme, KEPT).lock("a").acquireWithin(LONG);
+    line.reset();
+    awaitLine("WARN SessionLog: The connection to store zk");
+    awaitLine("INFO SessionLog: Store zk");
+    assertThat(logged().get(0))
+        .contains(" broke: " + ZooKeeperConnection.LOST + ". Leases of session ")
+        .matches(".*: 1; the first is lost in [0-9]+s unless the store answers\\.");
+    assertThat(logged().get(1)).contains(" answers renewals again after ").endsWith("kept: 1.");
+    assertThat(logged()).as("once per outage").hasSize(2);
+    assertThat(held.isValid()).isTrue();
+  }
+
+  /** What is logged of stores behind the line. */
+  private List<String> logged() {
+    return RecordedLog.linesWith(":" + line.port()).stream()
+        .filter(logged -> logged.contains(" SessionLog: "))
+        .toList();
+  }
+
+  private void awaitLine(String beginning) {
+    BoundedWait.until(
+        LONG,
+        "there was a line '" + beginning + "'",
+        () -> logged().stream().anyMatch(logged -> logged.startsWith(beginning)));
   }
 
   // ---- The session is lost ----

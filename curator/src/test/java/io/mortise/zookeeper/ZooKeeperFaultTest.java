@@ -306,9 +306,9 @@ class ZooKeeperFaultTest {
         LockClient.builder().url(scheme.url(strict.address(), "/strict")).ttl(TWO_SECONDS);
     assertThatThrownBy(locks::build)
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("2000 ms")
+        .hasMessageContaining("TTL of 2s")
         .hasMessageContaining("maxSessionTimeout")
-        .hasMessageContaining("at most 900 ms");
+        .hasMessageContaining("at most 900ms");
     open.add(locks.ttl(Duration.ofMillis(900)).build());
   }
 
@@ -326,6 +326,6 @@ class ZooKeeperFaultTest {
     assertThatThrownBy(() -> LockClient.builder().store(store).ttl(TWO_SECONDS).build())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("session timeout")
-        .hasMessageContaining("at most 1000 ms");
+        .hasMessageContaining("at most 1s");
   }
 }

@@ -214,7 +214,7 @@ public final class JdbcStore {
           "Parameter 'maxInFlight' of store URL '"
               + url
               + "' is not within "
-              + DurationText.format(least)
+              + DurationText.formatExact(least)
               + " and 10m.");
     }
     return bound;

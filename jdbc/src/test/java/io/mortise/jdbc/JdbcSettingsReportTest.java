@@ -177,7 +177,7 @@ class JdbcSettingsReportTest {
     try {
       StoreReport report = examine("jdbc:h2:tcp://localhost:" + server.getPort() + "/./remote");
       assertThat(report.mode()).isEqualTo("h2/server");
-      assertThat(finding(report, "WRITE_DELAY").value()).isEqualTo("500 ms");
+      assertThat(finding(report, "WRITE_DELAY").value()).isEqualTo("500ms");
       StoreReport prompt =
           examine("jdbc:h2:tcp://localhost:" + server.getPort() + "/./prompt;WRITE_DELAY=0");
       assertThat(prompt.mode()).isEqualTo("h2/immediate");

@@ -13,8 +13,11 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.PostgresServer;
+import io.mortise.verification.log.RecordedLog;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -31,6 +34,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -123,6 +127,44 @@ class PostgresFaultTest {
       assertThat(next.token()).isGreaterThan(held.token());
       next.close();
     }
+  }
+
+  @Test
+  void givenHolder_whenItsConnectionsBreak_thenTheLogSaysSoAtOnce_andWhenItIsBack() {
+    try (FaultInjectionProxy line = FaultInjectionProxy.to(server.port())) {
+      url = url.replace(":" + server.port(), ":" + line.port());
+      try (LockClient one = patient()) {
+        Lease held = one.lock("a").tryAcquire().orElseThrow();
+        String listens =
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND state = 'idle'";
+        await().until(() -> ask(listens).equals("1"));
+
+        line.reset();
+
+        await().until(() -> logged(line).size() == 2);
+        assertThat(logged(line).get(0))
+            .startsWith("WARN SessionLog: The connection to store jdbc:postgresql:")
+            .contains(" broke: ")
+            .matches(".*: 1; the first is lost in [0-9]+s unless the store answers\\.");
+        assertThat(logged(line).get(1))
+            .startsWith("INFO SessionLog: Store jdbc:postgresql:")
+            .contains(" answers renewals again after ")
+            .endsWith("leases kept: 1.");
+        assertThat(held.isValid()).isTrue();
+        held.close();
+      }
+    }
+  }
+
+  /** What is logged of sessions behind the line. */
+  private static List<String> logged(FaultInjectionProxy line) {
+    return RecordedLog.linesWith(":" + line.port()).stream()
+        .filter(logged -> logged.contains(" SessionLog: "))
+        .toList();
+  }
+
+  private static ConditionFactory await() {
+    return Awaitility.await().atMost(BoundedWait.scaled(Duration.ofSeconds(15)));
   }
 
   @Test

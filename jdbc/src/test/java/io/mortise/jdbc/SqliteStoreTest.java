@@ -358,7 +358,7 @@ class SqliteStoreTest {
       statement.execute("BEGIN IMMEDIATE");
       Reply.Failed failed = (Reply.Failed) session.acquire("a", session.attempt());
       assertThat(failed.mayHaveRun()).isFalse();
-      assertThat(failed.cause()).hasMessageContaining("was busy for 5000 ms");
+      assertThat(failed.cause()).hasMessageContaining("was busy for 5s.");
       statement.execute("ROLLBACK");
       session.granted("a", session.attempt());
     }

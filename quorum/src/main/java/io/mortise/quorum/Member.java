@@ -3,6 +3,8 @@ package io.mortise.quorum;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.SessionId;
+import io.mortise.spi.time.DurationText;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -82,13 +84,14 @@ final class Member {
   String quarantined(long nowNanos, long nanos) {
     MemberIncarnation known = memberIncarnation;
     long age = known == null ? 0 : nowNanos - known.nanos();
-    return "no vote for %d s more (%s %d s ago, quarantine %d s)"
+    return "no vote for %s more (%s %s ago, quarantine %s)"
         .formatted(
             // Rounded up: when so many seconds are over, so is the quarantine.
-            -Math.floorDiv(Math.min(0, age - nanos), SECOND),
+            DurationText.formatExact(
+                Duration.ofSeconds(-Math.floorDiv(Math.min(0, age - nanos), SECOND))),
             known != null && known.restarted() ? "restarted" : "started",
-            age / SECOND,
-            nanos / SECOND);
+            DurationText.format(Duration.ofNanos(age)),
+            DurationText.format(Duration.ofNanos(nanos)));
   }
 
   String display() {

@@ -17,6 +17,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreReport;
+import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,7 +114,7 @@ final class QuorumInspector {
               } else {
                 report.fine(
                     "quarantine",
-                    quarantine.toSeconds() + "s",
+                    DurationText.formatExact(quarantine),
                     "So long a member has no vote that may have forgotten what it answered.");
               }
               memberReplies

@@ -16,6 +16,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -254,8 +255,9 @@ final class QuorumLockStore implements LockStore {
     Duration quarantine = options.quarantine();
     if (!quarantine.isZero() && quarantine.compareTo(ttl) < 0) {
       throw new IllegalArgumentException(
-          "A quarantine of %d ms is shorter than the session TTL of %d ms (store=%s). Give quarantine= at least the longest TTL of any client, or 0s if no member ever forgets what it answered."
-              .formatted(quarantine.toMillis(), ttl.toMillis(), this));
+          "A quarantine of %s is shorter than the session TTL of %s (store=%s). Give quarantine= at least the longest TTL of any client, or 0s if no member ever forgets what it answered."
+              .formatted(
+                  DurationText.formatExact(quarantine), DurationText.formatExact(ttl), this));
     }
   }
 

@@ -14,10 +14,11 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.time.DurationText;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -195,7 +196,7 @@ final class QuorumSession implements StoreSession {
         member,
         id,
         true,
-        "no answer within %d ms".formatted(TimeUnit.NANOSECONDS.toMillis(timeoutNanos)));
+        "no answer within " + DurationText.format(Duration.ofNanos(timeoutNanos)));
   }
 
   /** What stands for the answer of a member, beginning with its name. */

@@ -2,6 +2,7 @@ package io.mortise.quorum;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.List;
@@ -73,11 +74,13 @@ public final class QuorumStore {
       if (memberTimeout.compareTo(Duration.ofMillis(10)) < 0
           || memberTimeout.compareTo(Duration.ofMinutes(1)) > 0) {
         throw new IllegalArgumentException(
-            "The member timeout " + memberTimeout + " is not within 10 ms and 1 min.");
+            "The member timeout "
+                + DurationText.formatExact(memberTimeout)
+                + " is not within 10ms and 1m.");
       }
       if (quarantine.isNegative() || quarantine.compareTo(Duration.ofDays(1)) > 0) {
         throw new IllegalArgumentException(
-            "The quarantine " + quarantine + " is not within 0 and 1 day.");
+            "The quarantine " + DurationText.formatExact(quarantine) + " is not within 0s and 1d.");
       }
     }
 

@@ -87,10 +87,10 @@ class QuarantineTest {
       assertThat(trouble(acquire(session, 1)))
           .isEqualTo(
               "0 of 3 members granted, 2 are needed: redis:cache-1, redis:cache-2, redis:cache-3:"
-                  + " no vote for 43 s more (started 17 s ago, quarantine 60 s).");
+                  + " no vote for 43s more (started 17s ago, quarantine 1m).");
 
       time.advance(Duration.ofMillis(42_900));
-      assertThat(trouble(acquire(session, 2))).contains("no vote for 1 s more (started 59 s ago,");
+      assertThat(trouble(acquire(session, 2))).contains("no vote for 1s more (started 59s ago,");
       time.advance(Duration.ofMillis(100));
       assertThat(acquire(session, 3)).isInstanceOf(Reply.Granted.class);
     }
@@ -105,8 +105,8 @@ class QuarantineTest {
       assertThat(told)
           .isEqualTo(
               "1 of 3 members granted, 2 are needed:"
-                  + " redis:cache-1: no vote for 43 s more (started 17 s ago, quarantine 60 s);"
-                  + " redis:cache-3: no vote for 40 s more (started 20 s ago, quarantine 60 s).");
+                  + " redis:cache-1: no vote for 43s more (started 17s ago, quarantine 1m);"
+                  + " redis:cache-3: no vote for 40s more (started 20s ago, quarantine 1m).");
       assertThat(told).doesNotContain("Granted").doesNotContain("cache-2").doesNotContain("store=");
     }
   }

@@ -191,7 +191,7 @@ class RedisMembersTest {
       assertThatThrownBy(() -> a.lock("x").tryAcquire())
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageMatching(
-              "(?s).*no vote for \\d+ s more \\(started \\d+ s ago, quarantine 10 s\\).*");
+              "(?s).*no vote for \\S+s more \\(started \\S+s ago, quarantine 10s\\).*");
       // A wait that is long enough waits for the end of it.
       a.lock("x").acquireWithin(LONG).close();
     }

@@ -309,7 +309,7 @@ class RedlockFaultsTest {
                     .ttl(Duration.ofSeconds(10))
                     .build())
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("quarantine of 9000 ms");
+        .hasMessageContaining("quarantine of 9s");
   }
 
   // ---- What arrives late ----

@@ -114,14 +114,12 @@ public final class RedisStore {
       if (timeout.compareTo(Duration.ofMillis(100)) < 0
           || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
         throw new IllegalArgumentException(
-            "The timeout " + DurationText.format(timeout) + " is not within 100 ms and 1 min.");
+            "The timeout " + DurationText.formatExact(timeout) + " is not within 100ms and 1m.");
       }
       if (retention.compareTo(SHORTEST_RETENTION) < 0
           || retention.compareTo(Duration.ofDays(3650)) > 0) {
         throw new IllegalArgumentException(
-            "The retention "
-                + DurationText.format(retention)
-                + " is not within 1 min and 10 years.");
+            "The retention " + DurationText.format(retention) + " is not within 1m and 10 years.");
       }
     }
 

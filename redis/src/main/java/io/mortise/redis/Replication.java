@@ -1,6 +1,7 @@
 package io.mortise.redis;
 
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 
 /**
@@ -44,8 +45,8 @@ record Replication(int replicas, Duration timeout) {
     Duration timeout = url.duration("wait-timeout", usual);
     if (timeout.toMillis() < 1 || timeout.compareTo(half) > 0) {
       throw new IllegalArgumentException(
-          "Parameter 'wait-timeout' of store URL '%s' is not within 1 ms and half of 'timeout', which is %d ms."
-              .formatted(url, answer.toMillis()));
+          "Parameter 'wait-timeout' of store URL '%s' is not within 1ms and half of 'timeout', which is %s."
+              .formatted(url, DurationText.formatExact(answer)));
     }
     return new Replication(replicas, timeout);
   }

@@ -1,7 +1,7 @@
 -- Ends a session; hands nothing over.
 --
 -- KEYS[1] = the session: <prefix>s:<session>
--- KEYS[2] = its news: <prefix>n:<session>
+-- KEYS[2] = its notifications: <prefix>n:<session>
 --
 -- Returns how many of the two there were.
 --

@@ -48,9 +48,9 @@
 --   d:<name>  hash by attempt
 --       w     since 16, tokens 4 [, weight 7, floor 16, at most 16, at least 16, label ]
 --       h t   weight 7, token 16, tokens 4, since 16, free at 16, shut until 16, evicted 0|1, note 16, label   (x only)
---             t: told that it is wanted; note: id of the news that it was granted, 0s if it was told by an answer
--- Keys of a session: s:<session> string <beat 16><ttl ms 16><listens 0|1><label>, n:<session> sorted set of news by id;
--- inbox channel i:<session>. News: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>,
+--             t: told that it is wanted; note: id of the notification of its grant, 0s if it was told by an answer
+-- Keys of a session: s:<session> string <beat 16><ttl ms 16><listens 0|1><label>, n:<session> sorted set of notifications by id;
+-- inbox channel i:<session>. Notifications: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>,
 -- X<attempt><end><name>; its id is twice a time (µs); one more for W after G of the same hold; for X less 2^53, so that X
 -- comes first. What ends a hold takes its G and W away: O(log n).
 
@@ -324,14 +324,14 @@ local function machine()
     return hold.free > 0 and hold.free <= now
   end
 
-  -- Returns the id of the news, 0 if nobody is there to be told. W follows the note of the hold's G, if it has one.
-  local function tell(lock, attempt, news, note)
+  -- Returns the id of the notification, 0 if nobody is there to be told. W follows the note of the hold's G, if it has one.
+  local function tell(lock, attempt, notification, note)
     if (life(sub(attempt, 1, 12)) or 0) == 0 then
       return 0
     end
     told_so_far = told_so_far + 1
     local id = note and note > 0 and note + 1 or 2 * (now + told_so_far)
-    lock.tells[#lock.tells + 1] = { attempt = attempt, news = news .. lock.name, id = id }
+    lock.tells[#lock.tells + 1] = { attempt = attempt, notification = notification .. lock.name, id = id }
     return id
   end
 
@@ -576,11 +576,11 @@ local function machine()
         started = true
         open_gate()
       end
-      local place = byte(told.news) == 88 and told.id - 9007199254740992 or told.id
-      if type(try('ZADD', key, format('%.0f', place), told.news)) == 'number' then
+      local place = byte(told.notification) == 88 and told.id - 9007199254740992 or told.id
+      if type(try('ZADD', key, format('%.0f', place), told.notification)) == 'number' then
         redis.call('PEXPIRE', key, life(session) + 60000)
       end
-      publish(PREFIX .. 'i:' .. session, told.news)
+      publish(PREFIX .. 'i:' .. session, told.notification)
     end
   end
 
@@ -889,13 +889,13 @@ local function contended()
     return #text == 131 and sub(text, 116, 131) or NO_TIMES
   end
 
-  local function tell(attempt, id, news)
+  local function tell(attempt, id, notification)
     local session = sub(attempt, 1, 12)
     local key = PREFIX .. 'n:' .. session
-    if type(try('ZADD', key, format('%.0f', id), news)) == 'number' then
+    if type(try('ZADD', key, format('%.0f', id), notification)) == 'number' then
       redis.call('PEXPIRE', key, life(attempt) + 60000)
     end
-    publish(PREFIX .. 'i:' .. session, news)
+    publish(PREFIX .. 'i:' .. session, notification)
   end
 
   -- Queues behind a living holder, or is told that the lock is busy.
@@ -980,11 +980,11 @@ local function contended()
     end
     redis.call('ZREM', q, head)
     redis.call('HDEL', d, head)
-    local note, news = note_of(text), PREFIX .. 'n:' .. sub(attempt, 1, 12)
+    local note, notifications = note_of(text), PREFIX .. 'n:' .. sub(attempt, 1, 12)
     if tonumber(note) > 0 then
-      try('ZREMRANGEBYSCORE', news, note, wide(note + 1))
+      try('ZREMRANGEBYSCORE', notifications, note, wide(note + 1))
     else
-      try('ZREM', news, 'W' .. attempt .. name)
+      try('ZREM', notifications, 'W' .. attempt .. name)
     end
     tell(head, id, 'G' .. head .. first .. many .. (second and '1' or '0') .. '0' .. name)
     return 'ER0'

@@ -1,7 +1,7 @@
--- Renews a session, or creates it: a compare-and-set of its beat. Then tells its news, without what was seen.
+-- Renews a session, or creates it: a compare-and-set of its beat. Then tells its notifications, without those seen.
 --
 -- KEYS[1] = the session: <prefix>s:<session>
--- KEYS[2] = its news: <prefix>n:<session>
+-- KEYS[2] = its notifications: <prefix>n:<session>
 -- ARGV[1] = previous beat (16 digits, 0s for the first renewal)
 -- ARGV[2] = next beat (16 digits)
 -- ARGV[3] = TTL from now on (ms, 16 digits), also if that is less than is left
@@ -12,16 +12,16 @@
 -- ARGV[8] = where strict expiry is wanted, the session's beat, which never expires: <prefix>b:<session>; else empty
 -- ARGV[9] = '1' if the process listens to the session's inbox now, as the server has confirmed; else '0'. A hand-off asks for
 --           it (see lock.lua)
--- ARGV[10…] = ids of news that was seen
+-- ARGV[10…] = ids of notifications that were seen
 --
 -- Returns a list. If renewed: the server's time (µs, text), the id of what it remembers with (its replication id, which
--- changes when it restarts or takes over from another; '' if it does not tell), then up to 65 texts <id, 17 with its sign><news> (see
+-- changes when it restarts or takes over from another; '' if it does not tell), then up to 65 texts <id, 17 with its sign><notification> (see
 -- lock.lua), in the order of ids, which puts what has gone first; the 65th only says that more is left. Else one text:
 -- 'E' if there is no such session, and then the id of what the server remembers with; 'O' if another process renews it; or
 -- 'L' and the server's time if it came too late to be created, since what has ended would come to life again.
 --
 -- Atomic because Redis runs one script at a time. PEXPIRE comes first since a full server allows it, and allows every
--- write after it: full memory must not end sessions. Nor must a key of news that is none: it is passed over.
+-- write after it: full memory must not end sessions. Nor must a key of another type: it is passed over.
 -- Expiry is by the server's clock (PX). Lowest server version: 6.2.
 
 -- In this step: what is renewed and what remembers must be the same.

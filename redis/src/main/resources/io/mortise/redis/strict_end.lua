@@ -2,7 +2,7 @@
 --
 -- KEYS[1] = the session's beat: <prefix>b:<session>
 -- KEYS[2] = the session: <prefix>s:<session>
--- KEYS[3] = its news: <prefix>n:<session>
+-- KEYS[3] = its notifications: <prefix>n:<session>
 -- ARGV[1] = that beat (16 digits)
 --
 -- Returns 1 if the session has ended, now or before; 0 if its beat is another one.

@@ -8,6 +8,8 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.mortise.Lease;
+import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
@@ -26,6 +28,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.RedisServer;
+import io.mortise.verification.log.RecordedLog;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -85,6 +88,36 @@ class RedisFaultTest {
     await()
         .atMost(LONG)
         .until(() -> party.acquire(name, party.attempt(), false) instanceof Reply.Granted);
+  }
+
+  @Test
+  void givenHolder_whenItsConnectionsBreak_thenTheLogSaysSoAtOnce_andWhenItIsBack() {
+    RedisServer server = open(RedisServers.any());
+    FaultInjectionProxy line = open(FaultInjectionProxy.to(server.port()));
+    String url = url(server).replace(":" + server.port(), ":" + line.port());
+    LockClient client = open(LockClient.builder().url(url).ttl(Duration.ofSeconds(60)).build());
+    Lease held = client.lock("a").tryAcquire().orElseThrow();
+
+    line.reset();
+
+    await().atMost(Duration.ofSeconds(15)).until(() -> logged(line).size() == 2);
+    assertThat(logged(line).get(0))
+        .startsWith("WARN SessionLog: The connection to store redis:")
+        .contains(" broke: ")
+        .matches(".*: 1; the first is lost in [0-9]+s unless the store answers\\.");
+    assertThat(logged(line).get(1))
+        .startsWith("INFO SessionLog: Store redis:")
+        .contains(" answers renewals again after ")
+        .endsWith("leases kept: 1.");
+    assertThat(held.isValid()).isTrue();
+    held.close();
+  }
+
+  /** What is logged of sessions behind the line. */
+  private static List<String> logged(FaultInjectionProxy line) {
+    return RecordedLog.linesWith(":" + line.port()).stream()
+        .filter(logged -> logged.contains(" SessionLog: "))
+        .toList();
   }
 
   @ParameterizedTest

@@ -6,6 +6,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockName;
 import io.mortise.StaleTokenException;
+import io.mortise.spi.time.DurationText;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -110,8 +111,8 @@ public final class Once {
     if (time.toMillis() < 1 || time.toDays() > 3650) {
       throw new IllegalArgumentException(
           "The time "
-              + time
-              + " for which something counts as done is not within 1 ms and 10 years.");
+              + DurationText.formatExact(time)
+              + " for which something counts as done is not within 1ms and 10 years.");
     }
     return new Once(files, rows, own, time.toNanos() / 1000);
   }

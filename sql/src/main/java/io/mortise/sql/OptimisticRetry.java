@@ -1,5 +1,6 @@
 package io.mortise.sql;
 
+import io.mortise.spi.time.DurationText;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
@@ -43,10 +44,10 @@ public final class OptimisticRetry {
           "Cannot try "
               + tries
               + " times with waits from "
-              + first
+              + DurationText.formatExact(first)
               + " to "
-              + most
-              + ". Expected at least one try, and 0 <= first <= most <= 1 min.");
+              + DurationText.formatExact(most)
+              + ". Expected at least one try, and 0 <= first <= most <= 1m.");
     }
     this.tries = tries;
     this.firstNanos = first.toNanos();

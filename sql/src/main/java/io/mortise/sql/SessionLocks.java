@@ -121,7 +121,9 @@ public final class SessionLocks implements AutoCloseable {
   public static SessionLocks over(DataSource dataSource, Duration check) {
     if (check.toMillis() < 100 || check.toMinutes() > 10) {
       throw new IllegalArgumentException(
-          "The time " + check + " between two checks is not within 100 ms and 10 min.");
+          "The time "
+              + DurationText.formatExact(check)
+              + " between two checks is not within 100ms and 10m.");
     }
     return new SessionLocks(dataSource, check, Ticker.SYSTEM);
   }
@@ -154,7 +156,7 @@ public final class SessionLocks implements AutoCloseable {
     LockName lock = LockName.of(name);
     if (wait.isNegative() || wait.toDays() > 0) {
       throw new IllegalArgumentException(
-          "The wait " + DurationText.format(wait) + " is not within 0 and 24 h.");
+          "The wait " + DurationText.format(wait) + " is not within 0s and 1d.");
     }
     if (closed.get()) {
       throw new IllegalStateException("The session locks were closed.");

@@ -108,7 +108,7 @@ public final class TransactionLocks {
       throws SQLException {
     if (wait.isNegative() || wait.toDays() > 0) {
       throw new IllegalArgumentException(
-          "The wait " + DurationText.format(wait) + " is not within 0 and 24 h.");
+          "The wait " + DurationText.format(wait) + " is not within 0s and 1d.");
     }
     if (wait.isZero()) {
       return tryLock(connection, name);

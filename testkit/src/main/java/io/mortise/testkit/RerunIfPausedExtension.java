@@ -1,7 +1,9 @@
 package io.mortise.testkit;
 
+import io.mortise.spi.time.DurationText;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -97,8 +99,11 @@ final class RerunIfPausedExtension implements InvocationInterceptor {
       throw failure;
     }
     System.out.printf(
-        "PAUSED for %d ms, so this does not count: %s.%s: %s%n",
-        lost, called.getTargetClass().getName(), called.getExecutable().getName(), failure);
+        "PAUSED for %s, so this does not count: %s.%s: %s%n",
+        DurationText.format(Duration.ofMillis(lost)),
+        called.getTargetClass().getName(),
+        called.getExecutable().getName(),
+        failure);
     return failure;
   }
 

@@ -5,6 +5,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.RenewalProof;
 import io.mortise.zookeeper.internal.node.NodeData;
@@ -154,8 +155,11 @@ final class SessionRenewal {
   private void tooShort() {
     StoreUnfitException cause =
         new StoreUnfitException(
-            "Store '%s' lets sessions live for %d ms at most, less than the TTL of %d ms. Raise maxSessionTimeout, or choose a shorter TTL."
-                .formatted(core.display(), timeout / 1_000_000, spec.ttl().toMillis()));
+            "Store '%s' lets sessions live for %s at most, less than the TTL of %s. Raise maxSessionTimeout, or choose a shorter TTL."
+                .formatted(
+                    core.display(),
+                    DurationText.formatExact(Duration.ofNanos(timeout)),
+                    DurationText.formatExact(spec.ttl())));
     failOpening(new Renewal.Unknown(cause));
   }
 

@@ -51,7 +51,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
     Objects.requireNonNull(ttl, "ttl");
     if (ttl.compareTo(SHORTEST_TTL) < 0 || ttl.compareTo(LONGEST_TTL) > 0) {
       throw new IllegalArgumentException(
-          "A session TTL of " + DurationText.format(ttl) + " is not within 1 ms and 1 hour.");
+          "A session TTL of " + DurationText.formatExact(ttl) + " is not within 1ms and 1h.");
     }
     this.ttl = ttl;
     return this;

@@ -10,6 +10,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.Votes;
+import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
@@ -100,7 +101,8 @@ final class ClaimTransitions {
       silent = Math.max(silent, claim.session.silentNanos(now));
     }
     return most || silent >= SILENCE_NANOS
-        ? new TimeoutException("no answer within " + silent / 1_000_000 + " ms.")
+        ? new TimeoutException(
+            "no answer within " + DurationText.format(Duration.ofNanos(silent)) + ".")
         : null;
   }
 

@@ -247,20 +247,7 @@ public final class LeaseImpl implements Lease {
     }
     Reply.EndReason how = Objects.requireNonNull(pendingRelease.how());
     switch (how) {
-      case EXPIRED, EVICTED, TAKEN ->
-          throw new LeaseLostException(
-              String.format(
-                  "Lease on lock '%s' was lost before its release reached the store: %s (store=%s, token=%s). Work done"
-                      + " under it may overlap with the next holder's; check what was written%s.",
-                  name(),
-                  switch (how) {
-                    case EVICTED -> "an operator evicted it";
-                    case EXPIRED -> "its at-most time was over";
-                    default -> "the store took its session for dead";
-                  },
-                  engine().storeName(),
-                  tokenText(),
-                  engine().hasTokens ? " with this token" : ""));
+      case EVICTED, EXPIRED, TAKEN -> throw engine().lossProtocol.lossBeforeRelease(this, how);
       default -> {
         // RELEASED; or UNKNOWN: the session lives and nobody told that the hold had gone, so it was
         // ours to the end.

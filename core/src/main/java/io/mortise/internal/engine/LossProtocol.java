@@ -4,6 +4,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
+import io.mortise.spi.Reply;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,7 @@ final class LossProtocol {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
   private static final String AT_MOST_OVER = "its at-most time is over";
+  private static final String EVICTED = "an operator evicted it";
 
   private final Engine engine;
 
@@ -42,7 +44,7 @@ final class LossProtocol {
     lose(
         stripe,
         claim,
-        "an operator evicted it",
+        EVICTED,
         "With CLOSE the lock stays shut until this lease is closed, and nobody overlaps; with BREAK"
             + " the next holder may have it already.",
         Level.WARN);
@@ -56,6 +58,26 @@ final class LossProtocol {
   /** As {@link #lose(Stripe, Claim, String)}, when its client is being closed. */
   void loseClosed(Stripe stripe, Claim claim) {
     lose(stripe, claim, "its client was closed", overlap(), null);
+  }
+
+  /** The loss that only the answer to the lease's release has told of. */
+  LeaseLostException lossBeforeRelease(LeaseImpl lease, Reply.EndReason how) {
+    String why =
+        switch (how) {
+          case EVICTED -> EVICTED;
+          case EXPIRED -> "its at-most time was over";
+          default -> "the store took its session for dead";
+        };
+    String so =
+        how == Reply.EndReason.EVICTED
+            ? "With CLOSE the lock was shut until this release, and nobody overlaps; with BREAK the"
+                + " next holder may have it already."
+            : overlap();
+    return new LeaseLostException(
+        String.format(
+            "Lease on lock '%s' was lost before its release reached the store: %s (store=%s,"
+                + " token=%s). %s",
+            lease.name(), why, engine.storeName(), lease.tokenText(), so));
   }
 
   private String overlap() {

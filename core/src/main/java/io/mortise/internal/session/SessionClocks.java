@@ -4,6 +4,7 @@ import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.session.LiveSession.ClockSample;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,10 +68,10 @@ final class SessionClocks {
     long most = (sample.receivedAt() - last.sentAt()) / 1000 + CLOCK_STEP_MICROS;
     if (passed < least || passed > most + suspendedNanos / 1000) {
       log.warn(
-          "The clock of store {} moved by {} ms in {}: it was stepped, or this process was frozen."
+          "The clock of store {} moved by {} in {}: it was stepped, or this process was frozen."
               + " Times that the store keeps may have ended early or last longer.",
           store,
-          passed / 1000,
+          text(TimeUnit.MICROSECONDS.toNanos(passed)),
           text(sample.receivedAt() - last.sentAt()));
     }
   }

@@ -83,6 +83,28 @@ public final class DurationText {
     return seconds / 86_400 + "d" + (seconds % 86_400 < 3600 ? "" : seconds % 86_400 / 3600 + "h");
   }
 
+  /**
+   * The text that {@link #parse} reads back as the same duration, to the millisecond, rounded down:
+   * for limits that a reader is to keep to, such as {@code 1s250ms} where {@link #format} rounds to
+   * {@code 1.2s}.
+   */
+  public static String formatExact(Duration duration) {
+    if (duration.isNegative()) {
+      return "-" + formatExact(duration.negated());
+    }
+    String text =
+        part(duration.toDaysPart(), "d")
+            + part(duration.toHoursPart(), "h")
+            + part(duration.toMinutesPart(), "m")
+            + part(duration.toSecondsPart(), "s")
+            + part(duration.toMillisPart(), "ms");
+    return text.isEmpty() ? "0s" : text;
+  }
+
+  private static String part(long number, String unit) {
+    return number == 0 ? "" : number + unit;
+  }
+
   private static IllegalArgumentException wrong(String text) {
     return new IllegalArgumentException(
         "'" + text + "' is not a duration. Write it like 500ms, 30s, 5m, 2h or 1h30m.");

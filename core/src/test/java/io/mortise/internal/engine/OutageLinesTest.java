@@ -24,6 +24,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
+import io.mortise.verification.log.RecordedLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -59,6 +60,7 @@ class OutageLinesTest {
   private @Nullable CompletionStage<Renewal> instead;
 
   private @Nullable Consumer<String> connectionLost;
+  private boolean hintsAreLost;
   private final EngineClient client =
       new EngineClient(
           new TroubledStore(),
@@ -90,7 +92,14 @@ class OutageLinesTest {
 
     @Override
     public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-      return new ForwardingSession(super.open(spec, hints)) {
+      return new ForwardingSession(
+          super.open(
+              spec,
+              hint -> {
+                if (!hintsAreLost) {
+                  hints.accept(hint);
+                }
+              })) {
         @Override
         public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
           CompletionStage<Renewal> answer = instead;
@@ -282,6 +291,22 @@ class OutageLinesTest {
         .startsWith("WARN Engine: Lost lease on lock 'a'")
         .contains("an operator evicted it")
         .contains("With CLOSE the lock stays shut until this lease is closed, and nobody overlaps");
+  }
+
+  @Test
+  void givenLeaseThatAnOperatorEvicts_whenItIsReleasedBeforeItIsTold_thenTheLossSaysWhoOverlaps() {
+    Lease lease = acquire("a");
+    String attempt = client.admin().find("a").orElseThrow().holders().get(0).attempt();
+    hintsAreLost = true;
+    client.admin().evict("a", attempt, Eviction.CLOSE);
+    CompletableFuture<Void> released = lease.releaseAsync();
+    pass(Duration.ZERO);
+    assertThatThrownBy(released::join)
+        .cause()
+        .isInstanceOf(LeaseLostException.class)
+        .hasMessageContaining("was lost before its release reached the store")
+        .hasMessageContaining(
+            "With CLOSE the lock was shut until this release, and nobody overlaps");
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,6 +32,27 @@ class DurationTextTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> DurationText.parse(text))
         .withMessageContaining("duration");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "PT0S, 0s",
+    "PT0.25S, 250ms",
+    "PT1.25S, 1s250ms",
+    "PT61.5S, 1m1s500ms",
+    "PT1H59S, 1h59s",
+    "PT25H0.001S, 1d1h1ms",
+    "PT59.9S, 59s900ms"
+  })
+  void givenDuration_whenFormattedExactly_thenItIsReadBack(Duration duration, String text) {
+    assertThat(DurationText.formatExact(duration)).isEqualTo(text);
+    assertThat(DurationText.parse(text)).isEqualTo(duration);
+  }
+
+  @Test
+  void givenNegativeOrTinyDuration_whenFormattedExactly_thenItSaysSo() {
+    assertThat(DurationText.formatExact(Duration.ofMillis(-1_500))).isEqualTo("-1s500ms");
+    assertThat(DurationText.formatExact(Duration.ofNanos(999_999))).isEqualTo("0s");
   }
 
   @ParameterizedTest

@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.spi.time.DurationText;
 import java.sql.SQLException;
 
 /**
@@ -45,8 +46,8 @@ record TransactionFailure(ErrorKind errorKind, boolean mayHaveRun, RuntimeExcept
           case BUSY ->
               store
                   + " was busy for "
-                  + database.retryTimeout().toMillis()
-                  + " ms. This try was not executed. Look for a process that keeps it locked.";
+                  + DurationText.format(database.retryTimeout())
+                  + ". This try was not executed. Look for a process that keeps it locked.";
           case FULL -> store + " has no room left. This try was not executed. Free space for it.";
           case UNFIT -> store + " refused a statement: " + e.getMessage();
           case BROKEN -> store + " did not answer: " + e.getMessage();

@@ -3,6 +3,7 @@ package io.mortise.jdbc.dialect;
 import io.mortise.jdbc.table.NamedStatement;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.spi.StoreReport;
+import io.mortise.spi.time.DurationText;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -10,6 +11,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Locale;
 
 /** What the settings of an H2 database mean for locks. */
@@ -62,7 +64,7 @@ final class H2SettingsReport {
       report.mode("h2/immediate");
       report.note(
           "WRITE_DELAY",
-          "0 ms",
+          "0s",
           "A grant is written before it is answered, but not forced to the disk: a power loss may forget it.",
           "For locks that must outlast a power loss, use another store.",
           "server-crash",
@@ -71,7 +73,9 @@ final class H2SettingsReport {
     }
     report.note(
         "WRITE_DELAY",
-        delay + " ms",
+        delay.matches("\\d{1,9}")
+            ? DurationText.formatExact(Duration.ofMillis(Long.parseLong(delay)))
+            : delay,
         "H2 writes commits up to that much later than it answers: a crash of the server forgets the last grants, and gives them"
             + " again.",
         "Open the database with ;WRITE_DELAY=0, or SET WRITE_DELAY 0.",

@@ -14,6 +14,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.nio.file.InvalidPathException;
@@ -285,8 +286,8 @@ public final class SqliteFile implements Database {
               "Lock file '"
                   + file
                   + "' was locked by other processes for "
-                  + OPENING.toSeconds()
-                  + " s. Look for one that was stopped or has a transaction open, or for very many "
+                  + DurationText.format(OPENING)
+                  + ". Look for one that was stopped or has a transaction open, or for very many "
                   + "that begin at one time.",
               e);
       default ->

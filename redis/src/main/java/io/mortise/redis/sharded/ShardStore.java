@@ -19,6 +19,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.List;
@@ -292,8 +293,8 @@ final class ShardStore implements LockStore {
               request.attempt(),
               false,
               new StoreUnavailableException(
-                  "Lock '%s' is on its way to this server (store=%s): it opens in %d ms."
-                      .formatted(request.name(), shard.display(), left.toMillis())));
+                  "Lock '%s' is on its way to this server (store=%s): it opens in %s."
+                      .formatted(request.name(), shard.display(), DurationText.format(left))));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.mortise.spring.integration;
 
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
+import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -156,8 +157,8 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
           "Could not acquire lock '"
               + locks.name(lockKey)
               + "' within "
-              + wait.toMillis()
-              + " ms. Raise the wait time or shorten the critical section.");
+              + DurationText.format(wait)
+              + ". Raise the wait time or shorten the critical section.");
     }
     return lock;
   }

@@ -3,6 +3,7 @@ package io.mortise.torture.hazards;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
+import io.mortise.spi.time.DurationText;
 import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -43,9 +44,12 @@ final class DelayedCommand implements Hazard.HazardScenario {
     hazardContext.say("server", "goes on, and reads what A had sent");
     hazardContext.await("the late command is executed", () -> "A".equals(b.call("GET", LOCK)));
     hazardContext.expect(!b.lock(LOCK, "B", 30_000), "B does not get the lock");
-    Object left = b.call("PTTL", LOCK);
+    Duration left = Duration.ofMillis(Long.parseLong(String.valueOf(b.call("PTTL", LOCK))));
     hazardContext.say(
-        "B", "does not get the lock for another " + left + " ms: A has it, who has gone");
+        "B",
+        "does not get the lock for another "
+            + DurationText.format(left)
+            + ": A has it, who has gone");
     hazardContext.conclude("broke, as told: locked for nobody");
   }
 

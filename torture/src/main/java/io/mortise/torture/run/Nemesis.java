@@ -1,5 +1,6 @@
 package io.mortise.torture.run;
 
+import io.mortise.spi.time.DurationText;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.torture.history.EventKind;
 import io.mortise.torture.history.HistoryChecker;
@@ -122,7 +123,7 @@ final class Nemesis {
       target.resume();
     } else if (injectedFault == InjectedFault.FULL_GC) {
       Duration took = target.collect();
-      tell.accept("  it stood still for " + took.toMillis() + " ms");
+      tell.accept("  it stood still for " + DurationText.format(took));
     } else if (injectedFault == InjectedFault.KILL) {
       history.add(HistoryEvent.ofRun(System.nanoTime(), EventKind.KILLED, target.number(), "-"));
       target.kill();

@@ -1,5 +1,6 @@
 package io.mortise.torture.run;
 
+import io.mortise.spi.time.DurationText;
 import io.mortise.torture.history.CheckResult;
 import io.mortise.torture.history.EventKind;
 import io.mortise.torture.history.HistoryViolation;
@@ -207,14 +208,14 @@ public final class TortureReport {
     TorturePlan torturePlan = tortureResult.plan();
     return String.format(
         Locale.ROOT,
-        "%d client processes of %d threads, %d locks that all want, TTL %d ms, seed %d, %d s."
+        "%d client processes of %d threads, %d locks that all want, TTL %s, seed %d, %s."
             + " Faults: %s.",
         torturePlan.processes(),
         torturePlan.threads() + 3,
         torturePlan.hot(),
-        torturePlan.ttl().toMillis(),
+        DurationText.formatExact(torturePlan.ttl()),
         torturePlan.seed(),
-        tortureResult.took().toSeconds(),
+        DurationText.format(tortureResult.took()),
         torturePlan.faults().stream()
             .sorted()
             .map(InjectedFault::label)

@@ -1,6 +1,7 @@
 package io.mortise.zookeeper.internal;
 
 import io.mortise.spi.StoreReport;
+import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 
 /**
@@ -21,15 +22,15 @@ public record SessionLimits(Duration tick, Duration longest, boolean isOwn) {
       return;
     }
     throw new IllegalArgumentException(
-        "A session TTL of %d ms is longer than sessions of store '%s' can be, which is %d ms. %s, or give a TTL of at most %d ms."
+        "A session TTL of %s is longer than sessions of store '%s' can be, which is %s. %s, or give a TTL of at most %s."
             .formatted(
-                ttl.toMillis(),
+                DurationText.formatExact(ttl),
                 display,
-                longest.toMillis(),
+                DurationText.formatExact(longest),
                 isOwn
                     ? "Raise maxSessionTimeout in the servers' zoo.cfg"
                     : "Hand in a client with a longer session timeout",
-                longest.toMillis()));
+                DurationText.formatExact(longest)));
   }
 
   /** What a client can find out of how the servers are set. */
@@ -44,12 +45,14 @@ public record SessionLimits(Duration tick, Duration longest, boolean isOwn) {
                 "power-loss");
     if (isOwn) {
       report
-          .fine("maxSessionTimeout", longest.toMillis() + " ms", "Longer TTLs are refused.")
+          .fine("maxSessionTimeout", DurationText.formatExact(longest), "Longer TTLs are refused.")
           .fine(
               "tickTime",
-              "taken for " + tick.toMillis() + " ms",
-              "Locks of a process that dies are free after its session: the TTL, from %d ms on (4 ticks); below, up to %d ms more (2 ticks). Give tick= in the store URL if minSessionTimeout in zoo.cfg is below two ticks."
-                  .formatted(4 * tick.toMillis(), 2 * tick.toMillis()));
+              "taken for " + DurationText.formatExact(tick),
+              "Locks of a process that dies are free after its session: the TTL, from %s on (4 ticks); below, up to %s more (2 ticks). Give tick= in the store URL if minSessionTimeout in zoo.cfg is below two ticks."
+                  .formatted(
+                      DurationText.formatExact(tick.multipliedBy(4)),
+                      DurationText.formatExact(tick.multipliedBy(2))));
     }
     return report.build();
   }

@@ -195,10 +195,11 @@ public record ZooKeeperTarget(
     if (timeout.compareTo(Duration.ofMillis(100)) < 0
         || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
       throw new IllegalArgumentException(
-          "The timeout " + DurationText.format(timeout) + " is not within 100 ms and 1 min.");
+          "The timeout " + DurationText.formatExact(timeout) + " is not within 100ms and 1m.");
     }
     if (tick.isNegative() || tick.compareTo(Duration.ofMinutes(1)) > 0) {
-      throw new IllegalArgumentException("The tick " + tick + " is not within 0 and 1 min.");
+      throw new IllegalArgumentException(
+          "The tick " + DurationText.formatExact(tick) + " is not within 0s and 1m.");
     }
     if (acl.isEmpty()) {
       throw new IllegalArgumentException("An empty ACL lets nobody in, not even the holder.");
@@ -210,6 +211,11 @@ public record ZooKeeperTarget(
   /** The same servers, seen from another root; empty for their own. */
   public ZooKeeperTarget at(String root) {
     return new ZooKeeperTarget(hosts, root, digest, acl, timeout, tick, config);
+  }
+
+  /** Whether connections are to speak TLS. */
+  boolean wantsTls() {
+    return Boolean.parseBoolean(config.getProperty(ZKClientConfig.SECURE_CLIENT));
   }
 
   /** A client that begins to connect, and sees the path as its root. Does not block. */

@@ -1,8 +1,9 @@
-package io.mortise.internal.engine;
+package io.mortise.verification.log;
 
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.ILoggerFactory;
 import org.slf4j.IMarkerFactory;
 import org.slf4j.Marker;
@@ -14,21 +15,34 @@ import org.slf4j.helpers.NOPMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
-/** What the tests of this module log from INFO on, so that they can look at it. */
+/**
+ * An SLF4J provider that keeps what Mortise logs from INFO on, so that tests can look at it; lines
+ * of others are dropped. Thread-safe.
+ */
 public final class RecordedLog implements SLF4JServiceProvider {
-  private static final Queue<String> LINES = new ConcurrentLinkedQueue<>();
+  /** Simulations log without end; the oldest lines go. */
+  private static final int MOST_LINES = 20_000;
+
+  private static final Queue<String> LINES = new LinkedBlockingQueue<>();
 
   private final IMarkerFactory markers = new BasicMarkerFactory();
   private final MDCAdapter context = new NOPMDCAdapter();
 
-  /** Lines like {@code WARN Engine: text} that hold this text, of a store of one test, say. */
-  static List<String> linesWith(String text) {
+  /** For {@link java.util.ServiceLoader}. */
+  public RecordedLog() {}
+
+  /**
+   * Lines like {@code WARN Engine: text} that hold this text, in the order in which they were
+   * logged. The tests of a JVM share the log: a text that only one test's store has tells its lines
+   * from those of others.
+   */
+  public static List<String> linesWith(String text) {
     return LINES.stream().filter(line -> line.contains(text)).toList();
   }
 
   @Override
   public ILoggerFactory getLoggerFactory() {
-    return RecordingLogger::new;
+    return name -> new RecordingLogger(name, name.startsWith("io.mortise."));
   }
 
   @Override
@@ -52,8 +66,11 @@ public final class RecordedLog implements SLF4JServiceProvider {
   private static final class RecordingLogger extends LegacyAbstractLogger {
     private static final long serialVersionUID = 1L;
 
-    RecordingLogger(String name) {
+    private final boolean isOurs;
+
+    RecordingLogger(String name, boolean isOurs) {
       this.name = name.substring(name.lastIndexOf('.') + 1);
+      this.isOurs = isOurs;
     }
 
     @Override
@@ -68,17 +85,17 @@ public final class RecordedLog implements SLF4JServiceProvider {
 
     @Override
     public boolean isInfoEnabled() {
-      return true;
+      return isOurs;
     }
 
     @Override
     public boolean isWarnEnabled() {
-      return true;
+      return isOurs;
     }
 
     @Override
     public boolean isErrorEnabled() {
-      return true;
+      return isOurs;
     }
 
     @Override
@@ -88,7 +105,14 @@ public final class RecordedLog implements SLF4JServiceProvider {
 
     @Override
     protected void handleNormalizedLoggingCall(
-        Level level, Marker marker, String text, Object[] values, Throwable failure) {
+        Level level,
+        @Nullable Marker marker,
+        String text,
+        @Nullable Object @Nullable [] values,
+        @Nullable Throwable failure) {
+      if (LINES.size() >= MOST_LINES) {
+        LINES.poll();
+      }
       LINES.add(
           level
               + " "

@@ -1,0 +1,5 @@
+/** What Mortise logs in tests. Start reading at {@link io.mortise.verification.log.RecordedLog}. */
+@NullMarked
+package io.mortise.verification.log;
+
+import org.jspecify.annotations.NullMarked;
