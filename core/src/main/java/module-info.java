@@ -6,6 +6,8 @@
 module io.mortise.core {
   requires org.slf4j;
   requires static transitive org.jspecify;
+  // Where it is missing, nothing of it is touched (io.mortise.internal.event.EventPublisher).
+  requires static jdk.jfr;
 
   exports io.mortise;
   exports io.mortise.admin;

@@ -36,6 +36,13 @@ public interface LockClientBuilder {
   LockClientBuilder name(String name);
 
   /**
+   * Tells this listener what the locks of the client do. Each call adds one. Without a listener
+   * nothing is measured, and nothing is told.
+   */
+  @Beta
+  LockClientBuilder listener(LockListener listener);
+
+  /**
    * Connects. Blocks.
    *
    * @throws IllegalStateException if neither or both of URL and store are given

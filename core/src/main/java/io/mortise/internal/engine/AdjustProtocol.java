@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LeaseLostException;
+import io.mortise.LockListener.LeaseEnd;
 import io.mortise.StoreUnavailableException;
 import io.mortise.Terms;
 import io.mortise.UnsupportedByStoreException;
@@ -157,7 +158,7 @@ final class AdjustProtocol {
         granted(stripe, lease, pendingAdjust, granted);
       } else if (reply instanceof Reply.Refused refused
           && refused.why() == Reply.RefusalReason.NOT_HELD) {
-        engine.lose(stripe, claim, "the store no longer knew it");
+        engine.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store no longer knew it");
         engine.transitions.release(stripe, claim);
       } else if (reply instanceof Reply.Refused refused
           && refused.why() == Reply.RefusalReason.SESSION_GONE) {

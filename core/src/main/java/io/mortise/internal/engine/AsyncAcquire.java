@@ -1,7 +1,9 @@
 package io.mortise.internal.engine;
 
 import io.mortise.Lease;
+import io.mortise.LockListener.AcquireOutcome;
 import io.mortise.LockName;
+import io.mortise.internal.engine.Waiter.WaiterState;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -39,6 +41,7 @@ final class AsyncAcquire {
     try {
       engine.begin(mine);
     } catch (IllegalStateException e) {
+      engine.events.acquireEnded(mine, AcquireOutcome.REFUSED, Engine.said(e));
       future.completeExceptionally(e);
       return future;
     }
@@ -64,7 +67,9 @@ final class AsyncAcquire {
               if (failure != null) {
                 // Cancelled, or ended by somebody else. If a grant was faster, deliver() gives it
                 // back.
-                boolean ignored = engine.cancel(mine);
+                if (engine.cancel(mine)) {
+                  engine.events.acquireEnded(mine, AcquireOutcome.CANCELLED, "");
+                }
               }
             });
     assert watched != null;
@@ -84,7 +89,11 @@ final class AsyncAcquire {
       engine
           .env
           .callbacks()
-          .execute(() -> future.completeExceptionally(waitLimit.failure().apply(mine)));
+          .execute(
+              () -> {
+                engine.events.acquireEnded(mine);
+                future.completeExceptionally(waitLimit.failure().apply(mine));
+              });
     }
   }
 
@@ -96,11 +105,15 @@ final class AsyncAcquire {
 
   private void complete() {
     Waiter mine = Objects.requireNonNull(waiter);
+    if (mine.waiterState != WaiterState.CANCELLED) {
+      engine.events.acquireEnded(mine);
+    }
     switch (mine.waiterState) {
       case GRANTED -> {
         LeaseImpl lease = Objects.requireNonNull(mine.lease);
         if (!future.complete(leaks.watch(lease))) {
           engine.release(lease, true);
+          lease.tellRelease();
         }
       }
       case FAILED -> future.completeExceptionally(mine.failureHere());

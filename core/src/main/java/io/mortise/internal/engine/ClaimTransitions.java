@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockException;
+import io.mortise.LockListener.LeaseEnd;
 import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
@@ -337,9 +338,13 @@ final class ClaimTransitions {
                     if (engine.isAtMostOver(validity)) {
                       engine.loseAtMost(stripe, claim);
                     } else if (capped) {
-                      engine.lose(stripe, claim, "it was not renewed in time");
+                      engine.lose(stripe, claim, LeaseEnd.NOT_RENEWED, "it was not renewed in time");
                     } else {
-                      engine.lose(stripe, claim, "too few members vouch for it in time");
+                      engine.lose(
+                          stripe,
+                          claim,
+                          LeaseEnd.NOT_RENEWED,
+                          "too few members vouch for it in time");
                     }
                     release(stripe, claim);
                   } finally {

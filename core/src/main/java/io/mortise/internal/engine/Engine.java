@@ -3,6 +3,7 @@ package io.mortise.internal.engine;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockException;
+import io.mortise.LockListener.LeaseEnd;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
@@ -74,7 +75,7 @@ public final class Engine {
   final LeaseRevalidator leaseRevalidator;
 
   /** Shared by all parts of the store. */
-  final SessionLog sessionLog;
+  final EngineEvents events;
 
   private final SessionRenewer sessionRenewer;
   final Stripe[] stripes;
@@ -87,16 +88,16 @@ public final class Engine {
 
   /** An engine on a store; opens nothing until somebody asks for a lock. */
   Engine(LockStore store, EngineEnv env) {
-    this(store, env, 1, new SessionLog(env.timers(), 1));
+    this(store, env, 1, new EngineEvents(env, 1, List.of()));
   }
 
   /**
    * An engine on one of so many parts of a store, which share their names and so need fewer stripes
    * each.
    */
-  Engine(LockStore store, EngineEnv env, int parts, SessionLog sessionLog) {
+  Engine(LockStore store, EngineEnv env, int parts, EngineEvents events) {
     this.store = store;
-    this.sessionLog = sessionLog;
+    this.events = events;
     this.env = env;
     this.hasTokens = store.profile().can(Capability.TOKEN);
     int count = Math.max(FEWEST_STRIPES, Integer.highestOneBit(STRIPES / parts));
@@ -111,7 +112,7 @@ public final class Engine {
     this.releaseProtocol = new ReleaseProtocol(this);
     this.adjustProtocol = new AdjustProtocol(this);
     this.leaseRevalidator = new LeaseRevalidator(this);
-    this.sessionRenewer = new SessionRenewer(store, env, sessionLog, new SessionEventHandler(this));
+    this.sessionRenewer = new SessionRenewer(store, env, events, new SessionEventHandler(this));
   }
 
   Stripe stripe(LockName name) {
@@ -270,7 +271,7 @@ public final class Engine {
         if (isAtMostOver(doubt == null ? lease.validity() : doubt.before())) {
           loseAtMost(stripe, claim);
         } else {
-          lose(stripe, claim, lateReason(session));
+          lose(stripe, claim, LeaseEnd.NOT_RENEWED, lateReason(session));
         }
         if (isLive(session)) {
           transitions.release(stripe, claim);
@@ -315,20 +316,21 @@ public final class Engine {
   // ---- Losing ----
 
   /** Under the stripe's lock: the claim's lease, if there is one, is lost. */
-  void lose(Stripe stripe, Claim claim, String why) {
-    lose(stripe, claim, why, overlap(), Level.ERROR);
+  void lose(Stripe stripe, Claim claim, LeaseEnd end, String why) {
+    lose(stripe, claim, end, why, overlap(), Level.ERROR);
   }
 
-  /** As {@link #lose(Stripe, Claim, String)}, when its at-most time is over, as was asked for. */
+  /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its at-most time is over, as was asked for. */
   void loseAtMost(Stripe stripe, Claim claim) {
-    lose(stripe, claim, AT_MOST_OVER, overlap(), Level.WARN);
+    lose(stripe, claim, LeaseEnd.AT_MOST, AT_MOST_OVER, overlap(), Level.WARN);
   }
 
-  /** As {@link #lose(Stripe, Claim, String)}, when an operator has evicted it. */
+  /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when an operator has evicted it. */
   void loseEvicted(Stripe stripe, Claim claim) {
     lose(
         stripe,
         claim,
+        LeaseEnd.EVICTED,
         "an operator evicted it",
         "With CLOSE the lock stays shut until this lease is closed, and nobody overlaps; with BREAK"
             + " the next holder may have it already.",
@@ -346,7 +348,8 @@ public final class Engine {
    * @param so what that means for work done under it
    * @param level of the line in the log; null for none
    */
-  private void lose(Stripe stripe, Claim claim, String why, String so, @Nullable Level level) {
+  private void lose(
+      Stripe stripe, Claim claim, LeaseEnd end, String why, String so, @Nullable Level level) {
     LeaseImpl lease = claim.holder;
     claim.holder = null;
     if (lease == null || !lease.isOpen()) {
@@ -358,21 +361,8 @@ public final class Engine {
                 "Lease on lock '%s' was lost: %s (store=%s, token=%s). %s",
                 claim.name, why, storeName(), lease.tokenText(), so));
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
-    stripe.afterUnlock(
-        () -> {
-          if (level != null) {
-            log.atLevel(level)
-                .log(
-                    "Lost lease on lock '{}' (holder={}, token={}, store={}): {}. {}",
-                    claim.name,
-                    env.client(),
-                    lease.tokenText(),
-                    storeName(),
-                    why,
-                    so);
-          }
-          listeners.forEach(listener -> call(listener, loss));
-        });
+    events.leaseLost(stripe, lease, end, why, so, level);
+    stripe.afterUnlock(() -> listeners.forEach(listener -> call(listener, loss)));
   }
 
   /** Whether it is the lease's own time that is over, not that of what keeps it. */
@@ -524,7 +514,8 @@ public final class Engine {
         for (Claim claim : claimsOf(stripe, null)) {
           if (claim.holder != null && claim.holder.isOpen()) {
             open.add(claim.name.value());
-            lose(stripe, claim, "its client was closed", overlap(), null);
+            lose(
+                stripe, claim, LeaseEnd.CLIENT_CLOSED, "its client was closed", overlap(), null);
           }
           LiveSession session = claim.session;
           if (session != null

@@ -5,6 +5,7 @@ import io.mortise.DistributedReadWriteLock;
 import io.mortise.DistributedSemaphore;
 import io.mortise.LockClient;
 import io.mortise.LockGroup;
+import io.mortise.LockListener;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.admin.LockAdmin;
@@ -44,7 +45,7 @@ public final class EngineClient implements LockClient {
   private final AtomicReferenceArray<@Nullable Engine> engines;
   private final LeaseLeakDetector leaks = new LeaseLeakDetector();
   private final SweepScheduler sweepScheduler;
-  private final SessionLog sessionLog;
+  private final EngineEvents events;
   private final Runnable afterClose;
 
   /** Held while an engine is made, and while the client begins to close. */
@@ -58,13 +59,24 @@ public final class EngineClient implements LockClient {
    * @param afterClose ends what was made for this client alone
    */
   public EngineClient(LockStore store, EngineEnv env, Runnable afterClose) {
+    this(store, env, List.of(), afterClose);
+  }
+
+  /**
+   * A client over a store.
+   *
+   * @param listeners are told what its locks do
+   * @param afterClose ends what was made for this client alone
+   */
+  public EngineClient(
+      LockStore store, EngineEnv env, List<LockListener> listeners, Runnable afterClose) {
     store.checkTtl(env.ttl());
     this.store = store;
     this.env = env;
     this.engines =
         new AtomicReferenceArray<>(
             store instanceof PartitionedStore parts ? parts.partitions() : 1);
-    this.sessionLog = new SessionLog(env.timers(), engines.length());
+    this.events = new EngineEvents(env, engines.length(), listeners);
     this.sweepScheduler = new SweepScheduler(engines.length(), this::part, env);
     this.afterClose = afterClose;
   }
@@ -121,7 +133,7 @@ public final class EngineClient implements LockClient {
       Engine engine = engines.get(part);
       if (engine == null) {
         refuseIfClosed();
-        engine = new Engine(part(part), env, engines.length(), sessionLog);
+        engine = new Engine(part(part), env, engines.length(), events);
         engines.set(part, engine);
         sweepScheduler.start();
       }

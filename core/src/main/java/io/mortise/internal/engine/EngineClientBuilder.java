@@ -2,6 +2,7 @@ package io.mortise.internal.engine;
 
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
+import io.mortise.LockListener;
 import io.mortise.Store;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.DurationText;
@@ -10,6 +11,8 @@ import io.mortise.spi.StoreUrl;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +28,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
   private @Nullable LockStore store;
   private Duration ttl = DEFAULT_TTL;
   private String name = "";
+  private final List<LockListener> listeners = new ArrayList<>();
 
   @Override
   public LockClientBuilder url(String url) {
@@ -63,6 +67,12 @@ public final class EngineClientBuilder implements LockClientBuilder {
   }
 
   @Override
+  public LockClientBuilder listener(LockListener listener) {
+    listeners.add(Objects.requireNonNull(listener, "listener"));
+    return this;
+  }
+
+  @Override
   public LockClient build() {
     if ((url == null) == (store == null)) {
       throw new IllegalStateException("Give either the URL of a store or a store.");
@@ -75,6 +85,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
           new EngineClient(
               opened,
               system.env(ttl, new ClientLabel(host(), ProcessHandle.current().pid(), name)),
+              List.copyOf(listeners),
               () -> {
                 system.close();
                 if (own) {

@@ -4,6 +4,7 @@ import io.mortise.DistributedLock;
 import io.mortise.JavaLock;
 import io.mortise.Lease;
 import io.mortise.LockException;
+import io.mortise.LockListener.AcquireOutcome;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
@@ -69,7 +70,12 @@ final class EngineLock implements DistributedLock {
   @Override
   public Optional<Lease> tryAcquire() {
     Waiter waiter = waiter(true, false, null);
-    begin(waiter, Engine.HOWEVER_LONG);
+    try {
+      begin(waiter, Engine.HOWEVER_LONG);
+    } catch (RuntimeException e) {
+      refused(waiter, e);
+      throw e;
+    }
     boolean interrupted = false;
     while (!waiter.isDone()) {
       waiter.park(ENDLESS);
@@ -78,6 +84,7 @@ final class EngineLock implements DistributedLock {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+    engine.events.acquireEnded(waiter);
     return outcome(waiter);
   }
 
@@ -109,6 +116,25 @@ final class EngineLock implements DistributedLock {
       throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
     }
     Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
+    try {
+      await(waiter, waitNanos);
+    } catch (InterruptedException e) {
+      engine.events.acquireEnded(waiter, AcquireOutcome.INTERRUPTED, "");
+      throw e;
+    } catch (RuntimeException e) {
+      refused(waiter, e);
+      throw e;
+    }
+    engine.events.acquireEnded(waiter);
+    return waiter;
+  }
+
+  private void refused(Waiter waiter, RuntimeException why) {
+    engine.events.acquireEnded(waiter, AcquireOutcome.REFUSED, Engine.said(why));
+  }
+
+  /** Returns when the waiter is done, or its time is over. */
+  private void await(Waiter waiter, long waitNanos) throws InterruptedException {
     waiter.arrivedAt = waitNanos == ENDLESS ? 0 : engine.env.now();
     long deadline = waiter.arrivedAt + waitNanos;
     // Who does not wait at all waits for the answer.
@@ -124,7 +150,7 @@ final class EngineLock implements DistributedLock {
         long left = deadline - now;
         if (left <= 0) {
           if (engine.cancel(waiter)) {
-            return waiter;
+            return;
           }
           continue;
         }
@@ -147,7 +173,6 @@ final class EngineLock implements DistributedLock {
       }
       engine.onWakeUp(waiter);
     }
-    return waiter;
   }
 
   private void begin(Waiter waiter, Duration longest) {
@@ -159,7 +184,9 @@ final class EngineLock implements DistributedLock {
 
   private Waiter waiter(
       boolean tryOnly, boolean endless, @org.jspecify.annotations.Nullable Runnable listener) {
-    return new Waiter(name, mode, options, tryOnly, endless, listener);
+    Waiter waiter = new Waiter(name, mode, options, tryOnly, endless, listener);
+    waiter.trace = engine.events.acquireBegins(engine, name, mode, options);
+    return waiter;
   }
 
   private Lease lease(Waiter waiter) {

@@ -5,6 +5,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.function.CheckedSupplier;
+import io.mortise.internal.event.LeaseTrace;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * A lease of this process. State, listeners and validity change under the stripe's lock; asking
  * takes no lock.
  */
-final class LeaseImpl implements Lease {
+class LeaseImpl implements Lease {
   final Claim claim;
   private final long token;
   private final boolean releaseAsync;
@@ -90,6 +91,14 @@ final class LeaseImpl implements Lease {
       throw closed();
     }
     return new FencingToken(name(), held, attempt.encoded());
+  }
+
+  /** Tells listeners of its release, if this thread has made it. */
+  void tellRelease() {}
+
+  /** What is told of it to listeners; null if there are none. */
+  @Nullable LeaseTrace trace() {
+    return null;
   }
 
   long rawToken() {
@@ -231,7 +240,7 @@ final class LeaseImpl implements Lease {
     lost = false;
   }
 
-  private void checkEnd(PendingRelease pendingRelease) {
+  void checkEnd(PendingRelease pendingRelease) {
     if (pendingRelease.forgotten) {
       throw new LeaseLostException(
           String.format(
@@ -263,7 +272,7 @@ final class LeaseImpl implements Lease {
     }
   }
 
-  private Engine engine() {
+  final Engine engine() {
     return validity.engine();
   }
 

@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.LockListener.LeaseEnd;
 import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.spi.AttemptId;
@@ -53,7 +54,7 @@ final class LeaseRevalidator {
         stripe.unlock();
       }
     }
-    engine.sessionLog.inDoubt(session.id(), engine.storeName(), held);
+    engine.events.inDoubt(session, held);
   }
 
   private void begin(Stripe stripe, Claim claim, LiveSession session) {
@@ -198,7 +199,7 @@ final class LeaseRevalidator {
   }
 
   private void lose(Stripe stripe, Claim claim, String why) {
-    engine.lose(stripe, claim, why);
+    engine.lose(stripe, claim, LeaseEnd.FORGOTTEN, why);
     engine.transitions.release(stripe, claim);
   }
 }

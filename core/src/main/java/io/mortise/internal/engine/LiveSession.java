@@ -62,6 +62,9 @@ final class LiveSession implements Validity {
   int failures;
   boolean suspect;
 
+  /** It was lost because its time was over, not because the store said so. */
+  private volatile boolean overdue;
+
   /** Why the last renewal failed; null since one was answered. */
   @Nullable Throwable renewalFailure;
 
@@ -270,6 +273,16 @@ final class LiveSession implements Validity {
 
   private static String text(long nanos) {
     return DurationText.format(Duration.ofNanos(nanos));
+  }
+
+  /** Its time is over. */
+  void becomesOverdue() {
+    overdue = true;
+  }
+
+  /** Whether it was not renewed in time, by what this process knows. */
+  boolean isOverdue() {
+    return overdue || !pauseText().isEmpty();
   }
 
   /** The store may have forgotten all that it answered before now. */

@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.LockListener.LeaseEnd;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
@@ -41,6 +42,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
   @Override
   public void opened(LiveSession session) {
     hasOpened = true;
+    engine.events.opened(session);
     unfitSince = 0;
     // Those alone that are there now: if this session is lost meanwhile they come back, for the
     // next.
@@ -164,8 +166,9 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
       switch (holdEnded.how()) {
         case EVICTED -> engine.loseEvicted(stripe, claim);
         case EXPIRED -> engine.loseAtMost(stripe, claim);
-        case TAKEN -> engine.lose(stripe, claim, "the store took the session for dead");
-        default -> engine.lose(stripe, claim, "the store ended it");
+        case TAKEN -> engine.lose(
+                stripe, claim, LeaseEnd.NOT_RENEWED, "the store took the session for dead");
+        default -> engine.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store ended it");
       }
       engine.transitions.release(stripe, claim);
     } else if (claim.phase() == ClaimPhase.ASKED && holdEnded.how() == Reply.EndReason.EVICTED) {
@@ -201,12 +204,15 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
   @Override
   public void lost(LiveSession session, String reason) {
     log.debug("Session {} in store {} was lost: {}.", session.id(), engine.storeName(), reason);
+    LeaseEnd end = session.isOverdue() ? LeaseEnd.NOT_RENEWED : LeaseEnd.FORGOTTEN;
+    int leases = 0;
     for (Stripe stripe : engine.stripes) {
       stripe.lock();
       try {
         for (Claim claim : Engine.claimsOf(stripe, session)) {
           if (claim.phase() == ClaimPhase.HELD) {
-            engine.lose(stripe, claim, reason);
+            leases += claim.holder != null && claim.holder.isOpen() ? 1 : 0;
+            engine.lose(stripe, claim, end, reason);
           }
           if (claim.head() == null) {
             engine.transitions.discard(stripe, claim);
@@ -223,6 +229,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
         stripe.unlock();
       }
     }
+    engine.events.lost(session, leases, reason);
     engine.openForUnsent();
   }
 }

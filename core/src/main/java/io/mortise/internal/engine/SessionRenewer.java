@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.LockListener.RenewalResult;
 import io.mortise.internal.engine.LiveSession.ClockSample;
 import io.mortise.internal.engine.LiveSession.LiveSessionPhase;
 import io.mortise.spi.DurationText;
@@ -53,7 +54,7 @@ final class SessionRenewer {
 
   private final ReentrantLock guard = new ReentrantLock();
   private final LockStore store;
-  private final SessionLog sessionLog;
+  private final EngineEvents events;
   private final EngineEnv env;
   private final SessionLifecycleListener listener;
   private final long ttl;
@@ -84,9 +85,9 @@ final class SessionRenewer {
   }
 
   SessionRenewer(
-      LockStore store, EngineEnv env, SessionLog sessionLog, SessionLifecycleListener listener) {
+      LockStore store, EngineEnv env, EngineEvents events, SessionLifecycleListener listener) {
     this.store = store;
-    this.sessionLog = sessionLog;
+    this.events = events;
     this.env = env;
     this.listener = listener;
     this.ttl = env.ttlNanos();
@@ -317,13 +318,20 @@ final class SessionRenewer {
     }
     if (renewal instanceof Renewal.Renewed answer) {
       extend(session, sent, answer);
+      events.renewal(session, RenewalResult.RENEWED, env.now() - sent.at(), "");
     } else if (renewal instanceof Renewal.Lost lost) {
       if (isOutdated(session, sent) && env.rules().ignoresOutdatedLoss()) {
         renewNow(session);
       } else {
+        events.renewal(session, RenewalResult.LOST, env.now() - sent.at(), lost.reason());
         lose(session, withPause(lost.reason(), session));
       }
     } else if (renewal instanceof Renewal.Unknown unknown) {
+      events.renewal(
+          session,
+          RenewalResult.UNANSWERED,
+          env.now() - sent.at(),
+          Engine.said(unknown.cause()));
       retry(session, unknown.cause());
     }
   }
@@ -528,6 +536,7 @@ final class SessionRenewer {
         return;
       }
       cause = session.renewalFailure;
+      session.becomesOverdue();
     } finally {
       guard.unlock();
     }
@@ -552,8 +561,7 @@ final class SessionRenewer {
     if (outageSince == 0) {
       // A nanosecond off at most: 0 means that there is none.
       outageSince = now | 1;
-      sessionLog.unanswered(
-          sentence, session.id(), name(), session.holds(), session.validUntil() - now);
+      events.unanswered(session, sentence, session.validUntil() - now);
     }
   }
 
@@ -567,7 +575,7 @@ final class SessionRenewer {
       guard.unlock();
     }
     if (since != 0) {
-      sessionLog.answeredAgain(name(), env.now() - since, renewed ? session.holds() : 0);
+      events.answeredAgain(session, env.now() - since, renewed ? session.holds() : 0);
     }
   }
 
@@ -636,7 +644,11 @@ final class SessionRenewer {
     } finally {
       guard.unlock();
     }
-    return last == null ? CompletableFuture.completedFuture(null) : last.store.close();
+    if (last == null) {
+      return CompletableFuture.completedFuture(null);
+    }
+    events.closed(last);
+    return last.store.close();
   }
 
   private String name() {

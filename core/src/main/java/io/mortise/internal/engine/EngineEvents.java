@@ -1,0 +1,222 @@
+package io.mortise.internal.engine;
+
+import io.mortise.LockListener;
+import io.mortise.LockListener.AcquireOutcome;
+import io.mortise.LockListener.LeaseEnd;
+import io.mortise.LockListener.LockSession;
+import io.mortise.LockListener.RenewalResult;
+import io.mortise.LockListener.SessionState;
+import io.mortise.LockName;
+import io.mortise.LockOptions;
+import io.mortise.StoreUnavailableException;
+import io.mortise.admin.LockParticipant.Access;
+import io.mortise.internal.event.AcquireTrace;
+import io.mortise.internal.event.EventPublisher;
+import io.mortise.internal.event.LeaseTrace;
+import io.mortise.spi.Mode;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * The one place to which the engines of a client report what happens: from here it goes to the log,
+ * to listeners and to the flight recorder. Thread-safe.
+ */
+final class EngineEvents {
+  /** The lines about leases are the engine's. */
+  private static final Logger log = LoggerFactory.getLogger(Engine.class);
+
+  private final EngineEnv env;
+  private final SessionLog sessionLog;
+  private final EventPublisher publisher;
+  private final String client;
+
+  /**
+   * For the engines of one client.
+   *
+   * @param parts of its store
+   */
+  EngineEvents(EngineEnv env, int parts, List<LockListener> listeners) {
+    this.env = env;
+    this.sessionLog = new SessionLog(env.timers(), parts);
+    this.publisher = EventPublisher.to(listeners, env.callbacks());
+    this.client = env.client().toString();
+  }
+
+  // ---- Acquires ----
+
+  /** Begins to tell of an acquire, on its caller's thread; null if nobody listens. */
+  @Nullable AcquireTrace acquireBegins(
+      Engine engine, LockName name, Mode mode, LockOptions options) {
+    return publisher.isActive()
+        ? publisher.begin(
+            name.value(), access(mode), options.terms().label(), engine.storeName(), env::now)
+        : null;
+  }
+
+  private static Access access(Mode mode) {
+    if (mode.capacity() != Mode.SHARERS) {
+      return Access.PERMITS;
+    }
+    return mode.isExclusive() ? Access.EXCLUSIVE : Access.SHARED;
+  }
+
+  /** Under the stripe's lock: the attempt of the claim waits in the store's queue. */
+  void queued(Stripe stripe, Claim claim, int ahead) {
+    Waiter head = claim.head();
+    AcquireTrace trace = head == null ? null : head.trace;
+    if (trace != null && trace.isNewPlace(ahead)) {
+      stripe.afterUnlock(() -> trace.queued(ahead));
+    }
+  }
+
+  /** A wait has ended as its state says; told on this thread. */
+  void acquireEnded(Waiter waiter) {
+    AcquireTrace trace = waiter.trace;
+    if (trace == null) {
+      return;
+    }
+    switch (waiter.waiterState) {
+      case GRANTED -> granted(waiter);
+      case BUSY -> ended(trace, AcquireOutcome.BUSY, "");
+      case FAILED ->
+          ended(
+              trace,
+              waiter.failure instanceof StoreUnavailableException
+                  ? AcquireOutcome.UNAVAILABLE
+                  : AcquireOutcome.REFUSED,
+              waiter.failure == null ? "" : Engine.said(waiter.failure));
+      default -> {
+        Throwable storeFailure = waiter.storeFailure;
+        if (storeFailure == null) {
+          ended(trace, AcquireOutcome.TIMEOUT, "");
+        } else {
+          ended(
+              trace,
+              Engine.unfit(storeFailure) == null
+                  ? AcquireOutcome.UNAVAILABLE
+                  : AcquireOutcome.REFUSED,
+              Engine.said(storeFailure));
+        }
+      }
+    }
+  }
+
+  private void granted(Waiter waiter) {
+    LeaseImpl lease = waiter.lease;
+    LeaseTrace trace = lease == null ? null : lease.trace();
+    if (lease != null && trace != null) {
+      trace.granted(
+          lease.engine().hasTokens ? OptionalLong.of(lease.rawToken()) : OptionalLong.empty(),
+          env.now());
+    }
+  }
+
+  /** An acquire has ended otherwise than by what its waiter's state says; told on this thread. */
+  void acquireEnded(Waiter waiter, AcquireOutcome outcome, String reason) {
+    AcquireTrace trace = waiter.trace;
+    if (trace != null) {
+      ended(trace, outcome, reason);
+    }
+  }
+
+  private void ended(AcquireTrace trace, AcquireOutcome outcome, String reason) {
+    trace.ended(outcome, OptionalLong.empty(), reason, env.now());
+  }
+
+  // ---- Leases ----
+
+  /**
+   * Under the stripe's lock: a lease is lost.
+   *
+   * @param so what that means for work done under it
+   * @param level of the line in the log; null for none
+   */
+  void leaseLost(
+      Stripe stripe, LeaseImpl lease, LeaseEnd end, String why, String so, @Nullable Level level) {
+    LeaseTrace trace = lease.trace();
+    if (trace != null) {
+      trace.lost(end, why, env.now());
+    }
+    stripe.afterUnlock(
+        () -> {
+          if (level != null) {
+            log.atLevel(level)
+                .log(
+                    "Lost lease on lock '{}' (holder={}, token={}, store={}): {}. {}",
+                    lease.name(),
+                    env.client(),
+                    lease.tokenText(),
+                    lease.engine().storeName(),
+                    why,
+                    so);
+          }
+          if (trace != null) {
+            trace.tellLoss();
+          }
+        });
+  }
+
+  // ---- Sessions ----
+
+  private LockSession session(LiveSession session) {
+    return new LockSession(
+        session.id().value(), session.engine().storeName(), client, env.ttl());
+  }
+
+  private void changed(LiveSession session, SessionState state, int leases, String reason) {
+    publisher.changed(
+        session(session), state, leases, () -> remaining(session), reason);
+  }
+
+  private long remaining(LiveSession session) {
+    long until = session.validUntil();
+    return until == Long.MIN_VALUE ? 0 : until - env.now();
+  }
+
+  void opened(LiveSession session) {
+    changed(session, SessionState.OPENED, 0, "");
+  }
+
+  /** A renewal was answered, or is known to have failed. */
+  void renewal(LiveSession session, RenewalResult outcome, long tookNanos, String reason) {
+    publisher.renewed(
+        session(session),
+        outcome,
+        Duration.ofNanos(Math.max(0, tookNanos)),
+        () -> remaining(session),
+        reason);
+  }
+
+  /** See {@link SessionLog#unanswered}. */
+  void unanswered(LiveSession session, String sentence, long leftNanos) {
+    int leases = session.holds();
+    sessionLog.unanswered(
+        sentence, session.id(), session.engine().storeName(), leases, leftNanos);
+    changed(session, SessionState.UNANSWERED, leases, sentence);
+  }
+
+  /** See {@link SessionLog#answeredAgain}. */
+  void answeredAgain(LiveSession session, long lastedNanos, int kept) {
+    sessionLog.answeredAgain(session.engine().storeName(), lastedNanos, kept);
+    changed(session, SessionState.ANSWERED, kept, "");
+  }
+
+  /** See {@link SessionLog#inDoubt}. */
+  void inDoubt(LiveSession session, int held) {
+    sessionLog.inDoubt(session.id(), session.engine().storeName(), held);
+    changed(session, SessionState.IN_DOUBT, held, "");
+  }
+
+  void lost(LiveSession session, int leases, String reason) {
+    changed(session, SessionState.LOST, leases, reason);
+  }
+
+  void closed(LiveSession session) {
+    changed(session, SessionState.CLOSED, 0, "");
+  }
+}
