@@ -9,25 +9,25 @@ import java.util.OptionalLong;
  * metrics, traces and logs. Register it by {@link LockClientBuilder#listener}.
  *
  * <p><b>Threads.</b> {@link #onAcquireStarted} is called on the thread that acquires. {@link
- * #onAcquireEnded} and the {@link #onLeaseEnded} of a release are called on the thread that the call
- * returns on, before it returns; of an asynchronous form on a thread of Mortise's own, before the
- * future completes, or on the thread that cancels it. Everything else, and the {@link
+ * #onAcquireEnded} and the {@link #onLeaseEnded} of a release are called on the thread that the
+ * call returns on, before it returns; of an asynchronous form on a thread of Mortise's own, before
+ * the future completes, or on the thread that cancels it. Everything else, and the {@link
  * #onLeaseEnded} of a loss, is called on one thread of Mortise's own at a time, in the order in
  * which it happened. Calls may overlap, so a listener must be thread-safe. No lock of Mortise is
- * held, and the thread that renews sessions is never used: a slow listener delays acquires, releases
- * and later events, but no renewal and no loss.
+ * held, and the thread that renews sessions is never used: a slow listener delays acquires,
+ * releases and later events, but no renewal and no loss.
  *
- * <p><b>Order.</b> Of one acquire: started, then ended; then the end of its lease, once. If the lease
- * is lost before the caller has it, both are told on the caller's thread. A place in a queue is told
- * on the other thread, and may be overtaken by the end of the wait.
+ * <p><b>Order.</b> Of one acquire: started, then ended; then the end of its lease, once. If the
+ * lease is lost before the caller has it, both are told on the caller's thread. A place in a queue
+ * is told on the other thread, and may be overtaken by the end of the wait.
  *
  * <p><b>Failures.</b> What a listener throws is logged and ignored: the first time as a warning.
  *
- * <p><b>Backlog.</b> While a listener blocks, at most 1,024 events about queues and renewals wait for
- * it, and later ones are dropped. Losses and changes of sessions are never dropped.
+ * <p><b>Backlog.</b> While a listener blocks, at most 1,024 events about queues and renewals wait
+ * for it, and later ones are dropped. Losses and changes of sessions are never dropped.
  *
- * <p>A {@link JavaLock} tells of its outermost hold only, not of re-entry. A lock group tells of each
- * of its locks.
+ * <p>A {@link JavaLock} tells of its outermost hold only, not of re-entry. A lock group tells of
+ * each of its locks.
  */
 @Beta
 public interface LockListener {
@@ -41,9 +41,9 @@ public interface LockListener {
   default void onAcquireEnded(AcquireEnded event) {}
 
   /**
-   * A lease has ended. A release is told when the store has answered, so that a lease that had ended
-   * before is told as lost; if nobody waits for that answer ({@link LockOptions#releaseAsync()}), it
-   * is told when it was sent.
+   * A lease has ended. A release is told when the store has answered, so that a lease that had
+   * ended before is told as lost; if nobody waits for that answer ({@link
+   * LockOptions#releaseAsync()}), it is told when it was sent.
    */
   default void onLeaseEnded(LeaseEnded event) {}
 
@@ -57,8 +57,8 @@ public interface LockListener {
    * One call that acquires a lock, as all events about it and about its lease name it. Immutable.
    *
    * @param id tells the calls of a client apart; never used again by that client
-   * @param lock the lock's name, as the application gave it: do not use it as a metric tag, as names
-   *     are unbounded
+   * @param lock the lock's name, as the application gave it: do not use it as a metric tag, as
+   *     names are unbounded
    * @param access what the call asks for
    * @param label as {@link LockOptions#withLabel} gave it; empty if there is none
    * @param store the store, as the log names it; without credentials
@@ -87,8 +87,8 @@ public interface LockListener {
   }
 
   /**
-   * An acquire begins; nothing has been sent yet. An {@link AcquireEnded} about the same call follows
-   * in every case.
+   * An acquire begins; nothing has been sent yet. An {@link AcquireEnded} about the same call
+   * follows in every case.
    *
    * @param call the acquire
    */
@@ -96,8 +96,8 @@ public interface LockListener {
 
   /**
    * The store has put an attempt of this process into the lock's queue, or tells it another place
-   * than before. One attempt stands for all threads of the process that wait for the lock in the same
-   * mode, unless they are fair; the event names the call that is served first.
+   * than before. One attempt stands for all threads of the process that wait for the lock in the
+   * same mode, unless they are fair; the event names the call that is served first.
    *
    * @param call the acquire at the head of those for which the attempt stands
    * @param ahead how many attempts may be before it in the store's queue; an upper bound
@@ -105,15 +105,16 @@ public interface LockListener {
   record AcquireQueued(AcquireCall call, int ahead) {}
 
   /**
-   * An acquire has ended. If it was granted, a {@link LeaseEnded} about the same call follows when its
-   * lease ends, unless the client's process ends first.
+   * An acquire has ended. If it was granted, a {@link LeaseEnded} about the same call follows when
+   * its lease ends, unless the client's process ends first.
    *
    * @param call the acquire
    * @param outcome how it ended
    * @param waited from the call to its end, on the client's monotonic clock
    * @param token the fencing token of what was granted; empty if nothing was, or if the store mints
    *     none
-   * @param reason for people, why it was not granted; empty if it was, or if the outcome says it all
+   * @param reason for people, why it was not granted; empty if it was, or if the outcome says it
+   *     all
    */
   record AcquireEnded(
       AcquireCall call,
@@ -206,8 +207,8 @@ public interface LockListener {
     /** Renewals are answered again. */
     ANSWERED,
     /**
-     * The store was restarted, or another server answers: it may have forgotten locks, and leases are
-     * not valid until it has confirmed them.
+     * The store was restarted, or another server answers: it may have forgotten locks, and leases
+     * are not valid until it has confirmed them.
      */
     IN_DOUBT,
     /** It is over, and with it all leases that hung on it. The next acquire opens another. */

@@ -38,6 +38,13 @@ public abstract class LockClientContract {
   }
 
   @Nested
+  class ListenerRules extends ListenerSuite {
+    ListenerRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
   class OperatorRules extends OperatorSuite {
     OperatorRules() {
       super(LockClientContract.this.under);

@@ -338,7 +338,8 @@ final class ClaimTransitions {
                     if (engine.isAtMostOver(validity)) {
                       engine.loseAtMost(stripe, claim);
                     } else if (capped) {
-                      engine.lose(stripe, claim, LeaseEnd.NOT_RENEWED, "it was not renewed in time");
+                      engine.lose(
+                          stripe, claim, LeaseEnd.NOT_RENEWED, "it was not renewed in time");
                     } else {
                       engine.lose(
                           stripe,

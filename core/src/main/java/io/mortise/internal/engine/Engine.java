@@ -320,7 +320,10 @@ public final class Engine {
     lose(stripe, claim, end, why, overlap(), Level.ERROR);
   }
 
-  /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its at-most time is over, as was asked for. */
+  /**
+   * As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its at-most time is over, as was asked
+   * for.
+   */
   void loseAtMost(Stripe stripe, Claim claim) {
     lose(stripe, claim, LeaseEnd.AT_MOST, AT_MOST_OVER, overlap(), Level.WARN);
   }
@@ -514,8 +517,7 @@ public final class Engine {
         for (Claim claim : claimsOf(stripe, null)) {
           if (claim.holder != null && claim.holder.isOpen()) {
             open.add(claim.name.value());
-            lose(
-                stripe, claim, LeaseEnd.CLIENT_CLOSED, "its client was closed", overlap(), null);
+            lose(stripe, claim, LeaseEnd.CLIENT_CLOSED, "its client was closed", overlap(), null);
           }
           LiveSession session = claim.session;
           if (session != null

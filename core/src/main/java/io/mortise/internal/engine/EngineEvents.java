@@ -164,13 +164,11 @@ final class EngineEvents {
   // ---- Sessions ----
 
   private LockSession session(LiveSession session) {
-    return new LockSession(
-        session.id().value(), session.engine().storeName(), client, env.ttl());
+    return new LockSession(session.id().value(), session.engine().storeName(), client, env.ttl());
   }
 
   private void changed(LiveSession session, SessionState state, int leases, String reason) {
-    publisher.changed(
-        session(session), state, leases, () -> remaining(session), reason);
+    publisher.changed(session(session), state, leases, () -> remaining(session), reason);
   }
 
   private long remaining(LiveSession session) {
@@ -195,8 +193,7 @@ final class EngineEvents {
   /** See {@link SessionLog#unanswered}. */
   void unanswered(LiveSession session, String sentence, long leftNanos) {
     int leases = session.holds();
-    sessionLog.unanswered(
-        sentence, session.id(), session.engine().storeName(), leases, leftNanos);
+    sessionLog.unanswered(sentence, session.id(), session.engine().storeName(), leases, leftNanos);
     changed(session, SessionState.UNANSWERED, leases, sentence);
   }
 

@@ -166,8 +166,8 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
       switch (holdEnded.how()) {
         case EVICTED -> engine.loseEvicted(stripe, claim);
         case EXPIRED -> engine.loseAtMost(stripe, claim);
-        case TAKEN -> engine.lose(
-                stripe, claim, LeaseEnd.NOT_RENEWED, "the store took the session for dead");
+        case TAKEN ->
+            engine.lose(stripe, claim, LeaseEnd.NOT_RENEWED, "the store took the session for dead");
         default -> engine.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store ended it");
       }
       engine.transitions.release(stripe, claim);

@@ -328,10 +328,7 @@ final class SessionRenewer {
       }
     } else if (renewal instanceof Renewal.Unknown unknown) {
       events.renewal(
-          session,
-          RenewalResult.UNANSWERED,
-          env.now() - sent.at(),
-          Engine.said(unknown.cause()));
+          session, RenewalResult.UNANSWERED, env.now() - sent.at(), Engine.said(unknown.cause()));
       retry(session, unknown.cause());
     }
   }

@@ -9,7 +9,10 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/** The loss of a lease, in a recording of the Java Flight Recorder. It is written on a thread of the engine, so a stack trace would tell nothing. */
+/**
+ * The loss of a lease, in a recording of the Java Flight Recorder. It is written on a thread of the
+ * engine, so a stack trace would tell nothing.
+ */
 @Name("io.mortise.Lost")
 @Label("Lease Lost")
 @Category("Mortise")

@@ -90,11 +90,7 @@ public final class LeaseTrace {
   private EventPublisher.Telling event() {
     LeaseEnded event =
         new LeaseEnded(
-            acquire.call,
-            end,
-            Duration.ofNanos(Math.max(0, endedAt - heldSince)),
-            token,
-            reason);
+            acquire.call, end, Duration.ofNanos(Math.max(0, endedAt - heldSince)), token, reason);
     Object begun = recorded;
     if (begun != null) {
       acquire.publisher.recording().endHold(begun, event);
