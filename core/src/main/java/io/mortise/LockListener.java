@@ -56,7 +56,7 @@ public interface LockListener {
   /**
    * One call that acquires a lock, as all events about it and about its lease name it. Immutable.
    *
-   * @param id tells the calls of a client apart; never used again by that client
+   * @param id tells calls apart, of all clients of this JVM; never used again
    * @param lock the lock's name, as the application gave it: do not use it as a metric tag, as
    *     names are unbounded
    * @param access what the call asks for
@@ -187,6 +187,8 @@ public interface LockListener {
    * @param session the session
    * @param outcome what the store said
    * @param took from the request to its answer or failure
+   * @param ttl what was asked for: the session's TTL, or less while the process only waits and
+   *     holds nothing
    * @param remaining how long the session is valid from the call of the listener on if it is not
    *     renewed again; zero if it is over
    * @param reason for people, why it was not renewed; empty if it was
@@ -195,6 +197,7 @@ public interface LockListener {
       LockSession session,
       RenewalResult outcome,
       Duration took,
+      Duration ttl,
       Duration remaining,
       String reason) {}
 

@@ -181,11 +181,13 @@ final class EngineEvents {
   }
 
   /** A renewal was answered, or is known to have failed. */
-  void renewal(LiveSession session, RenewalResult outcome, long tookNanos, String reason) {
+  void renewal(
+      LiveSession session, RenewalResult outcome, long tookNanos, Duration ttl, String reason) {
     publisher.renewed(
         session(session),
         outcome,
         Duration.ofNanos(Math.max(0, tookNanos)),
+        ttl,
         () -> remaining(session),
         reason);
   }

@@ -318,17 +318,22 @@ final class SessionRenewer {
     }
     if (renewal instanceof Renewal.Renewed answer) {
       extend(session, sent, answer);
-      events.renewal(session, RenewalResult.RENEWED, env.now() - sent.at(), "");
+      events.renewal(session, RenewalResult.RENEWED, env.now() - sent.at(), sent.ttl(), "");
     } else if (renewal instanceof Renewal.Lost lost) {
       if (isOutdated(session, sent) && env.rules().ignoresOutdatedLoss()) {
         renewNow(session);
       } else {
-        events.renewal(session, RenewalResult.LOST, env.now() - sent.at(), lost.reason());
+        events.renewal(
+            session, RenewalResult.LOST, env.now() - sent.at(), sent.ttl(), lost.reason());
         lose(session, withPause(lost.reason(), session));
       }
     } else if (renewal instanceof Renewal.Unknown unknown) {
       events.renewal(
-          session, RenewalResult.UNANSWERED, env.now() - sent.at(), Engine.said(unknown.cause()));
+          session,
+          RenewalResult.UNANSWERED,
+          env.now() - sent.at(),
+          sent.ttl(),
+          Engine.said(unknown.cause()));
       retry(session, unknown.cause());
     }
   }

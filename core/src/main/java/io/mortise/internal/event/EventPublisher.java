@@ -28,13 +28,15 @@ import org.slf4j.LoggerFactory;
 public final class EventPublisher {
   private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
+  /** Numbers acquires of all clients, since one listener may listen to several. */
+  private static final AtomicLong CALLS = new AtomicLong();
+
   /** So many events about queues and renewals may wait for a listener that blocks. */
   private static final int BACKLOG = 1_024;
 
   private final LockListener[] listeners;
   private final @Nullable FlightRecording recording;
   private final EventQueue queue;
-  private final AtomicLong calls = new AtomicLong();
   private final AtomicBoolean hasFailed = new AtomicBoolean();
 
   /** One call of a listener. */
@@ -77,7 +79,7 @@ public final class EventPublisher {
   /** Tells that an acquire begins, on this thread. To be asked only if this is active. */
   public AcquireTrace begin(
       String lock, Access access, String label, String store, LongSupplier clock) {
-    AcquireCall call = new AcquireCall(calls.incrementAndGet(), lock, access, label, store);
+    AcquireCall call = new AcquireCall(CALLS.incrementAndGet(), lock, access, label, store);
     Object recorded = isRecording() ? recording().beginAcquire() : null;
     AcquireTrace trace = new AcquireTrace(this, call, clock.getAsLong(), recorded);
     if (listeners.length > 0) {
@@ -96,15 +98,16 @@ public final class EventPublisher {
       LockSession session,
       RenewalResult outcome,
       Duration took,
+      Duration ttl,
       LongSupplier remaining,
       String reason) {
     if (recording != null) {
-      recording.renewed(new SessionRenewed(session, outcome, took, left(remaining), reason));
+      recording.renewed(new SessionRenewed(session, outcome, took, ttl, left(remaining), reason));
     }
     offer(
         listener ->
             listener.onSessionRenewed(
-                new SessionRenewed(session, outcome, took, left(remaining), reason)));
+                new SessionRenewed(session, outcome, took, ttl, left(remaining), reason)));
   }
 
   /**
