@@ -166,7 +166,7 @@ public interface LockListener {
    *
    * @param id never used again
    * @param store the store, as the log names it; without credentials
-   * @param client host, process number and name of the client
+   * @param client as {@link LockClientBuilder#name} gave it; empty if there is no name
    * @param ttl how long it lives after its last renewal
    */
   record LockSession(String id, String store, String client, Duration ttl) {}

@@ -26,6 +26,7 @@ class ArchitectureTest {
           "io.mortise.zookeeper.ZooKeeperStore",
           "io.mortise.curator.CuratorStore",
           "io.mortise.quorum.QuorumStore",
+          "io.mortise.micrometer.LockMetrics",
           "io.mortise.testkit.LockStoreContract",
           "io.mortise.cli.Main"
         }) {

@@ -60,6 +60,7 @@ final class Rules {
           ZOOKEEPER,
           CURATOR,
           "io.mortise.quorum",
+          "io.mortise.micrometer",
           "io.mortise.testkit",
           "io.mortise.testkit.server");
 

@@ -299,7 +299,8 @@ class ListenerSuite extends ClientSuite {
     assertThat(ended.reason()).isNotEmpty();
     SessionChanged lost = awaitState(SessionState.LOST);
     assertThat(lost.remaining()).isZero();
-    assertThat(lost.leases()).isEqualTo(1);
+    // The votes of a quorum may have run out before the session did.
+    assertThat(lost.leases()).isBetween(0, 1);
     assertThat(told.all(SessionRenewed.class))
         .anyMatch(event -> event.outcome() == RenewalResult.UNANSWERED);
     a.link().set(StoreLink.LinkState.UP);

@@ -44,7 +44,7 @@ final class EngineEvents {
     this.env = env;
     this.sessionLog = new SessionLog(env.timers(), parts);
     this.publisher = EventPublisher.to(listeners, env.callbacks());
-    this.client = env.client().toString();
+    this.client = env.client().name();
   }
 
   // ---- Acquires ----
