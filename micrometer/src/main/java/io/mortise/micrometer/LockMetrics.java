@@ -183,17 +183,20 @@ public final class LockMetrics implements LockListener {
 
   @Override
   public void onSessionRenewed(SessionRenewed event) {
-    Timer.builder("mortise.renewal")
-        .description("From a renewal of a session to its answer or failure")
-        .tags("outcome", LockMeters.text(event.outcome()), "store", event.session().store())
-        .register(registry)
-        .record(event.took());
+    renewals(event.session(), event.outcome()).record(event.took());
     if (event.outcome() == RenewalResult.RENEWED) {
       SessionMeters own = sessions.get(key(event.session()));
       if (own != null) {
         own.set(event.session().id(), event.remaining(), event.ttl());
       }
     }
+  }
+
+  private Timer renewals(LockSession session, RenewalResult outcome) {
+    return Timer.builder("mortise.renewal")
+        .description("From a renewal of a session to its answer or failure")
+        .tags("outcome", LockMeters.text(outcome), "store", session.store())
+        .register(registry);
   }
 
   @Override
@@ -217,6 +220,10 @@ public final class LockMetrics implements LockListener {
 
   private void opened(SessionChanged event) {
     LockSession session = event.session();
+    for (RenewalResult outcome : RenewalResult.values()) {
+      // From zero on, so that the first failure is a rise.
+      Timer unused = renewals(session, outcome);
+    }
     sessionGuard.lock();
     try {
       sessions
