@@ -70,12 +70,7 @@ final class EngineLock implements DistributedLock {
   @Override
   public Optional<Lease> tryAcquire() {
     Waiter waiter = waiter(true, false, null);
-    try {
-      begin(waiter, Engine.HOWEVER_LONG);
-    } catch (RuntimeException e) {
-      refused(waiter, e);
-      throw e;
-    }
+    begin(waiter, Engine.HOWEVER_LONG);
     boolean interrupted = false;
     while (!waiter.isDone()) {
       waiter.park(ENDLESS);
@@ -116,25 +111,6 @@ final class EngineLock implements DistributedLock {
       throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
     }
     Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
-    try {
-      await(waiter, waitNanos);
-    } catch (InterruptedException e) {
-      engine.events.acquireEnded(waiter, AcquireOutcome.INTERRUPTED, "");
-      throw e;
-    } catch (RuntimeException e) {
-      refused(waiter, e);
-      throw e;
-    }
-    engine.events.acquireEnded(waiter);
-    return waiter;
-  }
-
-  private void refused(Waiter waiter, RuntimeException why) {
-    engine.events.acquireEnded(waiter, AcquireOutcome.REFUSED, Engine.said(why));
-  }
-
-  /** Returns when the waiter is done, or its time is over. */
-  private void await(Waiter waiter, long waitNanos) throws InterruptedException {
     waiter.arrivedAt = waitNanos == ENDLESS ? 0 : engine.env.now();
     long deadline = waiter.arrivedAt + waitNanos;
     // Who does not wait at all waits for the answer.
@@ -150,7 +126,7 @@ final class EngineLock implements DistributedLock {
         long left = deadline - now;
         if (left <= 0) {
           if (engine.cancel(waiter)) {
-            return;
+            break;
           }
           continue;
         }
@@ -166,6 +142,7 @@ final class EngineLock implements DistributedLock {
       }
       if (Thread.interrupted()) {
         if (engine.cancel(waiter)) {
+          engine.events.acquireEnded(waiter, AcquireOutcome.INTERRUPTED, "");
           throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
         }
         Thread.currentThread().interrupt();
@@ -173,12 +150,19 @@ final class EngineLock implements DistributedLock {
       }
       engine.onWakeUp(waiter);
     }
+    engine.events.acquireEnded(waiter);
+    return waiter;
   }
 
   private void begin(Waiter waiter, Duration longest) {
-    engine.begin(waiter);
-    if (!waiter.isDone()) {
-      engine.helpWhileWaiting(waiter::isDone, longest);
+    try {
+      engine.begin(waiter);
+      if (!waiter.isDone()) {
+        engine.helpWhileWaiting(waiter::isDone, longest);
+      }
+    } catch (RuntimeException e) {
+      engine.events.acquireEnded(waiter, AcquireOutcome.REFUSED, Engine.said(e));
+      throw e;
     }
   }
 
