@@ -8,20 +8,20 @@ import java.util.OptionalLong;
  * Hears what the locks of a client do: acquires, waits, the ends of leases, renewals, outages. For
  * metrics, traces and logs. Register it by {@link LockClientBuilder#listener}.
  *
- * <p><b>Threads.</b> {@link #onAcquireStarted} is called on the thread that acquires. {@link
- * #onAcquireEnded} and the {@link #onLeaseEnded} of a release are called on the thread that the
- * call returns on, before it returns; of an asynchronous form on a thread of Mortise's own, before
- * the future completes, or on the thread that cancels it. Everything else, and the {@link
- * #onLeaseEnded} of a loss, is called on one thread of Mortise's own at a time, in the order in
- * which it happened. Calls may overlap, so a listener must be thread-safe. No lock of Mortise is
- * held, and the thread that renews sessions is never used: a slow listener delays acquires,
- * releases and later events, but no renewal and no loss.
+ * <p><b>Threads.</b> The start and the end of an acquire, and a release, are told on the thread of
+ * the call, before it returns. The end of an asynchronous form is told on a thread of Mortise's own
+ * before the future completes, or on the thread that cancels it. All other events are told on one
+ * thread of Mortise's own at a time, in the order in which they happened. Calls may overlap, so a
+ * listener must be thread-safe. No lock of Mortise is held, and the thread that renews sessions is
+ * never used: a slow listener delays acquires, releases and later events, but no renewal and no
+ * loss.
  *
- * <p><b>Order.</b> Of one acquire: started, then ended; then the end of its lease, once. If the
+ * <p><b>Order.</b> An acquire is told as started, then as ended, then the end of its lease, once. If the
  * lease is lost before the caller has it, both are told on the caller's thread. A place in a queue
  * is told on the other thread, and may be overtaken by the end of the wait.
  *
- * <p><b>Failures.</b> What a listener throws is logged and ignored: the first time as a warning.
+ * <p><b>Failures.</b> Exceptions and errors of a listener are logged and ignored. The first one is a
+ * warning.
  *
  * <p><b>Backlog.</b> While a listener blocks, at most 1,024 events about queues and renewals wait
  * for it, and later ones are dropped. Losses and changes of sessions are never dropped.
@@ -187,7 +187,7 @@ public interface LockListener {
    * @param session the session
    * @param outcome what the store said
    * @param took from the request to its answer or failure
-   * @param ttl what was asked for: the session's TTL, or less while the process only waits and
+   * @param ttl the TTL that was asked for: the session's TTL, or less while the process only waits and
    *     holds nothing
    * @param remaining how long the session is valid from the call of the listener on if it is not
    *     renewed again; zero if it is over

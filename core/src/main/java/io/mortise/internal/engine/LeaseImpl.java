@@ -96,7 +96,7 @@ class LeaseImpl implements Lease {
   /** Tells listeners of its release, if this thread has made it. */
   void tellRelease() {}
 
-  /** What is told of it to listeners; null if there are none. */
+  /** Tells listeners of it; null if there are none. */
   @Nullable LeaseTrace trace() {
     return null;
   }

@@ -41,7 +41,7 @@ final class Waiter {
   /** Whether its thread was woken, and has not come to look since. */
   private volatile boolean called;
 
-  /** What is told of it to listeners; null if there are none. Set before the wait begins. */
+  /** Tells listeners of it; null if there are none. Set before the wait begins. */
   @Nullable AcquireTrace trace;
 
   @Nullable LeaseImpl lease;

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** What is told of one acquire. There is none while nobody listens. */
+/** Tells listeners of one acquire. Not made while nobody listens. */
 public final class AcquireTrace {
   final EventPublisher publisher;
   final AcquireCall call;

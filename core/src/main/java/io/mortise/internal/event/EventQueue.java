@@ -6,8 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs tasks one after the other, in the order in which they came, on threads of an executor. Who
- * adds one never runs any. Thread-safe.
+ * Runs tasks one after the other, in the order in which they came, on threads of an executor. The
+ * thread that adds a task never runs one. Thread-safe.
  */
 final class EventQueue {
   private final Executor executor;
@@ -21,7 +21,7 @@ final class EventQueue {
   /**
    * A queue without tasks.
    *
-   * @param most so many may wait before those are dropped that may be
+   * @param most so many tasks may wait before offered ones are dropped
    */
   EventQueue(Executor executor, int most) {
     this.executor = executor;

@@ -6,7 +6,7 @@ import io.mortise.LockListener.SessionChanged;
 import io.mortise.LockListener.SessionRenewed;
 
 /**
- * Writes events to a recording of the Java Flight Recorder. Apart from what does it, so that
+ * Writes events to a recording of the Java Flight Recorder. An interface, so that
  * nothing of module {@code jdk.jfr} is touched where that is missing.
  */
 interface FlightRecording {

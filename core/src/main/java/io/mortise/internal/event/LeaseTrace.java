@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is told of one lease: its end, once, and never before the acquire that it came from. A lease
- * may be lost while its acquire is being told; then the acquiring thread tells both.
+ * Tells listeners of one lease: of its end, once, and never before the acquire that it came from. A
+ * lease may be lost while its acquire is being told; then the acquiring thread tells both.
  */
 public final class LeaseTrace {
   private static final int NEW = 0;
