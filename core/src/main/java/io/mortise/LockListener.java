@@ -16,12 +16,12 @@ import java.util.OptionalLong;
  * never used: a slow listener delays acquires, releases and later events, but no renewal and no
  * loss.
  *
- * <p><b>Order.</b> An acquire is told as started, then as ended, then the end of its lease, once. If the
- * lease is lost before the caller has it, both are told on the caller's thread. A place in a queue
- * is told on the other thread, and may be overtaken by the end of the wait.
+ * <p><b>Order.</b> An acquire is told as started, then as ended, then the end of its lease, once.
+ * If the lease is lost before the caller has it, both are told on the caller's thread. A place in a
+ * queue is told on the other thread, and may be overtaken by the end of the wait.
  *
- * <p><b>Failures.</b> Exceptions and errors of a listener are logged and ignored. The first one is a
- * warning.
+ * <p><b>Failures.</b> Exceptions and errors of a listener are logged and ignored. The first one is
+ * a warning.
  *
  * <p><b>Backlog.</b> While a listener blocks, at most 1,024 events about queues and renewals wait
  * for it, and later ones are dropped. Losses and changes of sessions are never dropped.
@@ -187,8 +187,8 @@ public interface LockListener {
    * @param session the session
    * @param outcome what the store said
    * @param took from the request to its answer or failure
-   * @param ttl the TTL that was asked for: the session's TTL, or less while the process only waits and
-   *     holds nothing
+   * @param ttl the TTL that was asked for: the session's TTL, or less while the process only waits
+   *     and holds nothing
    * @param remaining how long the session is valid from the call of the listener on if it is not
    *     renewed again; zero if it is over
    * @param reason for people, why it was not renewed; empty if it was

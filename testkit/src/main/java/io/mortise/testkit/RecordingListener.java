@@ -5,23 +5,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Keeps all that a client tells, in the order in which it was told. Thread-safe. */
-public final class RecordingListener implements LockListener {
+final class RecordingListener implements LockListener {
   private final List<Record> events = new ArrayList<>();
-
-  /** Empty. */
-  public RecordingListener() {}
 
   private synchronized void add(Record event) {
     events.add(event);
   }
 
   /** All events so far. */
-  public synchronized List<Record> all() {
+  synchronized List<Record> all() {
     return List.copyOf(events);
   }
 
   /** All events so far of one kind. */
-  public <T extends Record> List<T> all(Class<T> kind) {
+  <T extends Record> List<T> all(Class<T> kind) {
     return all().stream().filter(kind::isInstance).map(kind::cast).toList();
   }
 
@@ -30,7 +27,7 @@ public final class RecordingListener implements LockListener {
    *
    * @throws AssertionError if there are fewer within {@link BoundedWait#ANSWER}
    */
-  public <T extends Record> List<T> await(Class<T> kind, int count) {
+  <T extends Record> List<T> await(Class<T> kind, int count) {
     BoundedWait.until(
         BoundedWait.ANSWER,
         count + " times " + kind.getSimpleName() + " was told",
