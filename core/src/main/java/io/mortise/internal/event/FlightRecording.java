@@ -6,8 +6,8 @@ import io.mortise.LockListener.SessionChanged;
 import io.mortise.LockListener.SessionRenewed;
 
 /**
- * Writes events to a recording of the Java Flight Recorder. An interface, so that
- * nothing of module {@code jdk.jfr} is touched where that is missing.
+ * Writes events to a recording of the Java Flight Recorder. An interface, so that nothing of module
+ * {@code jdk.jfr} is touched where that is missing.
  */
 interface FlightRecording {
   /** Whether a recording is running that wants events of acquires or holds. Costs a nanosecond. */

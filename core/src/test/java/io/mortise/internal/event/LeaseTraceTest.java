@@ -59,8 +59,7 @@ class LeaseTraceTest {
     lease.tellRelease();
     assertThat(lease.takeRelease()).isFalse();
     assertThat(told)
-        .containsExactly(
-            "GRANTED 50", "told by another: false", "RELEASED 100 OptionalLong[7]");
+        .containsExactly("GRANTED 50", "told by another: false", "RELEASED 100 OptionalLong[7]");
   }
 
   @Test
