@@ -14,22 +14,27 @@ module io.mortise.core {
   exports io.mortise.function;
   exports io.mortise.guarantee;
   exports io.mortise.spi;
-  exports io.mortise.internal.engine to
+  exports io.mortise.spi.partition;
+  exports io.mortise.spi.time;
+  exports io.mortise.internal.client to
       io.mortise.testkit;
   exports io.mortise.internal.liveness to
       io.mortise.jdbc,
       io.mortise.redis,
       io.mortise.testkit;
+  exports io.mortise.internal.runtime to
+      io.mortise.testkit;
   // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
   exports io.mortise.internal.storekit;
   exports io.mortise.internal.table to
+      io.mortise.jdbc,
       io.mortise.testkit;
 
   uses io.mortise.LockClientBuilder;
   uses io.mortise.spi.LockStoreProvider;
 
   provides io.mortise.LockClientBuilder with
-      io.mortise.internal.engine.EngineClientBuilder;
+      io.mortise.internal.client.EngineClientBuilder;
   provides io.mortise.spi.LockStoreProvider with
       io.mortise.internal.table.MemStoreProvider;
 }

@@ -10,6 +10,10 @@ module io.mortise.testkit {
   requires static transitive org.jspecify;
 
   exports io.mortise.testkit;
+  exports io.mortise.testkit.contract;
+  exports io.mortise.testkit.contract.client;
+  exports io.mortise.testkit.contract.differential;
+  exports io.mortise.testkit.contract.store;
   exports io.mortise.testkit.history;
   exports io.mortise.testkit.server;
 }

@@ -1,6 +1,7 @@
 package io.mortise;
 
 import io.mortise.admin.LockAdmin;
+import io.mortise.function.CheckedConsumer;
 import java.util.ServiceLoader;
 
 /**
@@ -59,12 +60,42 @@ public interface LockClient extends AutoCloseable {
    */
   LockGroup allOf(String... names);
 
+  /**
+   * Stands for leadership with {@link LeaderOptions#DEFAULTS}; see {@link #leader(String,
+   * LeaderOptions, CheckedConsumer)}.
+   */
+  default Leadership leader(
+      String name, CheckedConsumer<? super Leadership.Lead, ? extends Exception> task) {
+    return leader(name, LeaderOptions.DEFAULTS, task);
+  }
+
+  /**
+   * Stands for the leadership of a name, and runs the task whenever this client leads. Returns at
+   * once. One candidate of all that stand leads at a time.
+   *
+   * <p>The task runs on a daemon thread of its own, until it returns. It is interrupted there if
+   * the leadership is lost, or is to be given up; it must then return soon, and a loop of its own
+   * asks {@link Leadership.Lead#isLeading()}. The lock is released after the task has ended, never
+   * before; another candidate follows at once, or, after a crash, when the TTL is over.
+   *
+   * <p>After a loss the candidate queues again at once. A task that returns or throws gives the
+   * leadership up; the candidate then queues again after a pause of 100 ms, which doubles up to 10
+   * s with each term shorter than 10 s. No exception ends a candidacy: the task's are logged, and
+   * kept as {@link Leadership#lastFailure()}.
+   *
+   * <p>{@link #close()} asks all candidates to stop, and waits a few seconds for their tasks.
+   */
+  Leadership leader(
+      String name,
+      LeaderOptions options,
+      CheckedConsumer<? super Leadership.Lead, ? extends Exception> task);
+
   /** Looks at the locks of the store, and ends what others hold. Does not block by itself. */
   LockAdmin admin();
 
   /**
-   * Gives everything up, and waits for the store's answers, for a few seconds at most. Leases still
-   * open are lost first.
+   * Gives everything up, and waits for the store's answers, for a few seconds at most. Tasks of
+   * leaders are interrupted and waited for, for as long again. Leases still open are lost then.
    */
   @Override
   void close();

@@ -42,6 +42,9 @@ class NullArgumentsTest {
     refuses("name", () -> client.readWriteLock(null));
     refuses("name", () -> client.semaphore(null, 2));
     refuses("names", () -> client.allOf((String[]) null));
+    refuses("name", () -> client.leader(null, lead -> {}));
+    refuses("task", () -> client.leader("a", null));
+    refuses("options", () -> client.leader("a", null, lead -> {}));
     refuses("name", () -> client.allOf("a", null));
     refuses("name", () -> LockName.of(null));
   }
@@ -104,6 +107,8 @@ class NullArgumentsTest {
     refuses("terms", () -> new LockOptions(false, false, null));
     refuses("label", () -> new Terms(null, null, null));
     refuses("value", () -> LockOptions.DEFAULTS.withLabel(null));
+    refuses("minimumTerm", () -> LeaderOptions.DEFAULTS.withMinimumTerm(null));
+    refuses("label", () -> LeaderOptions.DEFAULTS.withLabel(null));
     refuses("name", () -> client.admin().find(null));
     refuses("prefix", () -> client.admin().list(null, null, 1));
     refuses("name", () -> client.admin().evict(null, "x", Eviction.CLOSE));

@@ -27,7 +27,11 @@ class ArchitectureTest {
           "io.mortise.curator.CuratorStore",
           "io.mortise.quorum.QuorumStore",
           "io.mortise.micrometer.LockMetrics",
-          "io.mortise.testkit.LockStoreContract",
+          "io.mortise.testkit.contract.store.LockStoreContract",
+          "io.mortise.shedlock.MortiseLockProvider",
+          "io.mortise.spring.integration.MortiseLockRegistry",
+          "io.mortise.liquibase.MortiseLockService",
+          "io.mortise.spring.Locked",
           "io.mortise.cli.Main"
         }) {
       assertThat(ALL.contain(type)).as(type).isTrue();
@@ -58,7 +62,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void givenTools_thenTheySeeThePublicApiOnly() {
+  void givenToolsAndAdapters_thenTheySeeThePublicApiOnly() {
     Rules.TOOLS_SEE_THE_PUBLIC_API.check(ALL);
   }
 

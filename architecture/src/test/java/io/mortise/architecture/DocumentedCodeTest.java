@@ -49,6 +49,7 @@ class DocumentedCodeTest {
               "io.mortise.sql.*",
               "io.mortise.sql.VersionedUpdate.Outcome",
               "io.mortise.spi.AttemptId",
+              "io.mortise.spring.*",
               "java.sql.Connection",
               "java.sql.SQLException",
               "java.time.*",

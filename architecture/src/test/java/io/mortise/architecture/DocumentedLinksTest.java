@@ -32,7 +32,7 @@ class DocumentedLinksTest {
       Pattern.compile("`(EngineRules|TableRules|QuorumRules)\\.(\\w+)`");
   private static final Map<String, String> RULES =
       Map.of(
-          "EngineRules", "core/src/main/java/io/mortise/internal/engine/EngineRules.java",
+          "EngineRules", "core/src/main/java/io/mortise/internal/runtime/EngineRules.java",
           "TableRules", "core/src/main/java/io/mortise/internal/table/TableRules.java",
           "QuorumRules", "quorum/src/main/java/io/mortise/quorum/QuorumRules.java");
   private static final Pattern HEADING = Pattern.compile("#{1,6} +(.*?)( +#+)?");

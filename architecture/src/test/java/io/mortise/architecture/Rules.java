@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** What the structure of the code has to keep, each rule with its remedy. */
 final class Rules {
@@ -42,10 +43,18 @@ final class Rules {
           "io.mortise.quorum");
 
   private static final String[] TOOLS = {
-    "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench.."
+    "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench..", "io.mortise.spring.."
   };
 
-  /** What tools may see: the packages that modules export to everybody, and those of tools. */
+  /** Implement the interfaces of other libraries over any store. */
+  private static final String[] ADAPTERS = {
+    "io.mortise.shedlock..", "io.mortise.spring.integration..", "io.mortise.liquibase.."
+  };
+
+  /**
+   * What tools and adapters may see: the packages that modules export to everybody, and those of
+   * tools.
+   */
   private static final Set<String> PUBLIC =
       Set.of(
           "io.mortise",
@@ -53,6 +62,8 @@ final class Rules {
           "io.mortise.function",
           "io.mortise.guarantee",
           "io.mortise.spi",
+          "io.mortise.spi.partition",
+          "io.mortise.spi.time",
           "io.mortise.jdbc",
           "io.mortise.sql",
           "io.mortise.redis",
@@ -61,7 +72,14 @@ final class Rules {
           CURATOR,
           "io.mortise.quorum",
           "io.mortise.micrometer",
+          "io.mortise.shedlock",
+          "io.mortise.spring.integration",
+          "io.mortise.liquibase",
           "io.mortise.testkit",
+          "io.mortise.testkit.contract",
+          "io.mortise.testkit.contract.client",
+          "io.mortise.testkit.contract.differential",
+          "io.mortise.testkit.contract.store",
           "io.mortise.testkit.server");
 
   private static final List<String> CLOCKS =
@@ -74,7 +92,7 @@ final class Rules {
 
   /** The system's clocks, as stores and clients are given them. */
   private static final Set<String> SYSTEM_CLOCKS =
-      Set.of("io.mortise.spi.Ticker.SYSTEM", "io.mortise.spi.WallClock.SYSTEM");
+      Set.of("io.mortise.spi.time.Ticker.SYSTEM", "io.mortise.spi.time.WallClock.SYSTEM");
 
   /** The types that open stores, helpers and clients: they alone choose the clocks. */
   private static final Set<String> OPENERS =
@@ -82,6 +100,7 @@ final class Rules {
           "CuratorStore",
           "JdbcStore",
           "MemStoreProvider",
+          "MortiseLockService",
           "QuorumStore",
           "QuorumStoreProvider",
           "RedisStore",
@@ -117,7 +136,7 @@ final class Rules {
           .resideInAnyPackage("io.mortise.spi..", "io.mortise.internal..")
           .because(
               "users of the API must not meet what authors of stores see; give the API a type of its"
-                  + " own and translate in io.mortise.internal.engine");
+                  + " own and translate in io.mortise.internal.client");
 
   static final ArchRule STORES_ARE_STRANGERS =
       CompositeArchRule.of(STORES.stream().map(Rules::seesNoOtherStore).toList())
@@ -126,10 +145,10 @@ final class Rules {
   static final ArchRule TOOLS_SEE_THE_PUBLIC_API =
       classes()
           .that()
-          .resideInAnyPackage(TOOLS)
+          .resideInAnyPackage(Stream.of(TOOLS, ADAPTERS).flatMap(Stream::of).toArray(String[]::new))
           .should(dependOnPublicPackagesOnly())
           .because(
-              "tools are the first users of the API; add what they lack to the API instead of"
+              "tools and adapters are the first users of the API; add what they lack to the API instead of"
                   + " reaching behind it");
 
   static final ArchRule CLOCKS_ARE_INJECTED =
@@ -139,9 +158,9 @@ final class Rules {
           .and()
           .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
           .and()
-          .doNotHaveFullyQualifiedName("io.mortise.spi.Ticker")
+          .doNotHaveFullyQualifiedName("io.mortise.spi.time.Ticker")
           .and()
-          .doNotHaveFullyQualifiedName("io.mortise.spi.WallClock")
+          .doNotHaveFullyQualifiedName("io.mortise.spi.time.WallClock")
           .should()
           .accessTargetWhere(
               new DescribedPredicate<JavaAccess<?>>("a clock of the system is read") {
@@ -155,8 +174,8 @@ final class Rules {
                 }
               })
           .because(
-              "tests move time by hand; read the io.mortise.spi.Ticker that the store was given, and"
-                  + " for the time of day its java.time.InstantSource");
+              "tests move time by hand; read the io.mortise.spi.time.Ticker that the store was given,"
+                  + " and for the time of day its java.time.InstantSource");
 
   private Rules() {}
 
@@ -209,7 +228,8 @@ final class Rules {
           boolean tool =
               name.startsWith("io.mortise.cli")
                   || name.startsWith("io.mortise.torture")
-                  || name.startsWith("io.mortise.bench");
+                  || name.startsWith("io.mortise.bench")
+                  || name.startsWith("io.mortise.spring");
           if (ours && !tool && !PUBLIC.contains(name)) {
             events.add(SimpleConditionEvent.violated(dependency, dependency.getDescription()));
           }

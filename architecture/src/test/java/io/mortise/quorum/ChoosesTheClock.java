@@ -1,6 +1,6 @@
 package io.mortise.quorum;
 
-import io.mortise.spi.WallClock;
+import io.mortise.spi.time.WallClock;
 import java.time.Instant;
 
 /** Breaks a rule, for {@code RulesTest}. */

@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
+import io.mortise.cli.output.SanitizedStream;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import java.io.InputStream;

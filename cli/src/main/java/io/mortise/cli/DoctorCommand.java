@@ -1,5 +1,8 @@
 package io.mortise.cli;
 
+import io.mortise.cli.output.GuaranteeFormatter;
+import io.mortise.cli.output.JsonWriter;
+import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.guarantee.Fault;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;

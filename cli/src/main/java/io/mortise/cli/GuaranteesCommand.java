@@ -1,5 +1,8 @@
 package io.mortise.cli;
 
+import io.mortise.cli.output.GuaranteeFormatter;
+import io.mortise.cli.output.GuaranteePage;
+import io.mortise.cli.output.JsonWriter;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
 import java.io.PrintStream;

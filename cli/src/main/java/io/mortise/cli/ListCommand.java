@@ -4,6 +4,8 @@ import io.mortise.LockClient;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
+import io.mortise.cli.output.JsonWriter;
+import io.mortise.cli.output.LockFormatter;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;

@@ -9,8 +9,13 @@ import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.admin.StoreInfo.Feature;
-import io.mortise.spi.DurationText;
+import io.mortise.cli.child.ChildGuardian;
+import io.mortise.cli.child.ChildProcess;
+import io.mortise.cli.child.RunEvent;
+import io.mortise.cli.child.Signals;
+import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.DurationText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +25,7 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -45,6 +51,9 @@ import picocli.CommandLine.Spec;
           + " fit; 75 lock not had in time; 76 lock lost while the command ran; 126 command not executable;"
           + " 127 command not found; 130 interrupted while waiting.",
       "",
+      "With --leader the command is started again when it has ended, or when the lock was lost and is had again."
+          + " Only a signal ends mortise then, with the status of the command that ran, or 128 + n while none did.",
+      "",
       "If the lock is about to be lost, the command and all that it started get SIGTERM when the grace begins and"
           + " SIGKILL before another can have the lock. The same happens, with no longer grace, if mortise itself is"
           + " killed, or stopped for so long.",
@@ -56,9 +65,20 @@ import picocli.CommandLine.Spec;
 final class RunCommand implements Callable<Integer> {
   private static final Duration LONGEST_GRACE = Duration.ofSeconds(3);
 
+  /** Before a leader's command is started again; doubled with each run that was short. */
+  private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
+
+  /** The longest pause; a run that took longer is no sign of trouble. */
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+
   private final CliEnvironment cliEnvironment;
   private final List<String> command;
-  private final BlockingQueue<RunEvent> runEvents = new LinkedBlockingQueue<>();
+
+  /** Of the present wait or run. Replaced for the next one, so that nothing late disturbs it. */
+  private BlockingQueue<RunEvent> runEvents = new LinkedBlockingQueue<>();
+
+  /** Whether a signal has asked for the end. */
+  private volatile boolean ending;
 
   @Spec private CommandSpec spec;
   @Mixin private StoreOptions store;
@@ -105,6 +125,14 @@ final class RunCommand implements Callable<Integer> {
   private boolean shared;
 
   @Option(
+      names = "--leader",
+      description =
+          "Keep the command running while this host leads: start it whenever the lock is had, again when it has ended"
+              + " or the lock was lost, until a signal comes. Not with --wait, --at-least, --at-most, --hold-on-crash"
+              + " or --shared.")
+  private boolean leader;
+
+  @Option(
       names = "--grace",
       paramLabel = "DURATION",
       description =
@@ -139,6 +167,9 @@ final class RunCommand implements Callable<Integer> {
               + " -- COMMAND");
     }
     LockName.of(name);
+    if (leader) {
+      refuseBesideLeader();
+    }
     checkEncoding();
     String url = store.url();
     StoreUrl.parse(url); // a wrong one is refused before the command is looked for
@@ -158,18 +189,112 @@ final class RunCommand implements Callable<Integer> {
       connected = true;
       DistributedLock lock =
           (shared ? client.readWriteLock(name).readLock() : client.lock(name)).with(options);
-      Lease lease =
-          new LockWait(client, lock, wait, runEvents)
-              .acquire(store.quiet ? null : cliEnvironment.err());
-      return hold(lease, words, notice, client.admin().store().has(Feature.FENCING_TOKENS), url);
+      boolean tokens = client.admin().store().has(Feature.FENCING_TOKENS);
+      if (leader) {
+        return lead(client, lock, lease -> hold(lease, words, notice, tokens, url));
+      }
+      Lease lease = acquire(client, lock);
+      if (!lease.isValid()) { // this process stood still since the grant
+        release(lease);
+        throw new CliException(
+            ExitStatus.LOST,
+            "Lock '" + name + "' was lost before the command began. The command was not started.");
+      }
+      return hold(lease, words, notice, tokens, url).status();
     }
+  }
+
+  private void refuseBesideLeader() {
+    Map<String, Boolean> given =
+        Map.of(
+            "--wait", wait != null,
+            "--at-least", atLeast != null,
+            "--at-most", atMost != null,
+            "--hold-on-crash", holdOnCrash != null,
+            "--shared", shared);
+    List<String> wrong =
+        given.entrySet().stream()
+            .filter(Map.Entry::getValue)
+            .map(Map.Entry::getKey)
+            .sorted()
+            .toList();
+    if (!wrong.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "A leader waits for its lock for ever and holds it alone for as long as it can. Leave out "
+              + String.join(", ", wrong)
+              + ", or --leader.");
+    }
+  }
+
+  private Lease acquire(LockClient client, DistributedLock lock) throws InterruptedException {
+    return new LockWait(client, lock, wait, nextEvents())
+        .acquire(store.quiet ? null : cliEnvironment.err());
+  }
+
+  /** What a command's run under a lease came to. */
+  private record HoldResult(int status, boolean lost) {}
+
+  /** Runs the command under a lease, and releases it. */
+  private interface LeaseHolder {
+    HoldResult hold(Lease lease) throws InterruptedException;
+  }
+
+  /** Holds the lock again and again, until a signal comes. */
+  private int lead(LockClient client, DistributedLock lock, LeaseHolder holder)
+      throws InterruptedException {
+    Duration pause = SHORTEST_PAUSE;
+    while (true) {
+      Lease lease = acquire(client, lock);
+      if (!lease.isValid()) { // this process stood still since the grant
+        release(lease);
+        continue;
+      }
+      long began = System.nanoTime();
+      HoldResult result = holder.hold(lease);
+      if (ending) {
+        return result.status();
+      }
+      Duration ran = Duration.ofNanos(System.nanoTime() - began);
+      if (result.lost() || ran.compareTo(LONGEST_PAUSE) >= 0) {
+        pause = SHORTEST_PAUSE;
+      }
+      if (!result.lost()) {
+        warn(
+            "The command has ended (status "
+                + result.status()
+                + "). Another host may lead '"
+                + name
+                + "' now; this one stands again in "
+                + DurationText.format(pause)
+                + ".");
+        if (nextEvents().poll(pause.toMillis(), TimeUnit.MILLISECONDS)
+            instanceof RunEvent.SignalReceived signal) {
+          return ExitStatus.bySignal(signal.number());
+        }
+        pause = Supervisor.min(pause.multipliedBy(2), LONGEST_PAUSE);
+      }
+    }
+  }
+
+  /** A queue for what comes next, with the signals that nobody has seen. */
+  private synchronized BlockingQueue<RunEvent> nextEvents() {
+    BlockingQueue<RunEvent> next = new LinkedBlockingQueue<>();
+    runEvents.stream().filter(RunEvent.SignalReceived.class::isInstance).forEach(next::add);
+    runEvents = next;
+    return next;
+  }
+
+  private synchronized void received(RunEvent.SignalReceived signal) {
+    runEvents.add(signal);
   }
 
   private volatile boolean connected;
 
   private void interrupted(RunEvent.SignalReceived signal) {
     if (connected) {
-      runEvents.add(signal);
+      ending = true;
+      received(signal);
     } else {
       // Connecting cannot be interrupted, and there is nothing yet to leave behind.
       Runtime.getRuntime().halt(ExitStatus.bySignal(signal.number()));
@@ -229,26 +354,23 @@ final class RunCommand implements Callable<Integer> {
       shown = shown.substring(0, Math.min(shown.length(), 100));
     }
     return LockOptions.DEFAULTS
+        .withFair(leader)
         .withAtMost(atMost)
         .withAtLeast(longer(atLeast, holdOnCrash))
         .withLabel(shown);
   }
 
-  private int hold(Lease lease, List<String> words, Duration notice, boolean tokens, String url)
+  private HoldResult hold(
+      Lease lease, List<String> words, Duration notice, boolean tokens, String url)
       throws InterruptedException {
-    if (!lease.isValid()) { // this process stood still since the grant
-      release(lease);
-      throw new CliException(
-          ExitStatus.LOST,
-          "Lock '" + name + "' was lost before the command began. The command was not started.");
-    }
+    BlockingQueue<RunEvent> events = nextEvents();
     String token = tokens && !shared ? Long.toString(lease.token()) : "";
     long had = System.nanoTime();
     Supervisor.RunResult runResult;
     try {
-      lease.onLost(loss -> runEvents.add(new RunEvent.LeaseLost()));
+      lease.onLost(loss -> events.add(new RunEvent.LeaseLost()));
       for (String signal : List.of("TSTP", "CONT")) {
-        Signals.listen(signal, runEvents::add);
+        Signals.listen(signal, this::received);
       }
       ChildGuardian childProcess =
           ChildGuardian.start(
@@ -257,8 +379,8 @@ final class RunCommand implements Callable<Integer> {
               holdOnCrash == null ? notice : null,
               lease::remaining,
               this::warn,
-              status -> runEvents.add(new RunEvent.ChildExited(status)));
-      runResult = supervise(lease, childProcess, notice);
+              status -> events.add(new RunEvent.ChildExited(status)));
+      runResult = supervise(lease, childProcess, events, notice);
     } catch (IOException e) {
       reopen(lease, Duration.ofNanos(System.nanoTime() - had)); // nothing ran
       release(lease);
@@ -274,10 +396,12 @@ final class RunCommand implements Callable<Integer> {
     if (!itself || lost != null) {
       cliEnvironment
           .err()
-          .println("mortise: " + OutputSanitizer.text(loss(runResult, token, timeOver, lost)));
-      return ExitStatus.LOST;
+          .println(
+              "mortise: "
+                  + OutputSanitizer.text(LossText.of(name, runResult, token, timeOver, lost)));
+      return new HoldResult(ExitStatus.LOST, true);
     }
-    return runResult.status();
+    return new HoldResult(runResult.status(), false);
   }
 
   private void warn(String text) {
@@ -286,12 +410,13 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  private Supervisor.RunResult supervise(Lease lease, ChildProcess childProcess, Duration notice)
+  private Supervisor.RunResult supervise(
+      Lease lease, ChildProcess childProcess, BlockingQueue<RunEvent> events, Duration notice)
       throws InterruptedException {
     boolean over = false;
     try {
       Supervisor.RunResult runResult =
-          new Supervisor(lease, childProcess, runEvents, notice).supervise();
+          new Supervisor(lease, childProcess, events, notice).supervise();
       over = true;
       return runResult;
     } finally {
@@ -299,29 +424,6 @@ final class RunCommand implements Callable<Integer> {
         childProcess.force(); // whatever went wrong: not without the lock
       }
     }
-  }
-
-  private String loss(
-      Supervisor.RunResult runResult, String token, boolean timeOver, @Nullable String lost) {
-    if (runResult.cause() == Supervisor.EndCause.ENDED_IN_TIME) {
-      return "Lock '"
-          + name
-          + "' could not be kept: "
-          + (timeOver ? "its at-most time is over" : "its renewal was overdue")
-          + ". The command was ended (status "
-          + runResult.status()
-          + ") before anybody else could have the lock.";
-    }
-    return "Lock '"
-        + name
-        + "' was lost while the command ran"
-        + (lost == null || lost.isEmpty() ? "" : ": " + lost)
-        + "; the command "
-        + (runResult.cause() == Supervisor.EndCause.ITSELF ? "has ended" : "was ended")
-        + " (status "
-        + runResult.status()
-        + "). Its last work may overlap with the next holder's: check what was written"
-        + (token.isEmpty() ? "." : " with token " + token + ".");
   }
 
   /** Takes back what {@code --hold-on-crash} demanded: there was no crash. */

@@ -3,6 +3,8 @@ package io.mortise.cli;
 import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.admin.LockInfo;
+import io.mortise.cli.output.JsonWriter;
+import io.mortise.cli.output.LockFormatter;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;

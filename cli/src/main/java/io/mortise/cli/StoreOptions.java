@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
+import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.spi.LockStore;
 import java.io.IOException;
 import java.nio.file.FileSystems;

@@ -1,6 +1,8 @@
 package io.mortise.cli;
 
 import io.mortise.Lease;
+import io.mortise.cli.child.ChildProcess;
+import io.mortise.cli.child.RunEvent;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;

@@ -1,5 +1,6 @@
 package io.mortise.cli;
 
+import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.torture.run.InjectedFault;
 import io.mortise.torture.run.RunTotals;
 import io.mortise.torture.run.TortureEnvironment;

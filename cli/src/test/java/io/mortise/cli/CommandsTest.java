@@ -7,6 +7,7 @@ import com.fasterxml.jackson.jr.ob.JSON;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.cli.output.OutputSanitizer;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;

@@ -115,6 +115,36 @@ abstract class EndToEnd {
   }
 
   @Test
+  void givenLeaders_whenTheFirstIsKilled_thenTheNextStartsItsCommandAfterTheTtl() throws Exception {
+    String command = "echo $MORTISE_TOKEN; exec sleep 100";
+    Duration ttl = Duration.ofSeconds(5);
+    String[] words = {
+      "run", "--leader", "--ttl", "5s", "--grace", "1s", "job", "--", "sh", "-c", command
+    };
+    try (CliProcess first = tool(words);
+        CliProcess next = startAfter(first, words)) {
+      await().atMost(Duration.ofSeconds(60)).until(() -> show().contains("waiter 1"));
+      assertThat(next.out()).isEmpty();
+      first.process().destroyForcibly();
+      long killed = System.nanoTime();
+      await().atMost(Duration.ofSeconds(60)).until(() -> next.out().endsWith("\n"));
+      Duration passed = Duration.ofNanos(System.nanoTime() - killed);
+      // Renewed up to a third of the TTL ago; a slow machine needs a moment to start a command.
+      assertThat(passed).isBetween(ttl.dividedBy(2), ttl.plusSeconds(10));
+      assertThat(Long.parseLong(next.out().strip()))
+          .isGreaterThan(Long.parseLong(first.out().strip()));
+      try (CliProcess third = startAfter(next, words)) {
+        await().atMost(Duration.ofSeconds(60)).until(() -> show().contains("waiter 1"));
+        next.signal("TERM");
+        assertThat(next.status()).isEqualTo(128 + 15);
+        await().atMost(Duration.ofSeconds(60)).until(() -> third.out().endsWith("\n"));
+        third.signal("TERM");
+        assertThat(third.status()).isEqualTo(128 + 15);
+      }
+    }
+  }
+
+  @Test
   void givenHolder_whenEvicted_thenItsCommandEndsAndTheLockIsFree() throws Exception {
     try (CliProcess holder =
         tool("run", "--ttl", "15s", "job", "--", "sh", "-c", "echo on; exec sleep 100")) {

@@ -5,6 +5,8 @@ import io.mortise.DistributedReadWriteLock;
 import io.mortise.DistributedSemaphore;
 import io.mortise.FencingToken;
 import io.mortise.JavaLock;
+import io.mortise.LeaderOptions;
+import io.mortise.Leadership;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
@@ -18,6 +20,7 @@ import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
+import io.mortise.function.CheckedConsumer;
 import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,6 +64,14 @@ final class FakeClient implements LockClient {
 
   @Override
   public LockGroup allOf(String... names) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public Leadership leader(
+      String name,
+      LeaderOptions options,
+      CheckedConsumer<? super Leadership.Lead, ? extends Exception> task) {
     throw new UnsupportedOperationException();
   }
 

@@ -3,6 +3,7 @@ package io.mortise.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.cli.output.GuaranteePage;
 import io.mortise.guarantee.Guarantee;
 import io.mortise.guarantee.GuaranteeLevel;
 import io.mortise.guarantee.GuaranteeTable;

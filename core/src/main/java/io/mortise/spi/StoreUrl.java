@@ -1,5 +1,6 @@
 package io.mortise.spi;
 
+import io.mortise.spi.time.DurationText;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,7 @@
 package io.mortise.spi;
 
+import io.mortise.spi.time.Ticker;
+
 /**
  * What a grant rests on where the session alone does not tell: in a store that is made of several
  * independent ones, the members that granted it. The session of such a store lives as long as a

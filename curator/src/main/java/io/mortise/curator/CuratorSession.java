@@ -16,7 +16,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import java.time.Duration;
 import java.util.ArrayList;

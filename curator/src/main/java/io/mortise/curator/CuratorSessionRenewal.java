@@ -7,7 +7,7 @@ import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.RenewalProof;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;

@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Objects;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +42,8 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   private final Recipe recipe;
   private final String directory;
   private final String prefix;
+  private final NodeSearch nodeSearch;
+  private final WriterDowngrade downgrade;
 
   private MutexPhase phase = MutexPhase.NEW;
   private boolean reading;
@@ -57,9 +59,6 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
 
   /** Whether it held, when it was found again after a doubt. */
   private boolean heldWhenFound;
-
-  /** The reader's node that may stand instead of the writer's, since the reply was lost. */
-  private @Nullable String narrowed;
 
   /** Who the attempt waits for, and of how many he was the last when the line was looked at. */
   private @Nullable String next;
@@ -82,6 +81,8 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     this.recipe = recipe;
     this.directory = directory;
     this.prefix = ProtectedNodeName.prefix(attempt);
+    this.nodeSearch = new NodeSearch(session, recipe, directory, prefix);
+    this.downgrade = new WriterDowngrade(session, directory);
   }
 
   /** For an attempt of which this process knows no more than that it may have a node. */
@@ -189,56 +190,21 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
 
   /** Looks for the node of an attempt in doubt. Afterwards it is WAITING, or NEW if it has none. */
   private void find(AttemptOperation operation, Runnable then) {
-    nodes().sync(directory, (code, done) -> {});
-    nodes()
-        .children(
-            directory,
-            null,
-            (code, children) ->
-                session.step(
-                    () -> {
-                      if (code == Code.NONODE) {
-                        phase = MutexPhase.NEW;
-                        then.run();
-                      } else if (children == null) {
-                        operation.fail(code, directory);
-                      } else {
-                        found(children, operation, then);
-                      }
-                    }));
-  }
-
-  private void found(List<String> children, AttemptOperation operation, Runnable then) {
-    String own =
-        children.stream().filter(child -> child.startsWith(prefix)).findFirst().orElse(null);
-    if (own == null) {
-      phase = MutexPhase.NEW;
-      then.run();
-      return;
-    }
-    boolean reader = recipe == Recipe.READ_WRITE && own.contains(recipe.word(true));
-    Recipe.RecipePosition place = recipe.place(children, own, reader);
-    heldWhenFound = place != null && place.holds();
-    nodes()
-        .stat(
-            child(directory, own),
-            (code, stat) ->
-                session.step(
-                    () -> {
-                      if (stat == null && code != Code.NONODE) {
-                        operation.fail(code, own);
-                        return;
-                      }
-                      if (stat == null || !(foreign || session.owns(stat))) {
-                        phase = MutexPhase.NEW;
-                      } else {
-                        node = own;
-                        reading = reader;
-                        token = token == 0 ? CuratorTokens.first(stat.getCzxid()) : token;
-                        phase = MutexPhase.WAITING;
-                      }
-                      then.run();
-                    }));
+    nodeSearch.find(
+        operation,
+        found -> {
+          Stat stat = found == null ? null : found.stat();
+          heldWhenFound = found == null ? heldWhenFound : found.holds();
+          if (found == null || stat == null || !(foreign || session.owns(stat))) {
+            phase = MutexPhase.NEW;
+          } else {
+            node = found.node();
+            reading = found.reads();
+            token = token == 0 ? CuratorTokens.first(stat.getCzxid()) : token;
+            phase = MutexPhase.WAITING;
+          }
+          then.run();
+        });
   }
 
   // ---- Looking at the line ----
@@ -290,35 +256,11 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
       gone(operation);
       return;
     }
-    String misuse = recipe.misuse(children);
-    if (misuse != null) {
-      String message =
-          "Path '" + directory + "' is in use as " + misuse + ". Use it as that, or another name.";
-      remove(operation, () -> operation.refuse(RefusalReason.CAPACITY_DIFFERS, message));
-    } else if (ProtectedNodeName.isLast(recipe.order(node)) || CuratorTokens.isLast(token)) {
-      String message =
-          "The sequence numbers of path '"
-              + directory
-              + "' are about to overflow. They begin anew as soon as those who hold it or wait have"
-              + " left.";
-      remove(
-          operation,
-          () -> {
-            // If it is empty by now.
-            nodes().delete(directory, (code, deleted) -> {});
-            operation.refuse(RefusalReason.STORE_FULL, message);
-          });
+    LineRefusal refusal = LineRefusal.of(recipe, directory, children, node, token, place);
+    if (refusal != null) {
+      remove(operation, () -> refuse(refusal, operation));
     } else if (place.holds()) {
       hold(place.wanted(), operation);
-    } else if (place.stranger() != null) {
-      String message =
-          "Path '"
-              + directory
-              + "' has the child '"
-              + place.stranger()
-              + "', which is no lock's and for which Curator would wait for ever. Remove it, or use"
-              + " another name.";
-      remove(operation, () -> operation.refuse(RefusalReason.UNSUPPORTED, message));
     } else if (!queue) {
       Reply busy = new Reply.Busy(attempt, holder(place.first()), session.ttl());
       remove(operation, () -> operation.end(busy));
@@ -327,6 +269,14 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
       first = place.first();
       watch(Objects.requireNonNull(place.next()), operation);
     }
+  }
+
+  private void refuse(LineRefusal refusal, AttemptOperation operation) {
+    if (refusal.why() == RefusalReason.STORE_FULL) {
+      // If it is empty by now.
+      nodes().delete(directory, (code, deleted) -> {});
+    }
+    operation.refuse(refusal.why(), refusal.message());
   }
 
   private void watch(String before, AttemptOperation operation) {
@@ -414,7 +364,13 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     } else if (reading) {
       operation.end(Refusals.cannotWiden(attempt, name));
     } else {
-      narrow(request.tokens(), operation);
+      String reader = prefix + recipe.word(true) + recipe.order(node);
+      downgrade.begin(
+          node,
+          reader,
+          operation,
+          () -> isReader(reader, request.tokens(), operation),
+          () -> lost(operation));
     }
   }
 
@@ -461,56 +417,10 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
         "Node '" + node + "' in '" + directory + "' was deleted by somebody else.");
   }
 
-  /**
-   * From writer to reader as Curator's users do it, by a reader's node with the writer's number; in
-   * one step, so that there is no moment with both or neither.
-   */
-  private void narrow(int tokens, AttemptOperation operation) {
-    String reader = prefix + recipe.word(true) + recipe.order(node);
-    List<Op> swap =
-        List.of(
-            nodes().createOp(child(directory, reader), session.note(null), CreateMode.EPHEMERAL),
-            Op.delete(child(directory, node), -1));
-    nodes()
-        .multi(
-            swap,
-            (code, results) ->
-                session.step(
-                    () -> {
-                      if (code == Code.OK) {
-                        isReader(reader, tokens, operation);
-                      } else if (code == Code.NODEEXISTS || code == Code.NONODE) {
-                        settle(reader, tokens, operation);
-                      } else {
-                        narrowed = reader;
-                        operation.fail(code, directory);
-                      }
-                    }));
-  }
-
   private void isReader(String reader, int tokens, AttemptOperation operation) {
     node = reader;
     reading = true;
-    narrowed = null;
     moreTokens(tokens, operation);
-  }
-
-  /** An earlier try of the same, whose reply was lost, may have done it. */
-  private void settle(String reader, int tokens, AttemptOperation operation) {
-    nodes()
-        .stat(
-            child(directory, reader),
-            (code, stat) ->
-                session.step(
-                    () -> {
-                      if (stat != null && session.owns(stat)) {
-                        isReader(reader, tokens, operation);
-                      } else if (stat != null || code == Code.NONODE) {
-                        lost(operation);
-                      } else {
-                        operation.fail(code, reader);
-                      }
-                    }));
   }
 
   @Override
@@ -528,23 +438,13 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
 
   /** Deletes the node; what follows is done once it is surely gone. */
   private void remove(AttemptOperation operation, Runnable then) {
-    String instead = narrowed;
-    if (instead != null) {
-      String path = child(directory, instead);
-      nodes()
-          .delete(
-              path,
-              (code, unused) ->
-                  session.step(
-                      () -> {
-                        if (code == Code.OK || code == Code.NONODE) {
-                          narrowed = null;
-                          deleting = true;
-                          remove(operation, then);
-                        } else {
-                          operation.fail(code, path);
-                        }
-                      }));
+    if (downgrade.isInDoubt()) {
+      downgrade.removeReader(
+          operation,
+          () -> {
+            deleting = true;
+            remove(operation, then);
+          });
       return;
     }
     String watched = next;

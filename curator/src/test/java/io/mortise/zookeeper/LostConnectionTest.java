@@ -12,6 +12,8 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
+import io.mortise.zookeeper.internal.node.NodeLayout;
+import io.mortise.zookeeper.internal.node.TokenEpoch;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,8 @@
 package io.mortise.jdbc;
 
 import io.mortise.LockName;
-import io.mortise.jdbc.table.HoldRow;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.LockRow;
 import io.mortise.jdbc.table.SessionRepository;
@@ -55,7 +56,8 @@ final class JdbcInspector {
       lockSnapshots.add(repository.look(now, lock, SHOWN));
     }
     return new LockViewPage(
-        views(lockSnapshots), locks.size() > query.limit() ? locks.get(query.limit()).name : null);
+        views(lockSnapshots),
+        locks.size() > query.limit() ? locks.get(query.limit()).name.value() : null);
   }
 
   private List<LockView> views(List<LockRepository.LockSnapshot> lockSnapshots)
@@ -69,43 +71,46 @@ final class JdbcInspector {
   private LockView view(LockRepository.LockSnapshot lockSnapshot) {
     LockRow lock = lockSnapshot.lock();
     long now = lockSnapshot.now();
-    List<HoldRow> holds = lock.owner != null ? List.of(lock.owner) : lockSnapshot.holds();
+    List<? extends HoldEntry> holds =
+        lock.owner != null ? List.of(lock.owner) : lockSnapshot.holds();
     List<LockView.Participant> holders = new ArrayList<>();
-    for (HoldRow hold :
-        holds.stream().sorted(Comparator.comparingLong((HoldRow hold) -> hold.token)).toList()) {
-      Duration atMost = hold.atMostUntil == LockRow.NEVER ? null : between(now, hold.atMostUntil);
+    for (HoldEntry hold :
+        holds.stream().sorted(Comparator.comparingLong((HoldEntry hold) -> hold.token)).toList()) {
+      Duration atMost =
+          hold.atMostUntil == LockRecord.NEVER ? null : between(now, hold.atMostUntil);
       holders.add(
           party(now, hold.attempt, hold.label, hold.weight, hold.token, hold.since, atMost));
     }
     List<LockView.Participant> waiters = new ArrayList<>();
     for (WaitRow waiter : lockSnapshot.waiters()) {
       waiters.add(
-          party(now, waiter.attempt(), waiter.label(), waiter.weight(), 0, waiter.since(), null));
+          party(
+              now,
+              AttemptId.parse(waiter.attempt()),
+              waiter.label(),
+              waiter.weight(),
+              0,
+              waiter.since(),
+              null));
     }
     return new LockView(
-        LockName.of(lock.name),
-        lock.capacity,
-        lock.lastToken,
-        between(now, lock.closedUntil),
-        holders,
-        waiters);
+        lock.name, lock.capacity, lock.lastToken, between(now, lock.closedUntil), holders, waiters);
   }
 
   private LockView.Participant party(
       long now,
-      String attempt,
+      AttemptId attempt,
       String label,
       int weight,
       long token,
       long began,
       @Nullable Duration atMostLeft) {
-    AttemptId id = AttemptId.parse(attempt);
-    SessionRepository.SessionRow sessionRow = sessions.get(id.session().value());
+    SessionRepository.SessionRow sessionRow = sessions.get(attempt.session().value());
     if (sessionRow != null && sessionRow.expiresAt() <= now) {
       sessionRow = null;
     }
     return new LockView.Participant(
-        id,
+        attempt,
         sessionRow == null ? null : ClientLabel.parse(sessionRow.client()),
         label,
         weight,

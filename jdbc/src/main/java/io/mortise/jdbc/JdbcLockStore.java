@@ -4,6 +4,8 @@ import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
 import io.mortise.internal.liveness.ObservedExpiryStore;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.batch.ConnectionExecutor;
 import io.mortise.jdbc.batch.StoreTask;
 import io.mortise.jdbc.dialect.ServerDatabase;
@@ -12,10 +14,8 @@ import io.mortise.jdbc.notify.FileNotifier;
 import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotificationPoller;
 import io.mortise.jdbc.table.Database;
-import io.mortise.jdbc.table.HoldRow;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.SessionRepository;
-import io.mortise.jdbc.table.SqlLockTable;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -31,7 +31,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -191,7 +191,7 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    JdbcSession session = new JdbcSession(this, ticker, spec, hints, !hasFileNotifier);
+    JdbcSession session = new JdbcSession(this, spec, hints, !hasFileNotifier);
     sessions.put(spec.id(), session);
     return session;
   }
@@ -277,7 +277,8 @@ final class JdbcLockStore implements LockStore {
                           new StoreTask.ValueTask<>(
                               new LockRepository.PrefetchTarget(LockName.of(name), null),
                               storeConnection ->
-                                  storeConnection.locks.sweep(name, storeConnection.now())))
+                                  storeConnection.locks.sweep(
+                                      LockName.of(name), storeConnection.now())))
                       .thenApply(removed -> before + removed));
     }
     return sum;
@@ -367,7 +368,7 @@ final class JdbcLockStore implements LockStore {
       long now = storeConnection.now();
       found =
           storeConnection.repository.leftBehind(
-              sweptTo, last, now - HoldRow.micros(SqlLockTable.RETENTION), now, budget);
+              sweptTo, last, now - LockRecord.micros(LockTable.RETENTION), now, budget);
       sweptTo = found.size() == budget ? found.get(budget - 1) : last;
     }
     if (window.size() < SWEPT_AT_ONCE && found.size() < budget) {

@@ -16,7 +16,6 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
@@ -40,7 +39,6 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   private static final int REMEMBERED = 1000;
 
   private final JdbcLockStore store;
-  private final Ticker ticker;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
 
@@ -68,7 +66,6 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   /** Those that others got from this process when it released them the last time. */
   private final Set<LockName> handedOff = ConcurrentHashMap.newKeySet();
 
-  private final SessionLivenessCache sessionLivenessCache;
   private volatile boolean watched;
   private volatile boolean closed;
 
@@ -83,15 +80,12 @@ final class JdbcSession implements StoreSession, NotifiedSession {
 
   JdbcSession(
       JdbcLockStore store,
-      Ticker ticker,
       SessionSpec spec,
       Consumer<SessionNotification> hints,
       boolean countsHolds) {
     this.store = store;
-    this.ticker = ticker;
     this.spec = spec;
     this.hints = hints;
-    this.sessionLivenessCache = new SessionLivenessCache();
     this.holding = countsHolds ? ConcurrentHashMap.newKeySet() : null;
   }
 
@@ -140,7 +134,6 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     List<Long> known = List.copyOf(seen);
     boolean strictly = store.isStrict();
     Duration lives = strictly ? spec.ttl() : ttl;
-    sessionLivenessCache.renews(lives);
     return store
         .renewal(
             storeConnection -> {
@@ -154,7 +147,6 @@ final class JdbcSession implements StoreSession, NotifiedSession {
         .exceptionally(Renewal.Unknown::new)
         .thenApply(
             renewal -> {
-              sessionLivenessCache.renewed(renewal, lives);
               if (renewal instanceof Renewal.Renewed) {
                 serveIfPassedOver();
               }
@@ -194,7 +186,6 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   @Override
   public CompletionStage<Void> close() {
     closed = true;
-    sessionLivenessCache.ends();
     store.remove(this);
     return store
         .<Boolean>renewal(
@@ -377,7 +368,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
           reply = storeConnection.fast.first(acquire);
         }
         if (reply == null) {
-          reply = alone(storeConnection);
+          reply = storeConnection.fast.alone(request, storeConnection::now);
         }
       }
       if (reply == null && !wasGuessed && isGuessed() && storeConnection.fast.hasContended()) {
@@ -385,24 +376,6 @@ final class JdbcSession implements StoreSession, NotifiedSession {
       }
       wasGuessed = false;
       return reply != null;
-    }
-
-    private @Nullable Reply alone(StoreConnection storeConnection) throws SQLException {
-      if (!(request instanceof Request.Acquire acquire)
-          || !storeConnection.fast.hasSeen()
-          || store.isStrict()) {
-        return storeConnection.fast.alone(request, storeConnection::now);
-      }
-      long sent = ticker.nanos();
-      long aliveUntil = sessionLivenessCache.until(storeConnection, sent);
-      if (aliveUntil != 0) {
-        return storeConnection.fast.seen(acquire, aliveUntil);
-      }
-      Reply found = storeConnection.fast.alone(acquire, storeConnection::now);
-      if (found != null) {
-        sessionLivenessCache.seen(storeConnection, sent);
-      }
-      return found;
     }
 
     /**

@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.LockClientContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.client.LockClientContract;
 
 @ContractFor("jdbc:h2")
 class H2ClientTest extends LockClientContract {

@@ -2,9 +2,9 @@ package io.mortise.jdbc;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.table.HoldRow;
-import io.mortise.jdbc.table.LockRow;
-import io.mortise.jdbc.table.SqlLockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
@@ -29,7 +29,7 @@ final class LockStateGenerator {
   private static final int ATTEMPTS = 1_000;
 
   /** As many waiters and holders as a step does not read at once. */
-  private static final int CROWD = SqlLockTable.STEPS + 6;
+  private static final int CROWD = LockTable.STEPS + 6;
 
   private static final long SECOND = 1_000_000;
 
@@ -39,8 +39,8 @@ final class LockStateGenerator {
     ABANDON_ALONE,
     ACQUIRE_TOGETHER,
     ABANDON_TOGETHER,
-    EXCHANGE_TOGETHER,
-    EXCHANGE,
+    RETAKE_TOGETHER,
+    RETAKE,
     HAND_OFF,
     QUEUE_UP,
     /** There is none: a transaction. */
@@ -109,10 +109,10 @@ final class LockStateGenerator {
   /** Whether the counter of tokens is to be set nearly as far ahead as it may be. */
   final boolean nearLead;
 
-  /** What is asked; of an exchange what is asked first. */
+  /** What is asked; of a retake its release. */
   final Request request;
 
-  /** What is taken by an exchange. */
+  /** What is taken by a retake. */
   final Request.@Nullable Acquire next;
 
   private SessionLiveness holder = SessionLiveness.SOON;
@@ -184,10 +184,10 @@ final class LockStateGenerator {
       next = null;
     } else {
       request = new Request.Abandon(LockName.of(name), held);
-      boolean exchange =
-          firstStatement == FirstStatement.EXCHANGE
-              || firstStatement == FirstStatement.EXCHANGE_TOGETHER;
-      next = exchange ? acquire(own, new Mode(asked, asked), null) : null;
+      boolean retakes =
+          firstStatement == FirstStatement.RETAKE
+              || firstStatement == FirstStatement.RETAKE_TOGETHER;
+      next = retakes ? acquire(own, new Mode(asked, asked), null) : null;
     }
     if (is(Deviation.ABSENT, 5)) {
       lock.clear();
@@ -207,7 +207,7 @@ final class LockStateGenerator {
     lock.put("since_us", now - SECOND);
     lock.put(
         "free_us",
-        is(Deviation.OVER, 10) ? now - SECOND : chance(70) ? LockRow.NEVER : now + hour());
+        is(Deviation.OVER, 10) ? now - SECOND : chance(70) ? LockRecord.NEVER : now + hour());
     lock.put("shut_us", is(Deviation.SHUT, 15) ? now + hour() : chance(60) ? 0 : now - 2 * SECOND);
     lock.put("label", "held");
     boolean mayBeTold =
@@ -224,14 +224,16 @@ final class LockStateGenerator {
     lock.put(
         "closed_us", is(Deviation.CLOSED, 12) ? now + hour() : chance(50) ? 0 : now - 3 * SECOND);
     lock.put("touched_us", now - 60 * SECOND);
-    lock.put(
-        "ended",
+    String ended =
         is(Deviation.ENDED, 15)
             ? attempt(asker, 2).encoded()
-            : chance(40) ? null : attempt(SessionLiveness.LATER, 9).encoded());
-    boolean waited = chance(30);
+            : chance(40) ? null : attempt(SessionLiveness.LATER, 9).encoded();
+    boolean waited = ended != null && chance(30);
+    lock.put("ended", ended);
     lock.put("ended_was", waited ? "WAITING" : "HELD");
-    lock.put("ended_how", chance(30) ? "EVICTED" : waited ? "RELEASED" : "EXPIRED");
+    lock.put(
+        "ended_how",
+        ended == null || (waited && chance(70)) ? "RELEASED" : chance(30) ? "EVICTED" : "EXPIRED");
     if (isOwned) {
       tellOf(attempt(holder, 1), (told & 2) != 0);
     }
@@ -281,7 +283,7 @@ final class LockStateGenerator {
       row.put("token", now - 800 * SECOND + i);
       row.put("tokens", 1);
       row.put("since_us", now - SECOND);
-      row.put("free_us", chance(80) ? LockRow.NEVER : chance(60) ? now + hour() : now - SECOND);
+      row.put("free_us", chance(80) ? LockRecord.NEVER : chance(60) ? now + hour() : now - SECOND);
       row.put("shut_us", chance(80) ? 0 : now + hour());
       row.put("label", "part");
       row.put("told", told);
@@ -300,9 +302,7 @@ final class LockStateGenerator {
       // A head that is dead is passed over, and with it who is dead behind it.
       boolean mayBeDead = i == 0 || firstStatement == FirstStatement.QUEUE_UP;
       SessionLiveness sessionLiveness =
-          count == CROWD
-                  && i > 0
-                  && (i < SqlLockTable.STEPS || firstStatement == FirstStatement.LONG)
+          count == CROWD && i > 0 && (i < LockTable.STEPS || firstStatement == FirstStatement.LONG)
               ? SessionLiveness.LATEST
               : mayBeDead && is(Deviation.HEAD, 20) ? dead() : alive();
       boolean own = firstStatement == FirstStatement.QUEUE_UP && i > 0 && is(Deviation.ATTEMPT, 8);
@@ -466,7 +466,7 @@ final class LockStateGenerator {
       case ACQUIRE_ALONE, ACQUIRE_TOGETHER ->
           isAskerThere((Request.Acquire) request) && isFree((Request.Acquire) request);
       case ABANDON_ALONE, ABANDON_TOGETHER -> isHeld(asking) && isUnwanted();
-      case EXCHANGE, EXCHANGE_TOGETHER ->
+      case RETAKE, RETAKE_TOGETHER ->
           isHeld(asking) && isUnwanted() && isOpen() && next != null && isAskerThere(next);
       case HAND_OFF ->
           isHeld(asking)

@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.DifferentialContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.differential.DifferentialContract;
 
 @ContractFor("jdbc:mariadb")
 class MariaDbDifferentialTest extends DifferentialContract {

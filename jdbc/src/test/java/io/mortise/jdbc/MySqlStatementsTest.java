@@ -9,12 +9,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.LockRepository.BatchedRequest;
 import io.mortise.jdbc.table.LockRepository.ContendedOutcome;
 import io.mortise.jdbc.table.LockRepository.TokenRange;
 import io.mortise.jdbc.table.NamedStatement;
-import io.mortise.jdbc.table.SqlLockTable;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.jdbc.table.WaitRow;
@@ -57,7 +57,6 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     Terms least = new Terms(null, Duration.ofSeconds(200), "at least");
     for (Terms terms : List.of(most, least)) {
       taken(free(), acquire(terms, 5, 3));
-      exchanged(held(OLD), acquire(terms, 5, 3));
       takenInQueue(free(), acquire(terms, 5, 3));
       queued(held(OTHER), acquire(terms, 5, 3), List.of(), NEVER);
       Map<String, Object> heir =
@@ -245,10 +244,10 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     atOnce(free("last_token", now - 1), 1_000_000, take, true);
     atOnce(free("last_token", now - 2), 1_000_001, take, true);
     atOnce(free("last_token", now - 1), 1_000_001, take, false);
-    BatchedRequest exchange = new BatchedRequest(acquire(), OLD, false);
-    atOnce(held(OLD, "shut_us", now), 1, exchange, true);
-    atOnce(held(OLD, "shut_us", now + 1), 1, exchange, false);
-    atOnce(held(OLD, "closed_us", now + 1), 1, exchange, false);
+    BatchedRequest retake = new BatchedRequest(acquire(), OLD, false);
+    atOnce(held(OLD, "shut_us", now), 1, retake, true);
+    atOnce(held(OLD, "shut_us", now + 1), 1, retake, false);
+    atOnce(held(OLD, "closed_us", now + 1), 1, retake, false);
     BatchedRequest release = new BatchedRequest(new Request.Abandon(NAME, ATTEMPT), null, false);
     atOnce(held(ATTEMPT, "free_us", now + 1), 1, release, true);
     atOnce(held(ATTEMPT, "free_us", now), 1, release, false);
@@ -291,9 +290,9 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     setSession(SOON, now + 30 * SECOND);
     setSession(SOONER, now + 20 * SECOND);
     List<Map<String, Object>> waiters = new ArrayList<>();
-    for (int i = 0; i <= SqlLockTable.STEPS; i++) {
+    for (int i = 0; i <= LockTable.STEPS; i++) {
       SessionId session = i == 0 ? SOON.session() : THIRD.session();
-      session = i == SqlLockTable.STEPS ? SOONER.session() : session;
+      session = i == LockTable.STEPS ? SOONER.session() : session;
       waiters.add(waits(new AttemptId(session, 100 + i), i));
     }
     assertSoonest(waiters, now + 30 * SECOND);
@@ -313,7 +312,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     only(held(OTHER, "waiters", count, "told", 3, "next_ticket", count));
     queueBesideOthers(waiters);
     begin();
-    assertThat(storeConnection.repository.soonestEnd("lock", count, SqlLockTable.STEPS, now))
+    assertThat(storeConnection.repository.soonestEnd("lock", count, LockTable.STEPS, now))
         .isEqualTo(soonest);
     storeConnection.rollback();
     ContendedOutcome place =
@@ -321,7 +320,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     assertThat(place.ahead()).isEqualTo(count);
     assertThat(place.soonest()).isEqualTo(soonest);
     begin();
-    assertThat(storeConnection.repository.soonestEnd("lock", count, SqlLockTable.STEPS, now))
+    assertThat(storeConnection.repository.soonestEnd("lock", count, LockTable.STEPS, now))
         .isEqualTo(soonest);
     storeConnection.rollback();
   }
@@ -354,25 +353,24 @@ class MySqlStatementsTest extends ServerStatementsFixture {
   @Test
   void givenManyWaitersAndHolders_whenAStepBegins_thenItKnowsTheSessionsOfThoseThatItReads()
       throws SQLException {
-    only(free("used", SqlLockTable.STEPS + 2, "waiters", SqlLockTable.CHUNK + 1));
+    only(free("used", LockTable.STEPS + 2, "waiters", LockTable.CHUNK + 1));
     List<AttemptId> crowd = new ArrayList<>();
-    for (int i = 0; i < SqlLockTable.STEPS + 2; i++) {
+    for (int i = 0; i < LockTable.STEPS + 2; i++) {
       crowd.add(living(i));
       Map<String, Object> hold = hold(NAMESPACE, "lock", crowd.get(i).encoded());
       tables.put("hold", with(hold, "place", i));
     }
-    AttemptId last = crowd.get(SqlLockTable.STEPS + 1);
+    AttemptId last = crowd.get(LockTable.STEPS + 1);
     List<Map<String, Object>> waiters = new ArrayList<>();
-    for (int i = 100; i <= 100 + SqlLockTable.CHUNK; i++) {
+    for (int i = 100; i <= 100 + LockTable.CHUNK; i++) {
       crowd.add(living(i));
       waiters.add(waits(living(i), i));
     }
     queue(waiters);
     begin();
-    assertThat(storeConnection.repository.heads("lock", SqlLockTable.CHUNK))
-        .hasSize(SqlLockTable.CHUNK);
-    assertThat(storeConnection.repository.holds("lock", SqlLockTable.STEPS + 1))
-        .hasSize(SqlLockTable.STEPS + 1);
+    assertThat(storeConnection.repository.heads("lock", LockTable.CHUNK)).hasSize(LockTable.CHUNK);
+    assertThat(storeConnection.repository.holds("lock", LockTable.STEPS + 1))
+        .hasSize(LockTable.STEPS + 1);
     for (AttemptId attempt : crowd) {
       assertThat(storeConnection.repository.session(attempt.session().value()))
           .as(attempt.toString())
@@ -414,8 +412,6 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     Request.Abandon abandon = new Request.Abandon(NAME, ATTEMPT);
     besideLockedRows(
         free(), List.of(), () -> storeConnection.repository.acquireFast(acquire(), () -> now));
-    besideLockedRows(
-        held(OLD), List.of(), () -> storeConnection.repository.exchange(OLD, acquire()));
     besideLockedRows(
         held(ATTEMPT), List.of(), () -> storeConnection.repository.abandonFast(abandon, () -> now));
     besideLockedRows(
@@ -535,12 +531,12 @@ class MySqlStatementsTest extends ServerStatementsFixture {
 
   @Test
   void givenKnownLocks_whenAllAreServed_thenEachGetsTheBlockThatItsRowSays() throws SQLException {
-    for (boolean exchanges : new boolean[] {false, true}) {
-      only(exchanges ? held(OLD) : free());
+    for (boolean retakes : new boolean[] {false, true}) {
+      only(retakes ? held(OLD) : free());
       tables.put("lock", with(held(THIRD), "name", "mate"));
       List<BatchedRequest> batchedRequests =
           List.of(
-              new BatchedRequest(acquire(Terms.NONE, 5, 0), exchanges ? OLD : null, false),
+              new BatchedRequest(acquire(Terms.NONE, 5, 0), retakes ? OLD : null, false),
               new BatchedRequest(new Request.Abandon(LockName.of("mate"), THIRD), null, false));
       Map<String, TokenRange> done = storeConnection.repository.together(batchedRequests);
       tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'mate'");

@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.LockStoreContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.store.LockStoreContract;
 
 @ContractFor("jdbc:postgresql")
 class Postgres14ContractTest extends LockStoreContract {

@@ -8,12 +8,12 @@ import static io.mortise.jdbc.TestTables.waiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Terms;
+import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.table.HoldRow;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.NamedStatement;
 import io.mortise.jdbc.table.PostgresNotificationCodec;
 import io.mortise.jdbc.table.SessionRepository;
-import io.mortise.jdbc.table.SqlLockTable;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
@@ -52,7 +52,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
   /** More tokens than there ever may be left. */
   private static final long MANY = 2 * LEAD;
 
-  private static final int CROWD = SqlLockTable.STEPS + 6;
+  private static final int CROWD = LockTable.STEPS + 6;
   private static final Duration BOUND = Duration.ofSeconds(8);
 
   private Connection listening;
@@ -270,7 +270,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
               "connections",
               SessionRepository.CONNECTIONS,
               "ahead",
-              SqlLockTable.STEPS));
+              LockTable.STEPS));
       if (name.equals("together_acquire") || name.equals("exchange all")) {
         namedStatement
             .set("names", "text", new String[] {"lock"})
@@ -334,11 +334,13 @@ class PostgresStatementsTest extends ServerStatementsFixture {
     holds("other", NAMESPACE, CROWD, new SessionId("sessionDdddd"));
     holds("lock", "two", CROWD, new SessionId("sessionDdddd"));
     storeConnection.begin(LockRepository.PrefetchTarget.of(acquire(ATTEMPT)));
-    List<HoldRow> holds = storeConnection.repository.holds("lock", SqlLockTable.STEPS);
-    assertThat(holds).hasSize(SqlLockTable.STEPS);
-    assertThat(holds.get(0).session()).isEqualTo(THIRD.session().value());
+    List<HoldRow> holds = storeConnection.repository.holds("lock", LockTable.STEPS);
+    assertThat(holds).hasSize(LockTable.STEPS);
+    assertThat(holds.get(0).attempt.session()).isEqualTo(THIRD.session());
     for (HoldRow hold : holds) {
-      assertThat(storeConnection.repository.session(hold.session())).as(hold.attempt).isNotNull();
+      assertThat(storeConnection.repository.session(hold.attempt.session().value()))
+          .as(hold.attempt.toString())
+          .isNotNull();
     }
     storeConnection.rollback();
   }

@@ -10,17 +10,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.dialect.Dialect;
 import io.mortise.jdbc.dialect.MariaDbDialect;
 import io.mortise.jdbc.dialect.MySqlDialect;
 import io.mortise.jdbc.dialect.MySqlLockRepository;
 import io.mortise.jdbc.dialect.PostgresDialect;
-import io.mortise.jdbc.table.HoldRow;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.LockRepository.BatchedRequest;
 import io.mortise.jdbc.table.LockRepository.ContendedOutcome;
 import io.mortise.jdbc.table.LockRepository.TokenRange;
-import io.mortise.jdbc.table.SqlLockTable;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.jdbc.table.UniformBatch;
 import io.mortise.jdbc.table.WaitRow;
@@ -61,7 +61,7 @@ abstract class ServerStatementsFixture {
   static final AttemptId VAIN = new AttemptId(new SessionId("sessionBbbbb"), 6);
   static final long NEVER = Long.MAX_VALUE;
   static final long MINUTE = 60_000_000;
-  static final long LEAD = SqlLockTable.TOKEN_LEAD_MICROS;
+  static final long LEAD = LockTable.TOKEN_LEAD_MICROS;
   static final int WHOLE = Mode.SHARERS;
   static final Terms TERMS = new Terms(Duration.ofSeconds(300), Duration.ofSeconds(200), "after");
 
@@ -227,9 +227,9 @@ abstract class ServerStatementsFixture {
         "since_us",
         time,
         "free_us",
-        atMost == null ? NEVER : time + HoldRow.micros(atMost),
+        atMost == null ? NEVER : time + LockRecord.micros(atMost),
         "shut_us",
-        atLeast == null ? 0 : time + HoldRow.micros(atLeast),
+        atLeast == null ? 0 : time + LockRecord.micros(atLeast),
         "label",
         request.terms().label(),
         "told",
@@ -269,21 +269,8 @@ abstract class ServerStatementsFixture {
   }
 
   void taken(Map<String, Object> lock, Request.Acquire request) throws SQLException {
-    taken(lock, request, () -> storeConnection.repository.acquireFast(request, () -> now));
-    if (storeConnection.repository.hasSeen()) {
-      taken(lock, request, () -> storeConnection.repository.acquireSeen(request, now + MINUTE));
-    }
-  }
-
-  /** A way to acquire by one statement. */
-  interface SingleStatementAcquire {
-    @Nullable TokenRange take() throws SQLException;
-  }
-
-  private void taken(Map<String, Object> lock, Request.Acquire request, SingleStatementAcquire way)
-      throws SQLException {
     only(lock);
-    TokenRange tokenRange = way.take();
+    TokenRange tokenRange = storeConnection.repository.acquireFast(request, () -> now);
     Map<String, Object> expected = granted(lock, request, time());
     assertThat(changed()).isEqualTo(expected);
     assertThat(tokenRange).isEqualTo(block(expected));
@@ -302,12 +289,22 @@ abstract class ServerStatementsFixture {
     }
   }
 
-  void exchanged(Map<String, Object> lock, Request.Acquire request) throws SQLException {
+  void retaken(Map<String, Object> lock, Request.Acquire request) throws SQLException {
     only(lock);
-    TokenRange tokenRange = storeConnection.repository.exchange(OLD, request);
+    TokenRange tokenRange = retake(request);
     Map<String, Object> expected = granted(released(lock, OLD), request, time());
     assertThat(changed()).isEqualTo(expected);
     assertThat(tokenRange).isEqualTo(block(expected));
+  }
+
+  /** A release and the acquire behind it; null if nothing was changed. */
+  @Nullable TokenRange retake(Request.Acquire request) throws SQLException {
+    TokenRange taken =
+        storeConnection
+            .repository
+            .together(List.of(new BatchedRequest(request, OLD, false)))
+            .get(request.attempt().encoded());
+    return taken == null || taken.tokens() == 0 ? null : taken;
   }
 
   /** As it stands in the queue, for the whole lock. */
@@ -398,14 +395,7 @@ abstract class ServerStatementsFixture {
         .isTrue();
     long left = waiters.size() - 1L;
     Map<String, Object> expected =
-        with(
-            granted(released(lock, OLD), heir, time()),
-            "told",
-            left > 0 ? 3 : 2,
-            "waiters",
-            left,
-            "next_place",
-            (long) lock.get("next_place") + 1);
+        with(granted(released(lock, OLD), heir, time()), "told", left > 0 ? 3 : 2, "waiters", left);
     assertThat(changed()).isEqualTo(expected);
     assertThat(queue())
         .containsExactlyElementsOf(

@@ -56,19 +56,9 @@ class ServerStatementsTest extends ServerStatementsFixture {
   }
 
   private void tooFarAhead(Map<String, Object> lock, long floor, int tokens) throws SQLException {
-    for (String name : List.of("acquire_fast", "acquire_seen", "exchange")) {
-      Map<String, Object> before =
-          name.equals("exchange")
-              ? with(lock, "owner", OLD.encoded(), "used", WHOLE, "free_us", NEVER)
-              : lock;
-      only(before);
-      assertThat(
-              tables.update(
-                  name,
-                  asking(ATTEMPT, WHOLE, tokens, floor, "old", OLD.encoded(), "alive_us", NEVER)))
-          .isZero();
-      assertUnchanged(before);
-    }
+    only(lock);
+    assertThat(tables.update("acquire_fast", asking(ATTEMPT, WHOLE, tokens, floor))).isZero();
+    assertUnchanged(lock);
   }
 
   @Test
@@ -78,22 +68,12 @@ class ServerStatementsTest extends ServerStatementsFixture {
       assertThat(storeConnection.repository.acquireFast(acquire(), () -> now))
           .as(lock.toString())
           .isNull();
-      if (storeConnection.repository.hasSeen()) {
-        assertThat(storeConnection.repository.acquireSeen(acquire(), NEVER))
-            .as(lock.toString())
-            .isNull();
-      }
       assertUnchanged(lock);
     }
     for (String session : List.of("unknown", DEAD.session().value())) {
       only(free());
       endSession();
       assertThat(storeConnection.repository.acquireFast(acquire(), () -> now)).as(session).isNull();
-      assertUnchanged(free());
-    }
-    if (storeConnection.repository.hasSeen()) {
-      // By what the session was told: its time is over.
-      assertThat(storeConnection.repository.acquireSeen(acquire(), now)).isNull();
       assertUnchanged(free());
     }
   }
@@ -132,15 +112,15 @@ class ServerStatementsTest extends ServerStatementsFixture {
   @Test
   void givenHeldLock_whenTheSameProcessGivesItToAnotherAttempt_thenAllOfItsRowSaysSo()
       throws SQLException {
-    exchanged(held(OLD, "shut_us", now - 7), acquire());
-    exchanged(held(OLD, "shut_us", now - 2 * MINUTE), acquire(TERMS, 6, 3));
-    exchanged(held(OLD, "free_us", now + MINUTE, "ended", OTHER.encoded()), acquire());
-    exchanged(held(OLD, "last_token", now + LEAD / 2), acquire());
-    exchanged(held(OLD), acquire(Terms.NONE, 5, now + LEAD / 2));
+    retaken(held(OLD, "shut_us", now - 7), acquire());
+    retaken(held(OLD, "free_us", now + MINUTE, "ended", OTHER.encoded()), acquire());
+    retaken(held(OLD, "last_token", now + LEAD / 2), acquire());
+    retaken(held(OLD), acquire(Terms.NONE, 5, now + LEAD / 2));
     if (isPostgres()) {
-      exchanged(held(OLD, "last_token", now + LEAD - 4_000), acquire(Terms.NONE, 8_000, 0));
-      exchanged(held(OLD), acquire(Terms.NONE, 8_000, now + LEAD - 4_000));
-      exchanged(held(OLD, "last_token", now + MINUTE), acquire());
+      retaken(held(OLD, "shut_us", now - 2 * MINUTE), acquire(TERMS, 6, 3));
+      retaken(held(OLD, "last_token", now + LEAD - 4_000), acquire(Terms.NONE, 8_000, 0));
+      retaken(held(OLD), acquire(Terms.NONE, 8_000, now + LEAD - 4_000));
+      retaken(held(OLD, "last_token", now + MINUTE), acquire());
     }
     List<Map<String, Object>> others = new ArrayList<>(special(OLD));
     others.add(held(OLD, "closed_us", now + MINUTE));
@@ -148,13 +128,13 @@ class ServerStatementsTest extends ServerStatementsFixture {
     others.add(held(OLD, "capacity", WHOLE + 1));
     for (Map<String, Object> lock : others) {
       only(lock);
-      assertThat(storeConnection.repository.exchange(OLD, acquire())).as(lock.toString()).isNull();
+      assertThat(retake(acquire())).as(lock.toString()).isNull();
       assertUnchanged(lock);
     }
     for (int i = 0; i < 2; i++) {
       only(held(OLD));
       endSession();
-      assertThat(storeConnection.repository.exchange(OLD, acquire())).isNull();
+      assertThat(retake(acquire())).isNull();
       assertUnchanged(held(OLD));
     }
   }
@@ -301,21 +281,21 @@ class ServerStatementsTest extends ServerStatementsFixture {
     for (Map<String, Object> lock : special(ATTEMPT)) {
       together(lock, release, false);
     }
-    BatchedRequest exchange = new BatchedRequest(acquire(), OLD, false);
-    together(held(OLD, "shut_us", now - 7, "free_us", now + MINUTE), exchange, true);
+    BatchedRequest retake = new BatchedRequest(acquire(), OLD, false);
+    together(held(OLD, "shut_us", now - 7, "free_us", now + MINUTE), retake, true);
     together(held(OLD), new BatchedRequest(acquire(least, 6, 3), OLD, false), true);
-    together(held(OLD, "last_token", now + LEAD / 2), exchange, true);
+    together(held(OLD, "last_token", now + LEAD / 2), retake, true);
     for (Map<String, Object> lock : special(OLD)) {
-      together(lock, exchange, false);
+      together(lock, retake, false);
     }
-    together(held(OLD, "closed_us", now + MINUTE), exchange, false);
-    together(held(OLD, "shut_us", now + MINUTE), exchange, false);
-    together(held(OLD, "capacity", WHOLE + 1), exchange, false);
-    together(free(), exchange, false);
+    together(held(OLD, "closed_us", now + MINUTE), retake, false);
+    together(held(OLD, "shut_us", now + MINUTE), retake, false);
+    together(held(OLD, "capacity", WHOLE + 1), retake, false);
+    together(free(), retake, false);
     for (int i = 0; i < 2; i++) {
       endSession();
       together(free(), new BatchedRequest(acquire(), null, true), false);
-      together(held(OLD), exchange, false);
+      together(held(OLD), retake, false);
       together(held(ATTEMPT), release, true);
     }
   }
@@ -460,12 +440,12 @@ class ServerStatementsTest extends ServerStatementsFixture {
 
   /** Who has one permit of one has the whole lock. */
   @Test
-  void givenLockOfOnePermit_whenTakenReleasedOrExchanged_thenAsAnyWholeLock() throws SQLException {
+  void givenLockOfOnePermit_whenTakenReleasedOrRetaken_thenAsAnyWholeLock() throws SQLException {
     Request.Acquire one =
         new Request.Acquire(NAME, ATTEMPT, Mode.permits(1, 1), true, Terms.NONE, 5, 3, null);
     Map<String, Object> held = held(OLD, "capacity", 1, "used", 1);
     taken(free("capacity", 1), one);
-    exchanged(held, one);
+    retaken(held, one);
     takenInQueue(free("capacity", 1), one);
     together(free("capacity", 1), new BatchedRequest(one, null, true), true);
     together(held, new BatchedRequest(one, OLD, false), true);
@@ -507,7 +487,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
     begin();
     assertThat(storeConnection.now()).isBetween(now, now + MINUTE);
     LockRow row = storeConnection.repository.lock("lock");
-    assertThat(row.owner.attempt).isEqualTo(OTHER.encoded());
+    assertThat(row.owner.attempt).isEqualTo(OTHER);
     assertThat(row.waiters).isEqualTo(3);
     assertThat(attempts()).containsExactly(OTHER.encoded(), THIRD.encoded(), ATTEMPT.encoded());
     assertThat(storeConnection.repository.waiter("lock", ATTEMPT.encoded()).ticket()).isEqualTo(5);
@@ -542,7 +522,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
     }
     begin();
     assertThat(storeConnection.repository.holds("lock", 64).stream().map(hold -> hold.attempt))
-        .containsExactly(OTHER.encoded(), THIRD.encoded(), DEAD.encoded());
+        .containsExactly(OTHER, THIRD, DEAD);
     for (AttemptId known : List.of(ATTEMPT, OTHER, THIRD, DEAD)) {
       assertThat(storeConnection.repository.session(known.session().value()))
           .as(known.toString())

@@ -4,7 +4,8 @@ import static io.mortise.jdbc.TestTables.with;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
-import io.mortise.jdbc.table.HoldRow;
+import io.mortise.internal.table.LockRecord.HoldEntry;
+import io.mortise.internal.table.LockRecord.WaiterEntry;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.WaitRow;
 import io.mortise.spi.ClientLabel;
@@ -119,22 +120,19 @@ class SessionStatementsTest extends ServerStatementsFixture {
         .as("there is none behind it")
         .isNull();
     tables.put("lock", with(free("used", 2), "name", "shared"));
-    HoldRow one = new HoldRow(OTHER.encoded(), 1, "one", now, 1);
-    HoldRow two = new HoldRow(THIRD.encoded(), 1, "two", now, 2);
-    for (HoldRow hold : List.of(one, two)) {
-      storeConnection.repository.insert("shared", hold);
-    }
-    storeConnection.repository.insert("shared", WaitRow.of(acquire(), 1, now));
+    storeConnection.repository.insert("shared", new HoldEntry(OTHER, 1, "one", now), 1);
+    storeConnection.repository.insert("shared", new HoldEntry(THIRD, 1, "two", now), 2);
+    storeConnection.repository.insert("shared", WaitRow.of(new WaiterEntry(acquire(), 1, now)));
     LockRepository.LockSnapshot lockSnapshot =
         storeConnection.repository.look("shared", 1, () -> 0);
     assertThat(lockSnapshot.now()).isBetween(now, clock());
-    assertThat(lockSnapshot.lock().name).isEqualTo("shared");
+    assertThat(lockSnapshot.lock().name.value()).isEqualTo("shared");
     assertThat(lockSnapshot.holds()).extracting(hold -> hold.label).containsExactly("one");
     assertThat(lockSnapshot.waiters())
         .extracting(WaitRow::attempt)
         .containsExactly(ATTEMPT.encoded());
     assertThat(storeConnection.repository.look("other", 9, () -> 0).lock().owner.attempt)
-        .isEqualTo(OTHER.encoded());
+        .isEqualTo(OTHER);
   }
 
   private Renewal keep(long previous, long next, boolean strictly) throws SQLException {

@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.DifferentialContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.differential.DifferentialContract;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -7,7 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.batch.BackOff;
-import io.mortise.jdbc.dialect.SqliteFile;
+import io.mortise.jdbc.dialect.SqliteLocation;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
@@ -278,7 +278,7 @@ class SqliteStoreTest {
   void givenFileSystemTypes_whenAsked_thenSharedOnesAreKnown() {
     assertThat(
             java.util.stream.Stream.of("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p", "ext4")
-                .filter(SqliteFile::isNetwork))
+                .filter(SqliteLocation::isNetwork))
         .containsExactly("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p");
   }
 

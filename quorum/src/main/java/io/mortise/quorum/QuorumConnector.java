@@ -4,7 +4,7 @@ import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

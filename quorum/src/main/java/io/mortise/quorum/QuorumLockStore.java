@@ -16,7 +16,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;

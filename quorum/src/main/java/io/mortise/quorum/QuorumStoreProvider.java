@@ -3,7 +3,7 @@ package io.mortise.quorum;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.util.Set;
 
 /** Opens {@code quorum:} URLs, see {@link QuorumStore#open}. */

@@ -2,7 +2,7 @@ package io.mortise.quorum;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.mortise.quorum;
 
-import io.mortise.testkit.ContractCoverage;
+import io.mortise.testkit.contract.ContractCoverage;
 import org.junit.jupiter.api.Test;
 
 class ContractCoverageTest {

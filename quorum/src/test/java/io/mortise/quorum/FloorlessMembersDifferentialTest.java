@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.DifferentialContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.differential.DifferentialContract;
 
 /** Members that mint tokens but know no floor, as ZooKeeper, make a lock without tokens. */
 @ContractFor("quorum")

@@ -11,7 +11,7 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.StoreUnderTest;

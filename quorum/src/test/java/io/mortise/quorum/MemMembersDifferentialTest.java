@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.DifferentialContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.differential.DifferentialContract;
 
 /** Three members in memory answer as one store that can do what a quorum can. */
 @ContractFor("quorum")

@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.LockStoreContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.store.LockStoreContract;
 
 /** Three members in memory keep the contract of one store. */
 @ContractFor("quorum")

@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.LockClientContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.client.LockClientContract;
 
 /** The API over three Redis servers. */
 @ContractFor("quorum")

@@ -17,6 +17,8 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,6 +82,41 @@ class RedisMembersTest {
                 });
       }
     }
+  }
+
+  @Test
+  @RerunIfPaused
+  void givenProcessThatReacquiresAtOnce_whenAnotherWaits_thenItGetsTheLockAgainAndAgain()
+      throws Exception {
+    members = new RedisMembers(3);
+    AtomicBoolean over = new AtomicBoolean();
+    try (LockClient hog = client(PATIENT, LONG);
+        LockClient other = client(PATIENT, LONG)) {
+      other.lock("warm").acquireWithin(LONG).close();
+      CompletableFuture<Integer> holds =
+          CompletableFuture.supplyAsync(() -> hold(hog, Duration.ofMillis(20), over));
+      try {
+        await().atMost(LONG).until(() -> hog.admin().find("x").isPresent());
+        for (int i = 0; i < 20; i++) {
+          other.lock("x").acquireWithin(Duration.ofSeconds(10)).close();
+        }
+      } finally {
+        over.set(true);
+      }
+      assertThat(holds.get(30, TimeUnit.SECONDS)).isGreaterThanOrEqualTo(5);
+    }
+  }
+
+  /** Takes a lock again and again, with no pause of its own; returns how often. */
+  private static int hold(LockClient client, Duration each, AtomicBoolean over) {
+    int holds = 0;
+    while (!over.get()) {
+      Lease lease = client.lock("x").acquireAsync().join();
+      holds++;
+      LockSupport.parkNanos(each.toNanos());
+      lease.close();
+    }
+    return holds;
   }
 
   @ParameterizedTest

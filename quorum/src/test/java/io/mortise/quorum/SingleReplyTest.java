@@ -17,7 +17,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,7 @@
 package io.mortise.redis;
 
+import io.mortise.redis.codec.KeySpace;
+import io.mortise.redis.codec.ViewCodec;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
 import io.mortise.spi.LockViewPage;

@@ -1,10 +1,10 @@
 package io.mortise.redis;
 
+import io.mortise.redis.sentinel.SentinelListener;
+import io.mortise.redis.sentinel.SentinelResolver;
 import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.Endpoint;
-import io.mortise.redis.transport.SentinelListener;
-import io.mortise.redis.transport.SentinelResolver;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

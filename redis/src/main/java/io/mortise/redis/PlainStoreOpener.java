@@ -5,7 +5,7 @@ import io.mortise.redis.plain.PlainOptions;
 import io.mortise.redis.plain.PlainStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.util.Set;
 import java.util.UUID;
 

@@ -1,16 +1,16 @@
 package io.mortise.redis;
 
+import io.mortise.redis.sentinel.SentinelResolver;
 import io.mortise.redis.transport.BlockingConnection;
 import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.EndpointResolver;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
-import io.mortise.redis.transport.SentinelResolver;
 import io.mortise.redis.transport.TlsMismatchException;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.redis.transport.TransportListener;
 import io.mortise.redis.transport.TransportProvider;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;

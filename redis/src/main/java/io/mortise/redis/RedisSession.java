@@ -2,6 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.storekit.Refusals;
+import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;
@@ -11,7 +12,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

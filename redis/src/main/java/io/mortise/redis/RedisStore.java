@@ -2,10 +2,10 @@ package io.mortise.redis;
 
 import io.mortise.Beta;
 import io.mortise.redis.transport.TransportFactory;
-import io.mortise.spi.DurationText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.regex.Pattern;
 

@@ -3,7 +3,7 @@ package io.mortise.redis;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.util.HashSet;
 import java.util.Set;
 

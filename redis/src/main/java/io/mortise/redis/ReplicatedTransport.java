@@ -1,5 +1,6 @@
 package io.mortise.redis;
 
+import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
 import java.time.Duration;
@@ -21,9 +22,6 @@ import org.jspecify.annotations.Nullable;
  * failover to one that has not.
  */
 final class ReplicatedTransport implements RedisTransport {
-  /** What a grant becomes that too few replicas acknowledged. */
-  static final char UNSURE = 'U';
-
   private static final Pattern IN_SYNC = Pattern.compile("(?m)^slave\\d+:.*state=online");
 
   private final RedisTransport transport;
@@ -111,7 +109,7 @@ final class ReplicatedTransport implements RedisTransport {
     List<@Nullable Object> marked = new ArrayList<>(texts.size());
     for (Object text : texts) {
       boolean grant = text instanceof String one && one.startsWith("G");
-      marked.add(grant ? UNSURE + replicaAcknowledgement.toString() : text);
+      marked.add(grant ? LockCodec.UNSURE + replicaAcknowledgement.toString() : text);
     }
     return marked;
   }

@@ -1,11 +1,12 @@
 package io.mortise.redis;
 
+import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
-import io.mortise.spi.DurationText;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

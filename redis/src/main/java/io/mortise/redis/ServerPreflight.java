@@ -7,7 +7,7 @@ import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TlsMismatchException;
 import io.mortise.spi.ServerIncarnation;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

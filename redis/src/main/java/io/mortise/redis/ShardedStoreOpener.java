@@ -8,7 +8,7 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.LockClientContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.client.LockClientContract;
 
 /** What users may take for granted, on a cluster. */
 @ContractFor({"redis-cluster", "rediss-cluster"})

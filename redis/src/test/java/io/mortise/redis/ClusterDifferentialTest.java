@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.DifferentialContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.differential.DifferentialContract;
 
 /** A bucket of a cluster of the oldest servers answers as the reference does. */
 @ContractFor({"redis-cluster", "rediss-cluster"})

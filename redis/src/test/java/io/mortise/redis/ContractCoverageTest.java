@@ -1,6 +1,6 @@
 package io.mortise.redis;
 
-import io.mortise.testkit.ContractCoverage;
+import io.mortise.testkit.contract.ContractCoverage;
 import org.junit.jupiter.api.Test;
 
 class ContractCoverageTest {

@@ -1,6 +1,6 @@
 package io.mortise.redis;
 
-import static io.mortise.redis.LockCodec.digits;
+import static io.mortise.redis.codec.LockCodec.digits;
 
 import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;

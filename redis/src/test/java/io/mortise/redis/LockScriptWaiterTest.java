@@ -1,6 +1,5 @@
 package io.mortise.redis;
 
-import static io.mortise.redis.LockCodec.digits;
 import static io.mortise.redis.LockScriptRunner.abandon;
 import static io.mortise.redis.LockScriptRunner.acquire;
 import static io.mortise.redis.LockScriptRunner.attempt;
@@ -10,6 +9,7 @@ import static io.mortise.redis.LockScriptRunner.plain;
 import static io.mortise.redis.LockScriptRunner.session;
 import static io.mortise.redis.LockScriptRunner.share;
 import static io.mortise.redis.LockScriptRunner.wide;
+import static io.mortise.redis.codec.LockCodec.digits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.redis.LockScriptRunner.ScriptResult;

@@ -1,5 +1,6 @@
 package io.mortise.redis;
 
+import io.mortise.redis.codec.LockCodec;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

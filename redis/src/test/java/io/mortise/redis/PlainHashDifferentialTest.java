@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.DifferentialContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.differential.DifferentialContract;
 
 /** The re-entrant hash answers as a table of keys does. */
 @ContractFor({"redis-plain", "rediss-plain"})

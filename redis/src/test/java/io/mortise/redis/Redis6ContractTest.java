@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.LockStoreContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.store.LockStoreContract;
 
 /** The oldest server that is supported keeps the contract. */
 @ContractFor({"redis", "rediss"})

@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.LockStoreContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.store.LockStoreContract;
 
 /** A later server keeps the contract just as well; behind Sentinel it is the same one. */
 @ContractFor({

@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.LockStoreContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.store.LockStoreContract;
 import io.mortise.testkit.server.RedisSentinels;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;

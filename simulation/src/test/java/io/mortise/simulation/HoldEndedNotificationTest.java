@@ -5,14 +5,14 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
 import io.mortise.admin.Eviction;
-import io.mortise.internal.engine.EngineClient;
-import io.mortise.internal.engine.EngineRules;
+import io.mortise.internal.client.EngineClient;
+import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
-import io.mortise.spi.WallClock;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
 import io.mortise.testkit.RerunIfPaused;
 import java.time.Duration;
 import java.util.List;
@@ -44,7 +44,7 @@ class HoldEndedNotificationTest {
     EngineRules hasty =
         new EngineRules() {
           @Override
-          protected boolean appliesEndedHoldsFirst() {
+          public boolean appliesEndedHoldsFirst() {
             return false;
           }
         };

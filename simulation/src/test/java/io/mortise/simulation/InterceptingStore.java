@@ -1,10 +1,10 @@
 package io.mortise.simulation;
 
-import io.mortise.internal.engine.EngineClient;
-import io.mortise.internal.engine.EngineEnv;
-import io.mortise.internal.engine.EngineRules;
-import io.mortise.internal.engine.SystemEnv;
+import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.EngineRules;
+import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;

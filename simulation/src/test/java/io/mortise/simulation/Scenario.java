@@ -1,6 +1,6 @@
 package io.mortise.simulation;
 
-import io.mortise.internal.engine.EngineRules;
+import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.table.TableRules;
 import java.util.EnumSet;
 import java.util.Set;

@@ -2,7 +2,7 @@ package io.mortise.simulation;
 
 import io.mortise.DistributedLock;
 import io.mortise.LockOptions;
-import io.mortise.internal.engine.EngineClient;
+import io.mortise.internal.client.EngineClient;
 import io.mortise.spi.Mode;
 import java.time.Duration;
 import java.util.SplittableRandom;

@@ -2,9 +2,9 @@ package io.mortise.simulation;
 
 import io.mortise.Lease;
 import io.mortise.LockName;
-import io.mortise.internal.engine.EngineClient;
-import io.mortise.internal.engine.EngineEnv;
-import io.mortise.internal.engine.EngineScheduler;
+import io.mortise.internal.client.EngineClient;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;

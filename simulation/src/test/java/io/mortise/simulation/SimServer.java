@@ -2,7 +2,7 @@ package io.mortise.simulation;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
-import io.mortise.internal.table.LockTable;
+import io.mortise.internal.table.MemLockTable;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockQuery;
@@ -44,7 +44,7 @@ final class SimServer {
   private final Set<AttemptId> held = new HashSet<>();
   private final Set<SessionId> cloned = new HashSet<>();
   private final Set<SessionId> disconnected = new HashSet<>();
-  private LockTable table;
+  private MemLockTable table;
   private long stepMicros;
   private long setBack;
   private long pausedUntil;
@@ -76,7 +76,7 @@ final class SimServer {
           Duration.ofNanos(settings.ttl + settings.maxInFlight + 2 * VirtualTimeScheduler.SECOND);
       invariantChecker.retention = sim.retention.toNanos();
     }
-    this.table = new LockTable(this.rules);
+    this.table = new MemLockTable(this.rules);
     SplittableRandom random = virtualTimeScheduler.random();
     this.ppm =
         random.nextBoolean()
@@ -137,7 +137,7 @@ final class SimServer {
 
   void forgetAll() {
     disconnected.clear();
-    table = new LockTable(rules);
+    table = new MemLockTable(rules);
     expiry.clear();
     invariantChecker.stateLost();
   }
@@ -193,8 +193,9 @@ final class SimServer {
   }
 
   Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen, Duration ttl) {
-    if (livesUntil(spec.id()) <= virtualTimeScheduler.now()) {
-      // What is created by this has told nothing of its connection yet.
+    if (table.judge(spec.id(), micros()) instanceof SessionVerdict.SessionEnded) {
+      // What is created by this has told nothing of its connection yet. The table is asked, not
+      // the expiry: it may have ended the session before the clock was set back.
       disconnected.remove(spec.id());
     }
     Renewal renewal = table.renew(spec, previous, next, seen, ttl, micros());

@@ -1,6 +1,6 @@
 package io.mortise.simulation;
 
-import io.mortise.internal.engine.EngineRules;
+import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.table.TableRules;
 import io.mortise.simulation.Scenario.RuleSet;
 import io.mortise.simulation.Scenario.TransportFlaw;
@@ -56,6 +56,11 @@ final class SimulationMutants {
             steps ->
                 new SimTableRules(steps) {
                   @Override
+                  protected boolean endsOnlyItsOwn() {
+                    return false;
+                  }
+
+                  @Override
                   protected boolean endsHold(AttemptId holder, AttemptId asked) {
                     return true;
                   }
@@ -65,6 +70,11 @@ final class SimulationMutants {
             "a release ends any hold of its session",
             steps ->
                 new SimTableRules(steps) {
+                  @Override
+                  protected boolean endsOnlyItsOwn() {
+                    return false;
+                  }
+
                   @Override
                   protected boolean endsHold(AttemptId holder, AttemptId asked) {
                     return holder.session().equals(asked.session());
@@ -208,7 +218,7 @@ final class SimulationMutants {
             "validity counts from the answer",
             new EngineRules() {
               @Override
-              protected long validFrom(long sentAt, long receivedAt) {
+              public long validFrom(long sentAt, long receivedAt) {
                 return receivedAt;
               }
             },
@@ -218,7 +228,7 @@ final class SimulationMutants {
             "no margin for drift",
             new EngineRules() {
               @Override
-              protected long safetyMargin(long nanos) {
+              public long safetyMargin(long nanos) {
                 return 0;
               }
             },
@@ -228,7 +238,7 @@ final class SimulationMutants {
             "leftovers live on",
             new EngineRules() {
               @Override
-              protected boolean endsUnknownAttempts() {
+              public boolean endsUnknownAttempts() {
                 return false;
               }
             },
@@ -237,7 +247,7 @@ final class SimulationMutants {
             "an attempt in doubt is ended once",
             new EngineRules() {
               @Override
-              protected boolean endsDoubtfulAgain() {
+              public boolean endsDoubtfulAgain() {
                 return false;
               }
             },
@@ -246,7 +256,7 @@ final class SimulationMutants {
             "a wait relies on pushes",
             new EngineRules() {
               @Override
-              protected boolean repeatsAcquire() {
+              public boolean repeatsAcquire() {
                 return false;
               }
             },
@@ -255,7 +265,7 @@ final class SimulationMutants {
             "a failed renewal is the last",
             new EngineRules() {
               @Override
-              protected boolean retriesRenewal() {
+              public boolean retriesRenewal() {
                 return false;
               }
             },
@@ -264,7 +274,7 @@ final class SimulationMutants {
             "a loss waits for the store to tell",
             new EngineRules() {
               @Override
-              protected boolean losesAtDeadline() {
+              public boolean losesAtDeadline() {
                 return false;
               }
             },
@@ -273,7 +283,7 @@ final class SimulationMutants {
             "a contender judges by itself",
             new EngineRules() {
               @Override
-              protected boolean letsStoreJudge() {
+              public boolean letsStoreJudge() {
                 return false;
               }
             },
@@ -282,7 +292,7 @@ final class SimulationMutants {
             "local holders share a token",
             new EngineRules() {
               @Override
-              protected boolean takesFreshToken() {
+              public boolean takesFreshToken() {
                 return false;
               }
             },
@@ -292,7 +302,7 @@ final class SimulationMutants {
             "a shorter at-most time counts from its answer",
             new EngineRules() {
               @Override
-              protected boolean expectsStragglers() {
+              public boolean expectsStragglers() {
                 return false;
               }
             },
@@ -301,7 +311,7 @@ final class SimulationMutants {
             "a grant is believed however late it comes",
             new EngineRules() {
               @Override
-              protected boolean checksGrant() {
+              public boolean checksGrant() {
                 return false;
               }
             },
@@ -310,7 +320,7 @@ final class SimulationMutants {
             "a grant is believed while the session is short",
             new EngineRules() {
               @Override
-              protected boolean restoresTtlBeforeGrant() {
+              public boolean restoresTtlBeforeGrant() {
                 return false;
               }
             },
@@ -319,7 +329,7 @@ final class SimulationMutants {
             "a store that may have forgotten is believed",
             new EngineRules() {
               @Override
-              protected boolean revalidatesAfterRestart() {
+              public boolean revalidatesAfterRestart() {
                 return false;
               }
             },
@@ -328,7 +338,7 @@ final class SimulationMutants {
             "a wait that ends is not ended in the store",
             new EngineRules() {
               @Override
-              protected boolean cancelsInStore() {
+              public boolean cancelsInStore() {
                 return false;
               }
             },
@@ -338,7 +348,7 @@ final class SimulationMutants {
             "local hand-off goes on while others wait",
             new EngineRules() {
               @Override
-              protected boolean boundsPasses() {
+              public boolean boundsPasses() {
                 return false;
               }
             },

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
-import io.mortise.internal.engine.EngineClient;
-import io.mortise.internal.engine.EngineRules;
+import io.mortise.internal.client.EngineClient;
+import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
-import io.mortise.spi.WallClock;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
 import io.mortise.testkit.RerunIfPaused;
 import java.time.Duration;
 import java.util.List;
@@ -39,7 +39,7 @@ class StaleRenewalReplyTest {
     EngineRules credulous =
         new EngineRules() {
           @Override
-          protected boolean ignoresOutdatedLoss() {
+          public boolean ignoresOutdatedLoss() {
             return false;
           }
         };

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.DistributedLock;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.engine.EngineClient;
-import io.mortise.internal.engine.EngineRules;
+import io.mortise.internal.client.EngineClient;
+import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
-import io.mortise.spi.WallClock;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,6 +1,6 @@
 package io.mortise.simulation;
 
-import io.mortise.internal.engine.EngineScheduler;
+import io.mortise.internal.runtime.EngineScheduler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;

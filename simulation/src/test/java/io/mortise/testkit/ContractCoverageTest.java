@@ -2,6 +2,7 @@ package io.mortise.testkit;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.testkit.contract.ContractCoverage;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

@@ -9,7 +9,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The store in memory, on time that moves by hand. */
-final class MemStoreUnderTest implements StoreUnderTest {
+public final class MemStoreUnderTest implements StoreUnderTest {
   private static final long START = 1_700_000_000_000_000L;
 
   private final ManualTime time = new ManualTime();
@@ -28,17 +28,17 @@ final class MemStoreUnderTest implements StoreUnderTest {
   private final TableRules rules;
   private @Nullable MemStore opened;
 
-  MemStoreUnderTest() {
+  public MemStoreUnderTest() {
     this(EnumSet.allOf(Capability.class), TableRules.ALL);
   }
 
-  MemStoreUnderTest(Set<Capability> capabilities, TableRules rules) {
+  public MemStoreUnderTest(Set<Capability> capabilities, TableRules rules) {
     this.capabilities = capabilities;
     this.rules = rules;
   }
 
   /** Everything, on real time: for an engine, which waits by it. */
-  static StoreUnderTest onRealTime(Set<Capability> capabilities) {
+  public static StoreUnderTest onRealTime(Set<Capability> capabilities) {
     return new StoreUnderTest() {
       private @Nullable MemStore opened;
 
@@ -62,7 +62,7 @@ final class MemStoreUnderTest implements StoreUnderTest {
     };
   }
 
-  static MemStoreUnderTest without(Capability lacking) {
+  public static MemStoreUnderTest without(Capability lacking) {
     return new MemStoreUnderTest(EnumSet.complementOf(EnumSet.of(lacking)), TableRules.ALL);
   }
 

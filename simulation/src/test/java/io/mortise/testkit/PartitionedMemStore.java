@@ -4,27 +4,27 @@ import io.mortise.LockName;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.StoreProfile;
-import io.mortise.spi.Ticker;
-import io.mortise.spi.WallClock;
+import io.mortise.spi.partition.PartitionedStore;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
 /** A store of some parts, each in memory behind a link of its own. */
-final class PartitionedMemStore implements PartitionedStore {
-  final List<StoreLink> parts;
+public final class PartitionedMemStore implements PartitionedStore {
+  public final List<StoreLink> parts;
 
-  PartitionedMemStore(int count) {
+  public PartitionedMemStore(int count) {
     parts =
         Stream.generate(() -> new StoreLink(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM)))
             .limit(count)
             .toList();
   }
 
-  static StoreUnderTest underTest() {
+  public static StoreUnderTest underTest() {
     return new StoreUnderTest() {
       @Override
       public LockStore open() {
@@ -59,7 +59,7 @@ final class PartitionedMemStore implements PartitionedStore {
   }
 
   /** A name that lives in that part. */
-  String nameIn(int part) {
+  public String nameIn(int part) {
     return Stream.iterate(0, i -> i + 1)
         .map(i -> "lock/" + i)
         .filter(name -> partitionOf(LockName.of(name)) == part)

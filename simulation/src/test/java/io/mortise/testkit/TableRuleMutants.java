@@ -5,11 +5,11 @@ import io.mortise.spi.AttemptId;
 import java.util.Map;
 
 /** The rules of the lock table, each time with one taken away. */
-final class TableRuleMutants {
+public final class TableRuleMutants {
   private TableRuleMutants() {}
 
   /** Those that show in an answer of a short run. */
-  static final Map<String, TableRules> ANSWERING =
+  public static final Map<String, TableRules> ANSWERING =
       Map.of(
           "a dead session may acquire",
           new TableRules() {
@@ -20,6 +20,11 @@ final class TableRuleMutants {
           },
           "anybody ends any hold",
           new TableRules() {
+            @Override
+            protected boolean endsOnlyItsOwn() {
+              return false;
+            }
+
             @Override
             protected boolean endsHold(AttemptId holder, AttemptId asked) {
               return true;
@@ -83,7 +88,7 @@ final class TableRuleMutants {
           });
 
   /** Those that need time to pass, or a long queue. */
-  static final Map<String, TableRules> PATIENT =
+  public static final Map<String, TableRules> PATIENT =
       Map.of(
           "sessions never expire",
           new TableRules() {

@@ -5,6 +5,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
+import io.mortise.testkit.contract.store.LockStoreContract;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.stream.Stream;

@@ -1,6 +1,6 @@
 package io.mortise.sql;
 
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

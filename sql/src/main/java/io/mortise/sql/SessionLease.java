@@ -1,8 +1,8 @@
 package io.mortise.sql;
 
 import io.mortise.LeaseLostException;
-import io.mortise.spi.DurationText;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

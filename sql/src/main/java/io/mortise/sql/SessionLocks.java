@@ -2,8 +2,8 @@ package io.mortise.sql;
 
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.DurationText;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.mortise.sql;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

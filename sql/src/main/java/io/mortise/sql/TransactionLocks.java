@@ -2,7 +2,7 @@ package io.mortise.sql;
 
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.DurationText;
+import io.mortise.spi.time.DurationText;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

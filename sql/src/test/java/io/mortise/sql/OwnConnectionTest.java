@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;

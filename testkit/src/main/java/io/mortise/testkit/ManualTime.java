@@ -1,6 +1,6 @@
 package io.mortise.testkit;
 
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 

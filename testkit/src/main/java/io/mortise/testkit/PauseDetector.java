@@ -1,5 +1,6 @@
 package io.mortise.testkit;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -8,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * again, and counts what it slept too long. Stores that let somebody wait count as well, as far as
  * they are reported. Thread-safe.
  */
-final class PauseDetector {
+public final class PauseDetector {
   private static final long TICK = TimeUnit.MILLISECONDS.toNanos(20);
 
   /** Up to this much a machine with other work to do is late without having paused. */
@@ -25,12 +26,27 @@ final class PauseDetector {
     clock.start();
   }
 
+  private static volatile int stretch = 1;
+
   private PauseDetector() {}
+
+  /**
+   * The time, or a longer one while a test is run again after a pause ({@link RerunIfPaused}): a
+   * slow machine keeps it then. For tests of short times that a store keeps.
+   */
+  public static Duration stretched(Duration time) {
+    return time.multipliedBy(stretch);
+  }
+
+  /** Times are stretched by so much from now on. */
+  static void stretch(int factor) {
+    stretch = factor;
+  }
 
   private static void count() {
     long last = System.nanoTime();
     while (!Thread.currentThread().isInterrupted()) {
-      BoundedWait.pass(java.time.Duration.ofNanos(TICK));
+      BoundedWait.pass(Duration.ofNanos(TICK));
       long now = System.nanoTime();
       add(now - last - TICK, LATE);
       last = now;
@@ -49,7 +65,7 @@ final class PauseDetector {
   }
 
   /** All pauses so far, in nanoseconds. */
-  static long lostNanos() {
+  public static long lostNanos() {
     return LOST.get();
   }
 }

@@ -2,7 +2,6 @@ package io.mortise.testkit;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -20,13 +19,6 @@ final class RerunIfPausedExtension implements InvocationInterceptor {
 
   /** By how much longer the times of each run are than those of the one before. */
   private static final int LONGER = 3;
-
-  private static volatile int stretch = 1;
-
-  /** The time, longer in runs that come after a pause: a slow machine keeps it then. */
-  static Duration stretched(Duration time) {
-    return time.multipliedBy(stretch);
-  }
 
   @Override
   public void interceptTestMethod(
@@ -63,9 +55,11 @@ final class RerunIfPausedExtension implements InvocationInterceptor {
       ReflectiveInvocationContext<Method> called, ExtensionContext context, Throwable first)
       throws Throwable {
     Throwable last = first;
+    int stretch = 1;
     try {
       for (int run = 2; run <= TRIES; run++) {
         stretch *= LONGER;
+        PauseDetector.stretch(stretch);
         Object test = context.getRequiredTestInstance();
         callAll(test, AfterEach.class, context);
         callAll(test, BeforeEach.class, context);
@@ -80,7 +74,7 @@ final class RerunIfPausedExtension implements InvocationInterceptor {
       }
       throw last;
     } finally {
-      stretch = 1;
+      PauseDetector.stretch(1);
     }
   }
 

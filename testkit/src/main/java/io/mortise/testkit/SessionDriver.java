@@ -69,7 +69,7 @@ public final class SessionDriver {
   }
 
   /** How long the session lives without a renewal. */
-  Duration ttl() {
+  public Duration ttl() {
     return spec.ttl();
   }
 

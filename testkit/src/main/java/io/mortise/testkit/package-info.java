@@ -1,4 +1,8 @@
-/** Contract suites for stores, fake time, and helpers for tests; start at the contract suites. */
+/**
+ * What tests of stores and of their users share: a store under test, sessions driven by hand, links
+ * that can be cut, time by hand, bounded waits. Start at {@link io.mortise.testkit.StoreUnderTest};
+ * what a store has to keep stands in {@code io.mortise.testkit.contract}.
+ */
 @NullMarked
 package io.mortise.testkit;
 

@@ -1,6 +1,8 @@
 package io.mortise.zookeeper;
 
 import io.mortise.zookeeper.ZooKeeperAttempt.NodeState;
+import io.mortise.zookeeper.internal.node.AttemptIndex;
+import io.mortise.zookeeper.internal.node.EndedAttempts;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,8 @@
 package io.mortise.zookeeper;
 
+import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.node.NodeLayout;
+
 /**
  * Makes locks' containers where they are missing: in the flush of the creation that needs one, and
  * none that is known to have been there. Guarded by its session.

@@ -1,5 +1,7 @@
 package io.mortise.zookeeper;
 
+import io.mortise.zookeeper.internal.node.LockQueue;
+import io.mortise.zookeeper.internal.node.NodeData;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;

@@ -1,5 +1,6 @@
 package io.mortise.zookeeper;
 
+import io.mortise.zookeeper.internal.node.NodeData;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -2,8 +2,9 @@ package io.mortise.zookeeper;
 
 import io.mortise.spi.Reply;
 import io.mortise.zookeeper.LockRequests.PendingRequest;
-import io.mortise.zookeeper.MultiRead.NodeContent;
 import io.mortise.zookeeper.ZooKeeperAttempt.NodeState;
+import io.mortise.zookeeper.internal.node.MultiRead;
+import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.data.Stat;

@@ -2,6 +2,7 @@ package io.mortise.zookeeper;
 
 import io.mortise.zookeeper.LockRequests.PendingRequest;
 import io.mortise.zookeeper.ZooKeeperAttempt.NodeState;
+import io.mortise.zookeeper.internal.node.EndedAttempts;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;

@@ -4,6 +4,7 @@ import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LockName;
 import io.mortise.StaleTokenException;
+import io.mortise.zookeeper.internal.node.NodeNames;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

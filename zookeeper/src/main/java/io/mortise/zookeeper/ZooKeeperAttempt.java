@@ -2,6 +2,8 @@ package io.mortise.zookeeper;
 
 import io.mortise.LockName;
 import io.mortise.spi.Mode;
+import io.mortise.zookeeper.internal.node.LockQueue;
+import io.mortise.zookeeper.internal.node.TokenEpoch;
 
 /**
  * One attempt of a session that has, or may have, a node. Kept small, for a process may hold many.

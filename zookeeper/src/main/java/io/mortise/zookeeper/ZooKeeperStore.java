@@ -2,8 +2,8 @@ package io.mortise.zookeeper;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
-import io.mortise.spi.WallClock;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
 import io.mortise.zookeeper.internal.ZooKeeperTarget;
 import java.time.Duration;
 import java.util.List;

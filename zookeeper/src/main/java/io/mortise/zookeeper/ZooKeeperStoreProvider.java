@@ -3,8 +3,8 @@ package io.mortise.zookeeper;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
-import io.mortise.spi.WallClock;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
 import java.util.Set;
 
 /** Opens {@code zk:} URLs, see {@link ZooKeeperStore#open}. */

@@ -1,6 +1,7 @@
 package io.mortise.zookeeper;
 
 import io.mortise.LockName;
+import io.mortise.zookeeper.internal.node.NodeLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.KeeperException;

@@ -2,6 +2,7 @@ package io.mortise.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.zookeeper.internal.node.TokenEpoch;
 import java.time.Instant;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,7 @@
 package io.mortise.zookeeper;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.DifferentialContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.differential.DifferentialContract;
 
 @ContractFor("zk")
 class ZooKeeperDifferentialTest extends DifferentialContract {

@@ -5,6 +5,8 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.session.LiveSession;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
@@ -14,9 +16,6 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +31,7 @@ final class AcquireProtocol {
 
   private static final int JUDGEMENTS = 16;
   private static final long POLL_NANOS = 20_000_000;
-  private static final long MOST_POLL_NANOS = 500_000_000;
+  static final long MOST_POLL_NANOS = 500_000_000;
 
   /** Enough for a few local passes; so few that no rate of grants outruns a clock in µs. */
   private static final int SMALL_BLOCK = 8;
@@ -42,6 +41,10 @@ final class AcquireProtocol {
 
   private final Engine engine;
   private final boolean canQueue;
+
+  /** Whether the store has no queue, but tells a holder that others want its lock. */
+  private final boolean pausesForWaiters;
+
   private final boolean takesFloor;
 
   /** Whether a waiter hears of its grant. If not, it asks often. */
@@ -56,6 +59,7 @@ final class AcquireProtocol {
     this.engine = engine;
     this.outages = new OutageLog(engine.storeName(), engine.env.ticker(), log::warn, log::info);
     this.canQueue = engine.store.profile().can(Capability.QUEUE);
+    this.pausesForWaiters = !canQueue && engine.store.profile().can(Capability.SESSION);
     this.takesFloor = engine.store.profile().can(Capability.TOKEN_FLOOR);
     this.isCalled = canQueue && engine.store.profile().can(Capability.PUSH);
   }
@@ -64,8 +68,25 @@ final class AcquireProtocol {
     return canQueue;
   }
 
-  /** Begins a new attempt as soon as there is a session. */
+  boolean pausesForWaiters() {
+    return pausesForWaiters;
+  }
+
+  /**
+   * Begins a new attempt as soon as there is a session. A pause goes before it if this process gave
+   * the lock back while others wanted it.
+   */
   void begin(Stripe stripe, Claim claim) {
+    long pause = pausesForWaiters ? stripe.pauseLeft(claim.name, engine.env.now()) : 0;
+    if (pause > 0 && claim.head() != null && !claim.head().tryOnly) {
+      claim.beginAnew();
+      engine.transitions.beginLater(stripe, claim, pause);
+    } else {
+      beginNow(stripe, claim);
+    }
+  }
+
+  private void beginNow(Stripe stripe, Claim claim) {
     claim.beginAnew();
     LiveSession session = engine.sessionFor(claim);
     if (session != null) {
@@ -108,11 +129,13 @@ final class AcquireProtocol {
 
   /**
    * Asks once more for a wait that ends soon, unless an answer is due: so that at its end it is
-   * known whether the lock is busy or the store is silent.
+   * known whether the lock is busy or the store is silent. A pause ends by then.
    */
   void pollBeforeDeadline(Stripe stripe, Claim claim) {
     if (claim.phase() == ClaimPhase.ASKED && !claim.isAsking()) {
       ask(stripe, claim, null);
+    } else if (claim.isPostponed()) {
+      beginNow(stripe, claim);
     }
   }
 
@@ -259,6 +282,9 @@ final class AcquireProtocol {
   private void busy(Stripe stripe, Claim claim, Reply.Busy busy) {
     Reply.Holder holder = busy.holder();
     claim.saw(holder);
+    if (holder != null && !claim.isOfSession(holder.attempt().session())) {
+      stripe.endPause(claim.name);
+    }
     if (holder != null && holder.sessionLeft().isZero() && claim.failures() < JUDGEMENTS) {
       claim.failures(claim.failures() + 1);
       judge(stripe, claim, holder.attempt().session());
@@ -318,7 +344,7 @@ final class AcquireProtocol {
     claim.asks(null);
     stripe.afterUnlock(
         () ->
-            stage(() -> engine.store.judge(holder))
+            CompletionStages.start(() -> engine.store.judge(holder))
                 .whenComplete(
                     (sessionVerdict, error) ->
                         judged(stripe, claim, attempt, holder, sessionVerdict, error)));
@@ -360,14 +386,6 @@ final class AcquireProtocol {
       }
     } finally {
       stripe.unlock();
-    }
-  }
-
-  static <T> CompletionStage<T> stage(Callable<CompletionStage<T>> call) {
-    try {
-      return call.call();
-    } catch (Exception | Error e) {
-      return CompletableFuture.failedFuture(e);
     }
   }
 

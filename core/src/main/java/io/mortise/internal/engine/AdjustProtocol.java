@@ -6,6 +6,8 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.Terms;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -70,7 +72,7 @@ final class AdjustProtocol {
     stripe.lock();
     try {
       if (!lease.isOpen()) {
-        throw engine.loss(lease);
+        throw engine.lossProtocol.loss(lease);
       }
       LiveSession session = Objects.requireNonNull(claim.session);
       AttemptId attempt = session.attempt(claim.number);
@@ -158,7 +160,7 @@ final class AdjustProtocol {
         granted(stripe, lease, pendingAdjust, granted);
       } else if (reply instanceof Reply.Refused refused
           && refused.why() == Reply.RefusalReason.NOT_HELD) {
-        engine.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store no longer knew it");
+        engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store no longer knew it");
         engine.transitions.release(stripe, claim);
       } else if (reply instanceof Reply.Refused refused
           && refused.why() == Reply.RefusalReason.SESSION_GONE) {

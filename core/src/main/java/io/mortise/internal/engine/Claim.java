@@ -2,10 +2,14 @@ package io.mortise.internal.engine;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.runtime.EngineScheduler;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -250,6 +254,10 @@ final class Claim {
     return number == id.number() && session != null && session.id().equals(id.session());
   }
 
+  boolean isOfSession(SessionId id) {
+    return session != null && session.id().equals(id);
+  }
+
   private WaitState waitState() {
     WaitState present = wait;
     if (present == null) {
@@ -417,6 +425,11 @@ final class Claim {
   /** Whether one waits whom nobody may pass. */
   boolean hasFairWaiters() {
     return wait != null && wait.fair > 0;
+  }
+
+  /** Whether it is not sent by choice: a timer will send it. */
+  boolean isPostponed() {
+    return phase() == ClaimPhase.UNSENT && wait != null && wait.scheduledTimer != null;
   }
 
   void stopTimer() {

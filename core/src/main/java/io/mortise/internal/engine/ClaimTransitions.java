@@ -5,6 +5,8 @@ import io.mortise.LockListener.LeaseEnd;
 import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -29,8 +31,9 @@ final class ClaimTransitions {
   private static final long SHORT_SILENCE_NANOS = 500_000_000;
 
   /**
-   * Where nobody hands over, a process that gives a lock back and wants it again lets others go
-   * first for so long. They would find it free by chance only, once in hundreds of passes.
+   * In a store without a queue and without notes about waiters, threads let others go first for so
+   * long when their process has given back a lock that they want. Others would find it free by
+   * chance only, once in hundreds of passes. {@link ReacquirePauses} serves stores with notes.
    */
   private static final long COURTESY_NANOS = 2_000_000;
 
@@ -209,7 +212,7 @@ final class ClaimTransitions {
     // Counted as held before the look at isShort: SessionTtl.choose sets that first, then counts.
     claim.phase(ClaimPhase.HELD);
     LiveSession session = Objects.requireNonNull(claim.session);
-    if (session.hasShortTtl && engine.env.rules().restoresTtlBeforeGrant()) {
+    if (session.hasShortTtl() && engine.env.rules().restoresTtlBeforeGrant()) {
       claim.phase(ClaimPhase.ASKED);
       whenFullTtl(
           stripe, claim, session, () -> held(stripe, claim, validity, token, tokens, wanted));
@@ -288,7 +291,8 @@ final class ClaimTransitions {
     beginLater(stripe, claim, 10_000_000);
   }
 
-  private void beginLater(Stripe stripe, Claim claim, long nanos) {
+  /** Begins a new attempt after a time. Waiters under the claim go on waiting. */
+  void beginLater(Stripe stripe, Claim claim, long nanos) {
     claim.stopTimer();
     claim.phase(ClaimPhase.UNSENT);
     claim.number = 0;
@@ -335,13 +339,13 @@ final class ClaimTransitions {
                       watch(stripe, claim, validity);
                       return;
                     }
-                    if (engine.isAtMostOver(validity)) {
-                      engine.loseAtMost(stripe, claim);
+                    if (engine.lossProtocol.isAtMostOver(validity)) {
+                      engine.lossProtocol.loseAtMost(stripe, claim);
                     } else if (capped) {
-                      engine.lose(
+                      engine.lossProtocol.lose(
                           stripe, claim, LeaseEnd.NOT_RENEWED, "it was not renewed in time");
                     } else {
-                      engine.lose(
+                      engine.lossProtocol.lose(
                           stripe,
                           claim,
                           LeaseEnd.NOT_RENEWED,
@@ -390,6 +394,9 @@ final class ClaimTransitions {
    */
   PendingRelease release(Stripe stripe, Claim claim, boolean quietly) {
     PendingRelease pendingRelease = end(stripe, claim, quietly && !claim.wanted);
+    if (engine.acquireProtocol.pausesForWaiters()) {
+      stripe.gaveBack(claim.name, engine.localHandoff.wantedSince(claim), engine.env);
+    }
     if (claim.wanted) {
       // Else one attempt goes on standing for all: it was given back for its tokens' sake, say.
       engine.localHandoff.splitFairWaiters(stripe, claim);
@@ -398,7 +405,9 @@ final class ClaimTransitions {
       discard(stripe, claim);
     } else {
       claim.shared = isCommon(claim);
-      if (claim.wanted && !engine.acquireProtocol.canQueue()) {
+      if (claim.wanted
+          && !engine.acquireProtocol.canQueue()
+          && !engine.acquireProtocol.pausesForWaiters()) {
         beginLater(stripe, claim, engine.env.jittered(COURTESY_NANOS));
       } else {
         engine.acquireProtocol.begin(stripe, claim);

@@ -1,13 +1,17 @@
 package io.mortise.internal.engine;
 
 import io.mortise.Lease;
-import io.mortise.LeaseLostException;
 import io.mortise.LockException;
-import io.mortise.LockListener.LeaseEnd;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.internal.runtime.VirtualThreads;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.SessionRenewer;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
@@ -17,15 +21,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * What one process does about the locks of one store, or of one part of it.
@@ -34,7 +33,8 @@ import org.slf4j.event.Level;
  * spread over {@link Stripe}s. Per name there are {@link Claim}s: usually one, under which the
  * threads of the process wait and which stands in the store as one attempt. {@link
  * ClaimTransitions} decides what becomes of them, {@link ReleaseProtocol} ends attempts in the
- * store. A {@link LeaseImpl} is what a user holds.
+ * store, {@link LossProtocol} ends leases that the store has not kept. A {@link LeaseImpl} is what
+ * a user holds.
  *
  * <p><b>No thread of its own.</b> Callers, replies, notifications and timers take the stripe's
  * lock, update the state, release the lock, then run the queued effects. Waiting threads park;
@@ -49,17 +49,13 @@ import org.slf4j.event.Level;
  * reply or notification about another is met with an abandon.
  */
 public final class Engine {
-  private static final Logger log = LoggerFactory.getLogger(Engine.class);
-
   /** So many that two busy names seldom share one, so few that they cost nothing. */
   private static final int STRIPES = 256;
 
   private static final int FEWEST_STRIPES = 16;
 
-  private static final String AT_MOST_OVER = "its at-most time is over";
-
   /** For who waits until the store has answered, or is known not to. */
-  static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
+  public static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
 
   final LockStore store;
   final EngineEnv env;
@@ -68,6 +64,7 @@ public final class Engine {
   final LocalHandoff localHandoff;
   final ReleaseProtocol releaseProtocol;
   final AdjustProtocol adjustProtocol;
+  final LossProtocol lossProtocol;
 
   /** Whether a grant of this store has a token. */
   final boolean hasTokens;
@@ -95,7 +92,7 @@ public final class Engine {
    * An engine on one of so many parts of a store, which share their names and so need fewer stripes
    * each.
    */
-  Engine(LockStore store, EngineEnv env, int parts, EngineEvents events) {
+  public Engine(LockStore store, EngineEnv env, int parts, EngineEvents events) {
     this.store = store;
     this.events = events;
     this.env = env;
@@ -111,8 +108,25 @@ public final class Engine {
     this.localHandoff = new LocalHandoff(this);
     this.releaseProtocol = new ReleaseProtocol(this);
     this.adjustProtocol = new AdjustProtocol(this);
+    this.lossProtocol = new LossProtocol(this);
     this.leaseRevalidator = new LeaseRevalidator(this);
-    this.sessionRenewer = new SessionRenewer(store, env, events, new SessionEventHandler(this));
+    this.sessionRenewer =
+        new SessionRenewer(store, env, events.sessions(), new SessionEventHandler(this));
+  }
+
+  /** The engine that keeps a session. */
+  static Engine of(LiveSession session) {
+    return ((SessionEventHandler) session.listener()).engine();
+  }
+
+  /** What it takes from outside. */
+  public EngineEnv env() {
+    return env;
+  }
+
+  /** What it reports to. */
+  public EngineEvents events() {
+    return events;
   }
 
   Stripe stripe(LockName name) {
@@ -122,7 +136,7 @@ public final class Engine {
   // ---- Acquiring ----
 
   /** Begins to wait. The waiter may be done when this returns. */
-  void begin(Waiter waiter) {
+  public void begin(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
@@ -166,7 +180,7 @@ public final class Engine {
   }
 
   /** A woken thread looks for what it was woken for. */
-  void onWakeUp(Waiter waiter) {
+  public void onWakeUp(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
@@ -177,7 +191,7 @@ public final class Engine {
   }
 
   /** The last part of a timed wait begins. */
-  void onDeadlineNear(Waiter waiter) {
+  public void onDeadlineNear(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
@@ -189,8 +203,13 @@ public final class Engine {
     }
   }
 
+  /** How long before the end of a wait of so long {@link #onDeadlineNear} is to be called. */
+  public static long finalPollLead(long waitNanos) {
+    return ClaimTransitions.finalPollLead(waitNanos);
+  }
+
   /** Ends a wait. Returns false if it has ended already: look at its state. */
-  boolean cancel(Waiter waiter) {
+  public boolean cancel(Waiter waiter) {
     Stripe stripe = stripe(waiter.name);
     stripe.lock();
     try {
@@ -236,14 +255,14 @@ public final class Engine {
    * The calling thread is about to park until it is answered; see {@link
    * LockStore#helpWhileWaiting}.
    */
-  void helpWhileWaiting(BooleanSupplier done, Duration longest) {
+  public void helpWhileWaiting(BooleanSupplier done, Duration longest) {
     if (!VirtualThreads.isCurrent()) {
       store.helpWhileWaiting(done, longest);
     }
   }
 
   boolean isLive(LiveSession session) {
-    return session.phase != LiveSession.LiveSessionPhase.ENDED;
+    return !session.hasEnded();
   }
 
   // ---- Releasing ----
@@ -268,10 +287,10 @@ public final class Engine {
       long until = (doubt == null ? lease.validity() : doubt.before()).validUntil();
       if (until == Long.MIN_VALUE || until - env.now() <= 0) {
         // Its timer has not come yet; it is over all the same, and must not be passed on.
-        if (isAtMostOver(doubt == null ? lease.validity() : doubt.before())) {
-          loseAtMost(stripe, claim);
+        if (lossProtocol.isAtMostOver(doubt == null ? lease.validity() : doubt.before())) {
+          lossProtocol.loseAtMost(stripe, claim);
         } else {
-          lose(stripe, claim, LeaseEnd.NOT_RENEWED, lateReason(session));
+          lossProtocol.loseLate(stripe, claim, session);
         }
         if (isLive(session)) {
           transitions.release(stripe, claim);
@@ -291,6 +310,12 @@ public final class Engine {
     } finally {
       stripe.unlock();
     }
+  }
+
+  /** Gives back what was granted to a wait that nobody is at the end of. */
+  public void giveBack(LeaseImpl lease) {
+    PendingRelease unused = release(lease, true);
+    lease.tellRelease();
   }
 
   private static PendingRelease gaveBack(PendingRelease pendingRelease) {
@@ -313,109 +338,6 @@ public final class Engine {
     return adjustProtocol.downgradeAsync(LeaseLeakDetector.unwrap(lease));
   }
 
-  // ---- Losing ----
-
-  /** Under the stripe's lock: the claim's lease, if there is one, is lost. */
-  void lose(Stripe stripe, Claim claim, LeaseEnd end, String why) {
-    lose(stripe, claim, end, why, overlap(), Level.ERROR);
-  }
-
-  /**
-   * As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its at-most time is over, as was asked
-   * for.
-   */
-  void loseAtMost(Stripe stripe, Claim claim) {
-    lose(stripe, claim, LeaseEnd.AT_MOST, AT_MOST_OVER, overlap(), Level.WARN);
-  }
-
-  /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when an operator has evicted it. */
-  void loseEvicted(Stripe stripe, Claim claim) {
-    lose(
-        stripe,
-        claim,
-        LeaseEnd.EVICTED,
-        "an operator evicted it",
-        "With CLOSE the lock stays shut until this lease is closed, and nobody overlaps; with BREAK"
-            + " the next holder may have it already.",
-        Level.WARN);
-  }
-
-  private String overlap() {
-    return "Work done under it may overlap with the next holder's; check what was written"
-        + (hasTokens ? " with this token." : ".");
-  }
-
-  /**
-   * Under the stripe's lock: the claim's lease, if there is one, is lost.
-   *
-   * @param so what that means for work done under it
-   * @param level of the line in the log; null for none
-   */
-  private void lose(
-      Stripe stripe, Claim claim, LeaseEnd end, String why, String so, @Nullable Level level) {
-    LeaseImpl lease = claim.holder;
-    claim.holder = null;
-    if (lease == null || !lease.isOpen()) {
-      return;
-    }
-    LeaseLostException loss =
-        new LeaseLostException(
-            String.format(
-                "Lease on lock '%s' was lost: %s (store=%s, token=%s). %s",
-                claim.name, why, storeName(), lease.tokenText(), so));
-    List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
-    events.leaseLost(stripe, lease, end, why, so, level);
-    stripe.afterUnlock(() -> listeners.forEach(listener -> call(listener, loss)));
-  }
-
-  /** Whether it is the lease's own time that is over, not that of what keeps it. */
-  boolean isAtMostOver(Validity validity) {
-    return validity instanceof Validity.Capped capped && capped.atMostUntil() - env.now() <= 0;
-  }
-
-  /** Why a lease is over whose time has run out before its timer came. */
-  private static String lateReason(@Nullable LiveSession session) {
-    String pause = session == null ? "" : session.pauseText();
-    return "it was not renewed in time" + (pause.isEmpty() ? "" : "; " + pause);
-  }
-
-  private void call(Consumer<? super LeaseLostException> listener, LeaseLostException loss) {
-    env.callbacks()
-        .execute(
-            () -> {
-              try {
-                listener.accept(loss);
-              } catch (RuntimeException e) {
-                log.warn("A listener for the loss of a lease failed.", e);
-              }
-            });
-  }
-
-  void onLost(LeaseImpl lease, Consumer<? super LeaseLostException> listener) {
-    Stripe stripe = stripe(lease.claim.name);
-    stripe.lock();
-    try {
-      LeaseLostException loss = lease.lossOrNull();
-      if (loss != null) {
-        stripe.afterUnlock(() -> call(listener, loss));
-      } else if (lease.isOpen()) {
-        lease.addListener(listener);
-      }
-    } finally {
-      stripe.unlock();
-    }
-  }
-
-  void forget(LeaseImpl lease, Consumer<? super LeaseLostException> listener) {
-    Stripe stripe = stripe(lease.claim.name);
-    stripe.lock();
-    try {
-      lease.removeListener(listener);
-    } finally {
-      stripe.unlock();
-    }
-  }
-
   /** The attempt that a lease stands for; null once it has ended, since its claim may go on. */
   @Nullable AttemptId attempt(LeaseImpl lease) {
     Claim claim = lease.claim;
@@ -428,49 +350,7 @@ public final class Engine {
     }
   }
 
-  /** The loss of a lease that is lost, or whose time is over though its timer has not come yet. */
-  LeaseLostException loss(LeaseImpl lease) {
-    Stripe stripe = stripe(lease.claim.name);
-    stripe.lock();
-    try {
-      LeaseLostException loss = lease.lossOrNull();
-      if (loss != null) {
-        return loss;
-      }
-      boolean inDoubt = lease.validity() instanceof Validity.Unconfirmed;
-      return new LeaseLostException(
-          String.format(
-              "Lease on lock '%s' %s (store=%s, token=%s).",
-              lease.claim.name,
-              inDoubt
-                  ? "is in doubt: the store was restarted or another server took over, and it has"
-                      + " not confirmed it yet"
-                  : "was lost: "
-                      + (isAtMostOver(lease.validity())
-                          ? AT_MOST_OVER
-                          : lateReason(lease.claim.session)),
-              storeName(),
-              lease.tokenText()));
-    } finally {
-      stripe.unlock();
-    }
-  }
-
-  /** The holder of a lost lease has stopped, and was told of the loss by its close. */
-  void settle(LeaseImpl lease) {
-    Claim claim = lease.claim;
-    Stripe stripe = stripe(claim.name);
-    stripe.lock();
-    try {
-      lease.settled();
-      if (claim.holder == lease && claim.phase() == ClaimPhase.HELD) {
-        claim.holder = null;
-        transitions.release(stripe, claim);
-      }
-    } finally {
-      stripe.unlock();
-    }
-  }
+  // ---- The session ----
 
   void sessionGone(LiveSession session) {
     String pause = session.pauseText();
@@ -517,7 +397,7 @@ public final class Engine {
         for (Claim claim : claimsOf(stripe, null)) {
           if (claim.holder != null && claim.holder.isOpen()) {
             open.add(claim.name.value());
-            lose(stripe, claim, LeaseEnd.CLIENT_CLOSED, "its client was closed", overlap(), null);
+            lossProtocol.loseClosed(stripe, claim);
           }
           LiveSession session = claim.session;
           if (session != null
@@ -572,7 +452,8 @@ public final class Engine {
     return sum;
   }
 
-  String storeName() {
+  /** The store's name, as messages show it. */
+  public String storeName() {
     return store.profile().display();
   }
 
@@ -584,35 +465,13 @@ public final class Engine {
     return (StoreUnfitException) cause;
   }
 
-  /** What a failure says of itself, also if it has no message. */
-  static String said(Throwable failure) {
-    Throwable origin =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
-    String message = origin.getMessage();
-    return message == null ? origin.toString() : message;
-  }
-
-  /** What was said of a store, as a sentence that names the store once. */
-  static String about(String store, String said) {
-    String sentence = withoutFullStop(said) + ".";
-    return sentence.contains("'" + store + "'") || sentence.contains("store=" + store)
-        ? sentence
-        : "Store '" + store + "' failed: " + sentence;
-  }
-
-  static String withoutFullStop(String said) {
-    return said.replaceFirst("\\.+$", "");
-  }
-
   /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
-  LockException unavailable(LockName name, Throwable cause) {
+  public LockException unavailable(LockName name, Throwable cause) {
     StoreUnfitException unfit = unfit(cause);
     if (unfit != null) {
       return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
     }
-    String said = about(storeName(), said(cause));
+    String said = FailureText.about(storeName(), FailureText.said(cause));
     String message =
         "Lock '%s' was not served: %s The attempt is being ended%s"
             .formatted(

@@ -3,18 +3,15 @@ package io.mortise.internal.engine;
 import io.mortise.LockListener;
 import io.mortise.LockListener.AcquireOutcome;
 import io.mortise.LockListener.LeaseEnd;
-import io.mortise.LockListener.LockSession;
-import io.mortise.LockListener.RenewalResult;
-import io.mortise.LockListener.SessionState;
-import io.mortise.LockName;
-import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.internal.event.AcquireTrace;
 import io.mortise.internal.event.EventPublisher;
 import io.mortise.internal.event.LeaseTrace;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.internal.session.SessionReporter;
 import io.mortise.spi.Mode;
-import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -26,36 +23,43 @@ import org.slf4j.event.Level;
  * The one place to which the engines of a client report what happens: from here it goes to the log,
  * to listeners and to the flight recorder. Thread-safe.
  */
-final class EngineEvents {
+public final class EngineEvents {
   /** The lines about leases are the engine's. */
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
   private final EngineEnv env;
-  private final SessionLog sessionLog;
   private final EventPublisher publisher;
-  private final String client;
+  private final SessionReporter sessions;
 
   /**
    * For the engines of one client.
    *
    * @param parts of its store
    */
-  EngineEvents(EngineEnv env, int parts, List<LockListener> listeners) {
+  public EngineEvents(EngineEnv env, int parts, List<LockListener> listeners) {
     this.env = env;
-    this.sessionLog = new SessionLog(env.timers(), parts);
     this.publisher = EventPublisher.to(listeners, env.callbacks());
-    this.client = env.client().name();
+    this.sessions = new SessionReporter(env, parts, publisher);
+  }
+
+  /** What the sessions of these engines are reported to. */
+  public SessionReporter sessions() {
+    return sessions;
   }
 
   // ---- Acquires ----
 
-  /** Begins to tell of an acquire, on its caller's thread; null if nobody listens. */
-  @Nullable AcquireTrace acquireBegins(
-      Engine engine, LockName name, Mode mode, LockOptions options) {
-    return publisher.isActive()
-        ? publisher.begin(
-            name.value(), access(mode), options.terms().label(), engine.storeName(), env::now)
-        : null;
+  /** Begins to tell of an acquire, on its caller's thread, if anybody listens. */
+  public void acquireBegins(Engine engine, Waiter waiter) {
+    if (publisher.isActive()) {
+      waiter.trace =
+          publisher.begin(
+              waiter.name.value(),
+              access(waiter.mode),
+              waiter.options.terms().label(),
+              engine.storeName(),
+              env::now);
+    }
   }
 
   private static Access access(Mode mode) {
@@ -75,7 +79,7 @@ final class EngineEvents {
   }
 
   /** A wait has ended as its state says; told on this thread. */
-  void acquireEnded(Waiter waiter) {
+  public void acquireEnded(Waiter waiter) {
     AcquireTrace trace = waiter.trace;
     if (trace == null) {
       return;
@@ -89,7 +93,7 @@ final class EngineEvents {
               waiter.failure instanceof StoreUnavailableException
                   ? AcquireOutcome.UNAVAILABLE
                   : AcquireOutcome.REFUSED,
-              waiter.failure == null ? "" : Engine.said(waiter.failure));
+              waiter.failure == null ? "" : FailureText.said(waiter.failure));
       default -> {
         Throwable storeFailure = waiter.storeFailure;
         if (storeFailure == null) {
@@ -100,7 +104,7 @@ final class EngineEvents {
               Engine.unfit(storeFailure) == null
                   ? AcquireOutcome.UNAVAILABLE
                   : AcquireOutcome.REFUSED,
-              Engine.said(storeFailure));
+              FailureText.said(storeFailure));
         }
       }
     }
@@ -117,7 +121,7 @@ final class EngineEvents {
   }
 
   /** An acquire has ended otherwise than by what its waiter's state says; told on this thread. */
-  void acquireEnded(Waiter waiter, AcquireOutcome outcome, String reason) {
+  public void acquireEnded(Waiter waiter, AcquireOutcome outcome, String reason) {
     AcquireTrace trace = waiter.trace;
     if (trace != null) {
       ended(trace, outcome, reason);
@@ -159,63 +163,5 @@ final class EngineEvents {
             trace.tellLoss();
           }
         });
-  }
-
-  // ---- Sessions ----
-
-  private LockSession session(LiveSession session) {
-    return new LockSession(session.id().value(), session.engine().storeName(), client, env.ttl());
-  }
-
-  private void changed(LiveSession session, SessionState state, int leases, String reason) {
-    publisher.changed(session(session), state, leases, () -> remaining(session), reason);
-  }
-
-  private long remaining(LiveSession session) {
-    long until = session.validUntil();
-    return until == Long.MIN_VALUE ? 0 : until - env.now();
-  }
-
-  void opened(LiveSession session) {
-    changed(session, SessionState.OPENED, 0, "");
-  }
-
-  /** A renewal was answered, or is known to have failed. */
-  void renewal(
-      LiveSession session, RenewalResult outcome, long tookNanos, Duration ttl, String reason) {
-    publisher.renewed(
-        session(session),
-        outcome,
-        Duration.ofNanos(Math.max(0, tookNanos)),
-        ttl,
-        () -> remaining(session),
-        reason);
-  }
-
-  /** See {@link SessionLog#unanswered}. */
-  void unanswered(LiveSession session, String sentence, long leftNanos) {
-    int leases = session.holds();
-    sessionLog.unanswered(sentence, session.id(), session.engine().storeName(), leases, leftNanos);
-    changed(session, SessionState.UNANSWERED, leases, sentence);
-  }
-
-  /** See {@link SessionLog#answeredAgain}. */
-  void answeredAgain(LiveSession session, long lastedNanos, int kept) {
-    sessionLog.answeredAgain(session.engine().storeName(), lastedNanos, kept);
-    changed(session, SessionState.ANSWERED, kept, "");
-  }
-
-  /** See {@link SessionLog#inDoubt}. */
-  void inDoubt(LiveSession session, int held) {
-    sessionLog.inDoubt(session.id(), session.engine().storeName(), held);
-    changed(session, SessionState.IN_DOUBT, held, "");
-  }
-
-  void lost(LiveSession session, int leases, String reason) {
-    changed(session, SessionState.LOST, leases, reason);
-  }
-
-  void closed(LiveSession session) {
-    changed(session, SessionState.CLOSED, 0, "");
   }
 }

@@ -24,7 +24,7 @@ final class InterruptibleScope {
   <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task) throws X {
     lease.ensureValid();
     Consumer<LeaseLostException> onLost = this::interrupt;
-    lease.validity().engine().onLost(lease, onLost);
+    lease.engine().lossProtocol.onLost(lease, onLost);
     T result;
     try {
       result = task.get();
@@ -66,8 +66,8 @@ final class InterruptibleScope {
   }
 
   private @Nullable LeaseLostException leave(Consumer<LeaseLostException> onLost) {
-    Engine engine = lease.validity().engine();
-    engine.forget(lease, onLost);
+    Engine engine = lease.engine();
+    engine.lossProtocol.forget(lease, onLost);
     guard.lock();
     try {
       runner = null;
@@ -80,6 +80,6 @@ final class InterruptibleScope {
       guard.unlock();
     }
     // Its time may be over before anybody has noticed: the process stood still, perhaps.
-    return lease.state() == Lease.State.LOST ? engine.loss(lease) : null;
+    return lease.state() == Lease.State.LOST ? engine.lossProtocol.loss(lease) : null;
   }
 }

@@ -6,6 +6,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.function.CheckedSupplier;
 import io.mortise.internal.event.LeaseTrace;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * A lease of this process. State, listeners and validity change under the stripe's lock; asking
  * takes no lock.
  */
-class LeaseImpl implements Lease {
+public sealed class LeaseImpl implements Lease permits TracedLease {
   final Claim claim;
   private final long token;
   private final boolean releaseAsync;
@@ -101,8 +102,12 @@ class LeaseImpl implements Lease {
     return null;
   }
 
-  long rawToken() {
+  public long rawToken() {
     return token;
+  }
+
+  public boolean hasToken() {
+    return engine().hasTokens;
   }
 
   /** For messages. */
@@ -152,7 +157,7 @@ class LeaseImpl implements Lease {
   private long leftNanos() {
     Validity now = validity;
     long until = now.validUntil();
-    return until == Long.MIN_VALUE ? 0 : until - now.engine().env.now();
+    return until == Long.MIN_VALUE ? 0 : until - now.session().now();
   }
 
   @Override
@@ -178,7 +183,7 @@ class LeaseImpl implements Lease {
 
   @Override
   public void onLost(Consumer<? super LeaseLostException> listener) {
-    engine().onLost(this, Objects.requireNonNull(listener, "listener"));
+    engine().lossProtocol.onLost(this, Objects.requireNonNull(listener, "listener"));
   }
 
   @Override
@@ -207,7 +212,7 @@ class LeaseImpl implements Lease {
     PendingRelease pendingRelease = engine().release(this, false);
     if (pendingRelease == null && isLost()) {
       LeaseLostException loss = loss();
-      engine().settle(this);
+      engine().lossProtocol.settle(this);
       return CompletableFuture.failedFuture(loss);
     } else if (pendingRelease == null) {
       return CompletableFuture.completedFuture(null);
@@ -230,7 +235,7 @@ class LeaseImpl implements Lease {
     } else if (pendingRelease == null && isLost()) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
       LeaseLostException loss = new LeaseLostException(String.valueOf(loss().getMessage()));
-      engine().settle(this);
+      engine().lossProtocol.settle(this);
       throw loss;
     }
   }
@@ -273,11 +278,11 @@ class LeaseImpl implements Lease {
   }
 
   final Engine engine() {
-    return validity.engine();
+    return Engine.of(validity.session());
   }
 
   private LeaseLostException loss() {
-    return engine().loss(this);
+    return engine().lossProtocol.loss(this);
   }
 
   // Below: under the stripe's lock.

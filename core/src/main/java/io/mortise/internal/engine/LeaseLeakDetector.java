@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * process lives. To watch a lease costs more memory than to hold it, so one in 64 is watched: a
  * leak that repeats shows soon.
  */
-final class LeaseLeakDetector {
+public final class LeaseLeakDetector {
   private static final Logger log = LoggerFactory.getLogger(LeaseLeakDetector.class);
   private static final int SAMPLE = 64;
 
@@ -31,7 +31,7 @@ final class LeaseLeakDetector {
   private final AtomicInteger count = new AtomicInteger();
 
   /** The lease itself, or a watched one that does the same. The first of a client is watched. */
-  Lease watch(LeaseImpl lease) {
+  public Lease watch(LeaseImpl lease) {
     if (count.getAndIncrement() % SAMPLE != 0) {
       return lease;
     }
@@ -54,7 +54,7 @@ final class LeaseLeakDetector {
   }
 
   /** The lease behind what {@link #watch} returned. */
-  static LeaseImpl unwrap(Lease lease) {
+  public static LeaseImpl unwrap(Lease lease) {
     return lease instanceof TrackedLease trackedLease ? trackedLease.lease() : (LeaseImpl) lease;
   }
 

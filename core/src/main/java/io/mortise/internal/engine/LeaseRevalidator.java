@@ -3,6 +3,8 @@ package io.mortise.internal.engine;
 import io.mortise.LockListener.LeaseEnd;
 import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
@@ -54,7 +56,7 @@ final class LeaseRevalidator {
         stripe.unlock();
       }
     }
-    engine.events.inDoubt(session, held);
+    engine.events.sessions().inDoubt(session, held);
   }
 
   private void begin(Stripe stripe, Claim claim, LiveSession session) {
@@ -199,7 +201,7 @@ final class LeaseRevalidator {
   }
 
   private void lose(Stripe stripe, Claim claim, String why) {
-    engine.lose(stripe, claim, LeaseEnd.FORGOTTEN, why);
+    engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, why);
     engine.transitions.release(stripe, claim);
   }
 }

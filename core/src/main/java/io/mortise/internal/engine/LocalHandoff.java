@@ -4,6 +4,8 @@ import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Claim.HandoffState;
 import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.RefusalReason;
@@ -80,6 +82,15 @@ final class LocalHandoff {
       handoffState.passes = 0;
       handoffState.passUntil = engine.env.now() + PASS_NANOS;
     }
+  }
+
+  /** Since when it is known that another process wants the claim's hold; null if it is not. */
+  @Nullable Long wantedSince(Claim claim) {
+    if (!claim.wanted) {
+      return null;
+    }
+    HandoffState handoffState = claim.handoffStateOrNull();
+    return handoffState == null ? engine.env.now() : handoffState.passUntil - PASS_NANOS;
   }
 
   private boolean mustYield(Claim claim) {

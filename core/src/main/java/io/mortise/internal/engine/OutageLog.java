@@ -1,8 +1,9 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
-import io.mortise.spi.DurationText;
-import io.mortise.spi.Ticker;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -64,7 +65,7 @@ final class OutageLog {
         present.told = true;
         line =
             "Waits make no progress for %s (lock=%s, store=%s): %s"
-                .formatted(text(now - present.since), lock, store, Engine.said(cause));
+                .formatted(text(now - present.since), lock, store, FailureText.said(cause));
       }
     } finally {
       guard.unlock();

@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
+import io.mortise.internal.session.LiveSession;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;

@@ -4,6 +4,9 @@ import io.mortise.LockListener.LeaseEnd;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.SessionLifecycleListener;
+import io.mortise.internal.session.SessionRenewer;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
@@ -16,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Turns the events of the {@link SessionRenewer} into changes of claims. Called with no lock held.
  */
-final class SessionEventHandler implements SessionRenewer.SessionLifecycleListener {
+final class SessionEventHandler implements SessionLifecycleListener {
   private static final Logger log = LoggerFactory.getLogger(SessionEventHandler.class);
 
   /** A store that was fit before may be failing over: so long its waiters are not told. */
@@ -34,15 +37,14 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
     this.engine = engine;
   }
 
-  @Override
-  public Engine engine() {
+  Engine engine() {
     return engine;
   }
 
   @Override
   public void opened(LiveSession session) {
     hasOpened = true;
-    engine.events.opened(session);
+    engine.events.sessions().opened(session);
     unfitSince = 0;
     // Those alone that are there now: if this session is lost meanwhile they come back, for the
     // next.
@@ -158,17 +160,19 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
       // The store keeps the lock shut until the holder has stopped and says so by closing its
       // lease.
       LeaseImpl lease = claim.holder;
-      engine.loseEvicted(stripe, claim);
+      engine.lossProtocol.loseEvicted(stripe, claim);
       claim.holder = lease;
       claim.shared = false;
       engine.adjustProtocol.moveWaiters(stripe, claim);
     } else if (claim.phase() == ClaimPhase.HELD) {
       switch (holdEnded.how()) {
-        case EVICTED -> engine.loseEvicted(stripe, claim);
-        case EXPIRED -> engine.loseAtMost(stripe, claim);
+        case EVICTED -> engine.lossProtocol.loseEvicted(stripe, claim);
+        case EXPIRED -> engine.lossProtocol.loseAtMost(stripe, claim);
         case TAKEN ->
-            engine.lose(stripe, claim, LeaseEnd.NOT_RENEWED, "the store took the session for dead");
-        default -> engine.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store ended it");
+            engine.lossProtocol.lose(
+                stripe, claim, LeaseEnd.NOT_RENEWED, "the store took the session for dead");
+        default ->
+            engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store ended it");
       }
       engine.transitions.release(stripe, claim);
     } else if (claim.phase() == ClaimPhase.ASKED && holdEnded.how() == Reply.EndReason.EVICTED) {
@@ -212,7 +216,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
         for (Claim claim : Engine.claimsOf(stripe, session)) {
           if (claim.phase() == ClaimPhase.HELD) {
             leases += claim.holder != null && claim.holder.isOpen() ? 1 : 0;
-            engine.lose(stripe, claim, end, reason);
+            engine.lossProtocol.lose(stripe, claim, end, reason);
           }
           if (claim.head() == null) {
             engine.transitions.discard(stripe, claim);
@@ -229,7 +233,7 @@ final class SessionEventHandler implements SessionRenewer.SessionLifecycleListen
         stripe.unlock();
       }
     }
-    engine.events.lost(session, leases, reason);
+    engine.events.sessions().lost(session, leases, reason);
     engine.openForUnsent();
   }
 }

@@ -1,6 +1,8 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
@@ -22,6 +24,9 @@ final class Stripe extends OutboxLock {
   final ClaimTable claims = new ClaimTable();
   final Map<AttemptId, PendingRelease> endings = new HashMap<>();
 
+  /** Null until a lock was given back that others wanted, in a store without a queue. */
+  private @Nullable ReacquirePauses reacquirePauses;
+
   private record OutboundRequest(
       LiveSession session, Request request, Consumer<Reply> sink, boolean later)
       implements Runnable {
@@ -29,9 +34,9 @@ final class Stripe extends OutboxLock {
     public void run() {
       try {
         if (later) {
-          session.store.submitLater(request, sink);
+          session.store().submitLater(request, sink);
         } else {
-          session.store.submit(request, sink);
+          session.store().submit(request, sink);
         }
       } catch (RuntimeException | Error e) {
         // A store must not throw; one that does still owes an answer.
@@ -76,6 +81,32 @@ final class Stripe extends OutboxLock {
       }
     }
     return null;
+  }
+
+  /**
+   * A hold was given back, in a store without a queue.
+   *
+   * @param wantedSince when it became known that others want it; null if that is not known
+   */
+  void gaveBack(LockName name, @Nullable Long wantedSince, EngineEnv env) {
+    if (reacquirePauses == null && wantedSince != null) {
+      reacquirePauses = new ReacquirePauses();
+    }
+    if (reacquirePauses != null) {
+      reacquirePauses.gaveBack(name, wantedSince, env);
+    }
+  }
+
+  /** How long a lock is to be left to others; not positive if it may be asked for now. */
+  long pauseLeft(LockName name, long now) {
+    return reacquirePauses == null ? 0 : reacquirePauses.left(name, now);
+  }
+
+  /** Another process holds the lock. */
+  void endPause(LockName name) {
+    if (reacquirePauses != null) {
+      reacquirePauses.end(name);
+    }
   }
 
   void add(Claim claim) {

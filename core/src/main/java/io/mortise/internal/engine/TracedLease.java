@@ -4,6 +4,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockListener.LeaseEnd;
 import io.mortise.internal.event.AcquireTrace;
 import io.mortise.internal.event.LeaseTrace;
+import io.mortise.internal.session.Validity;
 import io.mortise.spi.Reply.EndReason;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;

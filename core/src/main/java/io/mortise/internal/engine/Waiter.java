@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * Somebody of this process who waits for a lock: a parked thread or, where there is none, a
  * listener. Everything but {@link #waiterState} is guarded by the stripe.
  */
-final class Waiter {
+public final class Waiter {
   /** A time that never comes. */
-  static final long ENDLESS = Long.MAX_VALUE;
+  public static final long ENDLESS = Long.MAX_VALUE;
 
   final LockName name;
   final Mode mode;
@@ -54,7 +54,8 @@ final class Waiter {
   @Nullable Waiter next;
   @Nullable Waiter previous;
 
-  enum WaiterState {
+  /** What becomes of a wait. */
+  public enum WaiterState {
     WAITING,
     GRANTED,
     /** Somebody else has it, and this one wanted to know just that. */
@@ -67,7 +68,7 @@ final class Waiter {
    * @param listener called when the state has changed, with no lock held; null to unpark the
    *     calling thread
    */
-  Waiter(
+  public Waiter(
       LockName name,
       Mode mode,
       LockOptions options,
@@ -83,11 +84,32 @@ final class Waiter {
     this.listener = listener;
   }
 
+  /** Notes when the wait began, which is to end at some time. */
+  public void arrive(long now) {
+    arrivedAt = now;
+  }
+
+  /** What has become of the wait. */
+  public WaiterState state() {
+    return waiterState;
+  }
+
+  /** What was granted; to be asked for once it is. */
+  public LeaseImpl lease() {
+    return Objects.requireNonNull(lease);
+  }
+
+  /** Why the store could not be asked when the wait was cancelled; null if it could. */
+  public @Nullable Throwable storeFailure() {
+    return storeFailure;
+  }
+
   boolean isThread() {
     return listener == null;
   }
 
-  boolean isDone() {
+  /** Whether the wait is over. */
+  public boolean isDone() {
     return waiterState != WaiterState.WAITING;
   }
 
@@ -111,7 +133,7 @@ final class Waiter {
    *
    * @param nanos at most; {@link #ENDLESS} for no limit
    */
-  void park(long nanos) {
+  public void park(long nanos) {
     if (!called && nanos == ENDLESS) {
       LockSupport.park(this);
     } else if (!called) {
@@ -125,7 +147,7 @@ final class Waiter {
    * The failure, as an exception of this thread's own: a shared one would show another's stack
    * trace.
    */
-  RuntimeException failureHere() {
+  public RuntimeException failureHere() {
     RuntimeException shared = Objects.requireNonNull(failure);
     String message = String.valueOf(shared.getMessage());
     if (shared instanceof StoreUnavailableException) {

@@ -1,7 +1,7 @@
 package io.mortise.internal.liveness;
 
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;

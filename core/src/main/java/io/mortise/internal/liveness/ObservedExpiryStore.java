@@ -10,7 +10,7 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;

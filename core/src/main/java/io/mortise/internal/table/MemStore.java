@@ -18,7 +18,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -41,7 +41,7 @@ import java.util.function.Function;
  */
 public final class MemStore implements LockStore {
   private final ReentrantLock guard = new ReentrantLock();
-  private final LockTable table;
+  private final MemLockTable table;
   private final Map<SessionId, Consumer<SessionNotification>> listeners = new ConcurrentHashMap<>();
   private final StoreProfile profile;
   private final CapabilityMask capabilityMask;
@@ -76,7 +76,7 @@ public final class MemStore implements LockStore {
         new StoreProfile(
             display, capabilities, Duration.ZERO, Duration.ofMillis(1), Duration.ofMillis(1));
     this.capabilityMask = new CapabilityMask(profile);
-    this.table = new LockTable(rules, capabilities);
+    this.table = new MemLockTable(rules, capabilities);
     this.ticker = ticker;
     this.offsetMicros = startMicros - TimeUnit.NANOSECONDS.toMicros(ticker.nanos());
   }

@@ -10,7 +10,6 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -19,7 +18,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions of a lock table, each with its notifications. Times are store microseconds. */
-final class SessionTable {
+final class SessionTable implements LockStep.Liveness {
   private final TableRules rules;
   private final Map<SessionId, SessionRecord> sessions = new HashMap<>();
   private List<PushedNotification> pushedNotifications = new ArrayList<>();
@@ -78,15 +77,11 @@ final class SessionTable {
     SessionRecord session = find(id, now);
     return session == null
         ? new SessionVerdict.SessionEnded()
-        : new SessionVerdict.Alive(session.beat, left(id, now));
+        : new SessionVerdict.Alive(session.beat, LockRecord.duration(left(id, now)));
   }
 
   void close(SessionId id) {
     sessions.remove(id);
-  }
-
-  boolean isLive(SessionId id, long now) {
-    return find(id, now) != null;
   }
 
   void connected(SessionId id, boolean connected) {
@@ -96,17 +91,16 @@ final class SessionTable {
     }
   }
 
-  /** Whether the process behind a live session can be told of a grant at once. */
-  boolean isConnected(SessionId id) {
+  @Override
+  public boolean isConnected(SessionId id) {
     SessionRecord session = sessions.get(id);
     return session == null || session.connected;
   }
 
-  Duration left(SessionId id, long now) {
+  @Override
+  public long left(SessionId id, long now) {
     SessionRecord session = find(id, now);
-    return session == null
-        ? Duration.ZERO
-        : Duration.of(session.expiresAt - now, ChronoUnit.MICROS);
+    return session == null ? 0 : session.expiresAt - now;
   }
 
   @Nullable ClientLabel client(SessionId id, long now) {
@@ -127,7 +121,7 @@ final class SessionTable {
   /** A hold has ended: that it was granted, or is contended, need not be told any more. */
   void forget(AttemptId ended) {
     SessionRecord session = sessions.get(ended.session());
-    if (session != null && rules.forgetsNotificationsOfEnded()) {
+    if (session != null) {
       session.notifications.forget(ended);
     }
   }

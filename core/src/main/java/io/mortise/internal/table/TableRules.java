@@ -11,15 +11,6 @@ public class TableRules {
   /** Every rule in force. */
   public static final TableRules ALL = new TableRules();
 
-  /** The most items that one step touches (invariants.md#bounded-steps). */
-  static final int STEPS = 64;
-
-  /**
-   * How far a block of tokens may run ahead of the store's clock, in µs (invariants.md#tokens-rise:
-   * the seed covers a lost counter).
-   */
-  static final long TOKEN_LEAD_MICROS = 1_000_000;
-
   /** For the constant above and for subclasses in tests. */
   protected TableRules() {}
 
@@ -32,6 +23,11 @@ public class TableRules {
   }
 
   /** Only the attempt that holds can end its hold (invariants.md#attempt-identity). */
+  protected boolean endsOnlyItsOwn() {
+    return true;
+  }
+
+  /** Where an attempt may end the hold of another: whether it ends this one. */
   protected boolean endsHold(AttemptId holder, AttemptId asked) {
     return holder.equals(asked);
   }
@@ -90,7 +86,7 @@ public class TableRules {
    * (invariants.md#bounded-steps).
    */
   protected int steps() {
-    return STEPS;
+    return LockTable.STEPS;
   }
 
   /**

@@ -4,14 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
+import io.mortise.internal.client.EngineClient;
+import io.mortise.internal.client.TestClient;
 import io.mortise.internal.liveness.ForwardingSession;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
-import io.mortise.spi.WallClock;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;

@@ -9,8 +9,13 @@ import io.mortise.LockListener;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
+import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.liveness.ForwardingSession;
 import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.EngineRules;
+import io.mortise.internal.runtime.EngineScheduler;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
@@ -340,8 +345,8 @@ class OutageLinesTest {
   @Test
   void givenStoreThatFails_thenOneMessageIsNotPutIntoAnother() {
     String said = "Store '" + display + "' did not answer: no route.";
-    assertThat(Engine.about(display, said)).isEqualTo(said);
-    assertThat(Engine.about(display, "no route"))
+    assertThat(FailureText.about(display, said)).isEqualTo(said);
+    assertThat(FailureText.about(display, "no route"))
         .isEqualTo("Store '" + display + "' failed: no route.");
     assertThat(
             client

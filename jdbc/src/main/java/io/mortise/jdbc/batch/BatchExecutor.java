@@ -26,6 +26,9 @@ final class BatchExecutor {
   private final TransactionAttempt transactionAttempt;
   private final ReplyDispatcher replyDispatcher;
 
+  /** Whether some of the last try in vain may have been committed. */
+  private boolean partlyDone;
+
   BatchExecutor(TransactionAttempt transactionAttempt, ReplyDispatcher replyDispatcher) {
     this.transactionAttempt = transactionAttempt;
     this.replyDispatcher = replyDispatcher;
@@ -136,18 +139,18 @@ final class BatchExecutor {
   }
 
   private @Nullable BatchFailure attempt(BatchAction doing) {
-    boolean[] partly = {false};
+    partlyDone = false;
     TransactionFailure transactionFailure =
         transactionAttempt.attempt(
             storeConnection -> {
               try {
                 doing.on(storeConnection.fast);
               } catch (SQLException e) {
-                partly[0] = storeConnection.fast.mayBePartlyDone();
+                partlyDone = storeConnection.fast.mayBePartlyDone();
                 throw e;
               }
             });
-    return transactionFailure == null ? null : new BatchFailure(transactionFailure, partly[0]);
+    return transactionFailure == null ? null : new BatchFailure(transactionFailure, partlyDone);
   }
 
   /** What became of requests that travelled together in vain. */

@@ -4,7 +4,7 @@ import io.mortise.LockName;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.spi.Request;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -53,7 +53,7 @@ final class BatchScheduler {
             doing ->
                 closed.getAsBoolean()
                     ? TransactionFailure.closed(database)
-                    : unlessOut(() -> transactionRunner.attempt(doing, new boolean[] {true})),
+                    : unlessOut(() -> transactionRunner.attemptStatement(doing)),
             replyDispatcher);
   }
 
@@ -146,9 +146,8 @@ final class BatchScheduler {
     TransactionFailure transactionFailure =
         unlessOut(
             () ->
-                transactionRunner.attempt(
-                    storeConnection -> storeConnection.fast.ensureUnlocked(request.name()),
-                    new boolean[] {false}));
+                transactionRunner.attemptRead(
+                    storeConnection -> storeConnection.fast.ensureUnlocked(request.name())));
     if (transactionFailure == null || transactionFailure.errorKind() != ErrorKind.BUSY) {
       return false;
     }

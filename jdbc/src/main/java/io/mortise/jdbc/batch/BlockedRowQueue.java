@@ -1,7 +1,7 @@
 package io.mortise.jdbc.batch;
 
 import io.mortise.spi.Request;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;

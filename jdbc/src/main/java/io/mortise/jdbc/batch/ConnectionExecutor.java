@@ -4,7 +4,7 @@ import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionNotification;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

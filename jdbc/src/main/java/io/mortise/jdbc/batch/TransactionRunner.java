@@ -6,7 +6,7 @@ import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionNotification;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
@@ -27,6 +27,9 @@ final class TransactionRunner {
   private @Nullable StoreConnection storeConnection;
   private long lastUsed;
   private boolean connects = true;
+
+  /** Whether what was sent may be committed, as long as nothing else is known. */
+  private boolean mayBeCommitted;
 
   /**
    * @param transactionLock held while a transaction runs
@@ -66,8 +69,17 @@ final class TransactionRunner {
 
   /** Does all of it in one transaction; null if that is committed. */
   @Nullable TransactionFailure attempt(List<StoreTask> tasks) {
-    boolean[] sent = {false};
-    return attempt(current -> transact(current, tasks, sent), sent);
+    return attempt(current -> transact(current, tasks), false);
+  }
+
+  /** Does something that commits by itself; null if it did. */
+  @Nullable TransactionFailure attemptStatement(ConnectionAction statement) {
+    return attempt(statement, true);
+  }
+
+  /** Reads something; null if it did. */
+  @Nullable TransactionFailure attemptRead(ConnectionAction read) {
+    return attempt(read, false);
   }
 
   /**
@@ -77,14 +89,12 @@ final class TransactionRunner {
    * <p>The first try may have been executed before the connection broke. Doing it twice changes
    * nothing: a request carries the id of its attempt, by which the store gives the same answer
    * again, and a renewal that has been made before is answered as made.
-   *
-   * @param sent whether what was sent may be committed, as long as nothing else is known
    */
-  @Nullable TransactionFailure attempt(ConnectionAction doing, boolean[] sent) {
-    boolean sentAtFirst = sent[0];
+  private @Nullable TransactionFailure attempt(ConnectionAction doing, boolean commitsByItself) {
+    mayBeCommitted = commitsByItself;
     StoreConnection before = storeConnection;
     long began = ticker.nanos();
-    TransactionFailure first = attemptOnce(doing, sent);
+    TransactionFailure first = attemptOnce(doing);
     if (first == null
         || first.errorKind() != ErrorKind.BROKEN
         || before == null
@@ -93,12 +103,12 @@ final class TransactionRunner {
       return first;
     }
     log.debug("Once more on a new connection to {}", database.profile().display());
-    sent[0] = sentAtFirst;
-    TransactionFailure second = attemptOnce(doing, sent);
+    mayBeCommitted = commitsByItself;
+    TransactionFailure second = attemptOnce(doing);
     return second == null || !first.mayHaveRun() ? second : second.inDoubt();
   }
 
-  private @Nullable TransactionFailure attemptOnce(ConnectionAction doing, boolean[] sent) {
+  private @Nullable TransactionFailure attemptOnce(ConnectionAction doing) {
     boolean connected = false;
     transactionLock.lock();
     try {
@@ -123,12 +133,12 @@ final class TransactionRunner {
       doing.on(current);
       return null;
     } catch (SQLException e) {
-      return failure(e, sent[0] && connected);
+      return failure(e, mayBeCommitted && connected);
     } catch (StoreUnfitException e) {
       return new TransactionFailure(ErrorKind.UNFIT, false, e);
     } catch (RuntimeException e) {
       rollBack();
-      return new TransactionFailure(ErrorKind.UNFIT, sent[0] && connected, e);
+      return new TransactionFailure(ErrorKind.UNFIT, mayBeCommitted && connected, e);
     } finally {
       transactionLock.unlock();
     }
@@ -151,15 +161,14 @@ final class TransactionRunner {
     return ticker.nanos() - lastUsed > database.idleLimit().toNanos();
   }
 
-  private void transact(StoreConnection current, List<StoreTask> tasks, boolean[] sent)
-      throws SQLException {
+  private void transact(StoreConnection current, List<StoreTask> tasks) throws SQLException {
     if (tasks.size() == 1) {
       // A single statement commits by itself.
-      sent[0] = true;
+      mayBeCommitted = true;
       if (tasks.get(0).fast(current)) {
         return;
       }
-      sent[0] = false;
+      mayBeCommitted = false;
       current.begin(tasks.get(0).expected());
       tasks.get(0).run(current);
     } else {
@@ -170,7 +179,7 @@ final class TransactionRunner {
         }
       }
     }
-    sent[0] = true;
+    mayBeCommitted = true;
     current.commit();
   }
 

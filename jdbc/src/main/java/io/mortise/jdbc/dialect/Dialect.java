@@ -9,7 +9,7 @@ import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateException;
 import java.sql.Connection;

@@ -2,7 +2,7 @@ package io.mortise.jdbc.dialect;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.table.SessionRepository;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

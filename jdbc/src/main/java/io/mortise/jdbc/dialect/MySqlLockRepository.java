@@ -7,7 +7,6 @@ import io.mortise.jdbc.table.PrefetchingLockRepository;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.UniformBatch;
 import io.mortise.jdbc.table.WaitRow;
-import io.mortise.spi.AttemptId;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import java.sql.Connection;
@@ -66,8 +65,7 @@ public final class MySqlLockRepository extends PrefetchingLockRepository {
   public NamedStatement prepare(Connection connection, SqlText.SqlStatement sqlStatement)
       throws SQLException {
     return switch (sqlStatement.name()) {
-      case "acquire_fast", "acquire_seen", "acquire_first", "exchange" ->
-          NamedStatement.withKey(connection, sqlStatement);
+      case "acquire_fast", "acquire_first" -> NamedStatement.withKey(connection, sqlStatement);
       case "begin", "contended_read" -> super.prepare(connection, opening(sqlStatement));
       case "hand_off", "queue_up" ->
           super.prepare(connection, multiStatementFormat.one(sqlStatement));
@@ -121,19 +119,6 @@ public final class MySqlLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  public boolean hasSeen() {
-    return true;
-  }
-
-  @Override
-  public @Nullable TokenRange acquireSeen(Request.Acquire request, long aliveUntil)
-      throws SQLException {
-    NamedStatement namedStatement =
-        of("acquire_seen", request.name().value()).set("alive_us", aliveUntil);
-    return block(bind(namedStatement, request), request.tokens());
-  }
-
-  @Override
   public void ensureUnlocked(LockName name) throws SQLException {
     of("unlocked", name.value()).query().close();
   }
@@ -141,13 +126,6 @@ public final class MySqlLockRepository extends PrefetchingLockRepository {
   @Override
   public @Nullable TokenRange acquireFirst(Request.Acquire request) throws SQLException {
     return block(bind(of("acquire_first", request.name().value()), request), request.tokens());
-  }
-
-  @Override
-  public @Nullable TokenRange exchange(AttemptId old, Request.Acquire request) throws SQLException {
-    NamedStatement namedStatement =
-        of("exchange", request.name().value()).set("old", old.encoded());
-    return block(bind(namedStatement, request), request.tokens());
   }
 
   /** Begins a transaction, and reads the clock, which its step asks for first. */

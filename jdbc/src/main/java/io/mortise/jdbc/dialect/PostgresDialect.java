@@ -12,7 +12,7 @@ import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

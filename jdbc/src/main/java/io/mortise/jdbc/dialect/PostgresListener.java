@@ -5,7 +5,7 @@ import io.mortise.jdbc.notify.NotifiedSession;
 import io.mortise.jdbc.table.PostgresNotificationCodec;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -101,13 +101,6 @@ public final class PostgresLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  public @Nullable TokenRange exchange(AttemptId old, Request.Acquire request) throws SQLException {
-    NamedStatement namedStatement =
-        of("exchange", request.name().value()).set("old", old.encoded());
-    return block(bind(namedStatement, request), request.tokens());
-  }
-
-  @Override
   public void contended(List<ContendedRequest> contendedRequests) throws SQLException {
     // The row that is locked, what was done, the notification.
     contended(contendedRequests, 3, 1);
@@ -117,6 +110,11 @@ public final class PostgresLockRepository extends PrefetchingLockRepository {
   public Map<String, TokenRange> together(List<BatchedRequest> batchedRequests)
       throws SQLException {
     mayBePartlyDone(false);
+    if (batchedRequests.size() == 1 && batchedRequests.get(0).old() != null) {
+      TokenRange taken = retake(batchedRequests.get(0));
+      String attempt = batchedRequests.get(0).request().attempt().encoded();
+      return taken == null ? Map.of() : Map.of(attempt, taken);
+    }
     List<BatchedRequest> releases = new ArrayList<>();
     List<BatchedRequest> acquires = new ArrayList<>();
     for (BatchedRequest batchedRequest : batchedRequests) {
@@ -136,15 +134,24 @@ public final class PostgresLockRepository extends PrefetchingLockRepository {
     }
     Map<String, TokenRange> done = new HashMap<>();
     statementBatch().send((result, rows) -> collect(rows, done));
+    // Those that are left have no row, as far as anybody knows, or are held by others.
     acquires.removeIf(
         batchedRequest ->
-            !batchedRequest.isNew()
+            batchedRequest.old() != null
                 || done.containsKey(batchedRequest.request().attempt().encoded()));
     if (!acquires.isEmpty()) {
       mayBePartlyDone(!done.isEmpty());
       done.putAll(makeRows(acquires));
     }
     return done;
+  }
+
+  /** A release and the acquire behind it, which the statement for many does less quickly. */
+  private @Nullable TokenRange retake(BatchedRequest batchedRequest) throws SQLException {
+    Request.Acquire acquire = (Request.Acquire) batchedRequest.request();
+    NamedStatement namedStatement =
+        of("exchange", acquire.name().value()).set("old", batchedRequest.releasing().encoded());
+    return block(bind(namedStatement, acquire), acquire.tokens());
   }
 
   private static void collect(ResultSet rows, Map<String, TokenRange> done) throws SQLException {

@@ -14,7 +14,7 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.net.UnknownHostException;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -8,24 +8,16 @@ import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
-import io.mortise.jdbc.table.WaitRow;
 import io.mortise.spi.Capability;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileStore;
-import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -37,16 +29,11 @@ import java.time.InstantSource;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A SQLite database file that keeps the locks of one host.
@@ -59,8 +46,6 @@ import org.slf4j.LoggerFactory;
 public final class SqliteFile implements Database {
   public static final String SCHEME = "jdbc:sqlite";
 
-  private static final Logger log = LoggerFactory.getLogger(SqliteFile.class);
-
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
 
   /**
@@ -69,39 +54,10 @@ public final class SqliteFile implements Database {
    */
   private static final Duration OPENING = Duration.ofSeconds(30);
 
-  /** For how long one look at the file is good. */
-  private static final long LOOK_NANOS = 1_000_000;
-
   private static final String VERSION = "1";
-
-  /** Why a file must not have a second name, and what to do. */
-  static final String ONE_NAME =
-      "Processes that open it by different names do not see each other's locks. Use one name for "
-          + "all; into a container, mount the folder and not the file.";
-
-  private static final Set<String> NETWORK =
-      Set.of(
-          "9p",
-          "afs",
-          "beegfs",
-          "ceph",
-          "cifs",
-          "davfs",
-          "gcsfuse",
-          "glusterfs",
-          "gpfs",
-          "lustre",
-          "ncpfs",
-          "rclone",
-          "s3fs",
-          "sshfs",
-          "virtiofs");
 
   private final Path file;
   private final Path real;
-
-  /** Which file it is, whatever its name; null if the file system does not tell. */
-  private final @Nullable Object key;
 
   private final SqlText text;
   private final String namespace;
@@ -109,26 +65,8 @@ public final class SqliteFile implements Database {
   private final Ticker ticker;
   private final InstantSource wall;
   private final HostClock clock;
+  private final SqliteFileIdentity identity;
   private volatile Predicate<SessionId> hasEnded = session -> false;
-
-  /** Which files each open connection has its log in. */
-  private final Map<Connection, WriteAheadLog> writeAheadLogs = new ConcurrentHashMap<>();
-
-  private volatile boolean logIsReplaced;
-
-  /** When the file was last found to be the one that was opened. */
-  private volatile long lookedAt;
-
-  /**
-   * The write-ahead log and its index, by which processes see each other's commits and locks. They
-   * stay what they are for as long as anybody has the database open.
-   */
-  private record WriteAheadLog(@Nullable Object wal, @Nullable Object index) {
-    /** Whether somebody who opens the database now has another one. */
-    boolean isReplacedBy(WriteAheadLog now) {
-      return (wal != null && !wal.equals(now.wal)) || (index != null && !index.equals(now.index));
-    }
-  }
 
   private SqliteFile(
       Path file,
@@ -151,16 +89,15 @@ public final class SqliteFile implements Database {
             Duration.ofMillis(10));
     this.ticker = ticker;
     this.wall = wall;
-    this.lookedAt = ticker.nanos() - LOOK_NANOS;
     this.clock = prepare(create);
-    this.key = keyOnceOpen();
+    this.identity = identityOnceOpen();
   }
 
-  private @Nullable Object keyOnceOpen() {
+  private SqliteFileIdentity identityOnceOpen() {
     try {
       // Once more: a link that was made before the file was opened is seen by now.
-      refuseSecondName(real);
-      return keyOf(real);
+      SqliteLocation.refuseSecondName(real);
+      return new SqliteFileIdentity(real, ticker);
     } catch (IOException e) {
       throw new StoreUnfitException("Lock file '" + file + "' cannot be looked at: " + e + ".", e);
     }
@@ -197,104 +134,13 @@ public final class SqliteFile implements Database {
       throw new IllegalArgumentException(
           "Store URL '" + url + "' names no file: " + e.getMessage(), e);
     }
-    return new SqliteFile(file, makeFile(file, create), text, namespace, create, ticker, wall);
+    return new SqliteFile(
+        file, SqliteLocation.makeFile(file, create), text, namespace, create, ticker, wall);
   }
 
   /** The path without links, which is the same whatever name it was opened by. */
   public Path realPath() {
     return real;
-  }
-
-  /** Returns its real path. */
-  private static Path makeFile(Path file, boolean create) {
-    Path directory = file.getParent();
-    if (directory == null || Files.isDirectory(file)) {
-      throw new StoreUnfitException("'" + file + "' is a directory. Name a file in it.");
-    }
-    try {
-      if (!Files.isDirectory(directory)) {
-        Path above = directory.getParent();
-        if (!create || above == null || !Files.isDirectory(above)) {
-          throw new StoreUnfitException(
-              "Directory '" + directory + "' for the lock file does not exist. Make it first.");
-        }
-        createIfMissing(() -> Files.createDirectory(directory, rights(directory, "rwx------")));
-        log.warn(
-            "Made directory '{}' for lock file '{}'. If a disk should have been mounted there, end this "
-                + "process and mount it: others would use another file",
-            directory,
-            file);
-      }
-      refuseNetwork(Files.getFileStore(directory), file);
-      if (!Files.exists(file)) {
-        if (!create) {
-          throw new StoreUnfitException(
-              "Lock file '"
-                  + file
-                  + "' does not exist, and create=false forbids to make it. Make it from "
-                  + "META-INF/mortise/sqlite/schema.sql of the jdbc module, or leave create=false out.");
-        }
-        createIfMissing(() -> Files.createFile(file, rights(directory, "rw-------")));
-      }
-      if (!Files.isWritable(file) || !Files.isWritable(directory)) {
-        throw new StoreUnfitException(
-            "Lock file '"
-                + file
-                + "' or its directory is read-only for this process. A lock needs to write both.");
-      }
-      Path real = file.toRealPath();
-      refuseSecondName(real);
-      return real;
-    } catch (IOException e) {
-      throw new StoreUnfitException(
-          "Lock file '" + file + "' cannot be made or reached: " + e + ".", e);
-    }
-  }
-
-  private interface FileCreation {
-    void make() throws IOException;
-  }
-
-  private static void createIfMissing(FileCreation fileCreation) throws IOException {
-    try {
-      fileCreation.make();
-    } catch (FileAlreadyExistsException e) {
-      // Another process was faster.
-    }
-  }
-
-  private static FileAttribute<?>[] rights(Path near, String rights) {
-    return near.getFileSystem().supportedFileAttributeViews().contains("posix")
-        ? new FileAttribute<?>[] {
-          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(rights))
-        }
-        : new FileAttribute<?>[0];
-  }
-
-  private static void refuseNetwork(FileStore store, Path file) {
-    if (isNetwork(store.type()) || file.toString().startsWith("\\\\")) {
-      throw new StoreUnfitException(
-          "Lock file '"
-              + file
-              + "' lies on a network or shared file system ("
-              + store.type()
-              + "), where SQLite's locks do not hold between machines. Use a local disk, or a store "
-              + "that is a server.");
-    }
-  }
-
-  private static void refuseSecondName(Path real) throws IOException {
-    String second = FileAliasCheck.of(real);
-    if (second != null) {
-      throw new StoreUnfitException("Lock file '" + real + "' " + second + ". " + ONE_NAME);
-    }
-  }
-
-  /** Whether a type of file system may be shared with another machine. */
-  public static boolean isNetwork(String type) {
-    String lower = type.toLowerCase(Locale.ROOT);
-    String kind = lower.startsWith("fuse.") ? lower.substring(5) : lower;
-    return kind.startsWith("nfs") || kind.startsWith("smb") || NETWORK.contains(kind);
   }
 
   /**
@@ -459,79 +305,14 @@ public final class SqliteFile implements Database {
     return DriverManager.getConnection(SCHEME + ":" + file, settings);
   }
 
-  private static @Nullable Object keyOf(Path file) throws IOException {
-    return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
-  }
-
-  /**
-   * As long as a connection is open, SQLite removes neither file; so whoever has done it has split
-   * the locks of those who opened the database before from all that come.
-   */
   @Override
   public boolean isReplacedInPart() {
-    WriteAheadLog now = writeAheadLog();
-    writeAheadLogs.keySet().removeIf(SqliteFile::isClosed);
-    // Looked at last: SQLite removes them at the end of the last connection.
-    logIsReplaced |=
-        writeAheadLogs.entrySet().stream()
-            .anyMatch(open -> open.getValue().isReplacedBy(now) && !isClosed(open.getKey()));
-    boolean replaced = logIsReplaced || isFileReplaced();
-    if (replaced) {
-      // No transaction may go by an earlier look.
-      lookedAt = ticker.nanos() - LOOK_NANOS;
-    }
-    return replaced;
+    return identity.isReplacedInPart();
   }
 
-  private static boolean isClosed(Connection connection) {
-    try {
-      return connection.isClosed();
-    } catch (SQLException e) {
-      return true;
-    }
-  }
-
-  private WriteAheadLog writeAheadLog() {
-    return new WriteAheadLog(beside("-wal"), beside("-shm"));
-  }
-
-  private @Nullable Object beside(String suffix) {
-    try {
-      return keyOf(real.resolveSibling(real.getFileName() + suffix));
-    } catch (IOException e) {
-      return null;
-    }
-  }
-
-  /**
-   * Looks at the file once in a while, as a look takes a tenth of a short transaction. A hold that
-   * was given in between is found to be lost by the next renewal.
-   */
   @Override
   public boolean isReplaced() {
-    if (logIsReplaced) {
-      return true;
-    }
-    long now = ticker.nanos();
-    if (now - lookedAt < LOOK_NANOS) {
-      return false;
-    }
-    if (isFileReplaced()) {
-      return true;
-    }
-    lookedAt = now;
-    return false;
-  }
-
-  private boolean isFileReplaced() {
-    try {
-      return !Objects.equals(key, keyOf(real));
-    } catch (NoSuchFileException e) {
-      // Asked again, it may be there: a connection that opens makes another.
-      return true;
-    } catch (IOException e) {
-      return Files.notExists(real);
-    }
+    return identity.isReplaced();
   }
 
   @Override
@@ -549,13 +330,13 @@ public final class SqliteFile implements Database {
     LockRepository lockRepository =
         new LockRepository(connection, text, namespace) {
           @Override
-          public Predicate<String> disconnected(Iterable<WaitRow> waiters) {
+          public Predicate<String> disconnected(List<String> sessionIds) {
             return session -> hasEnded.test(new SessionId(session));
           }
         };
     // The first read opens the log.
     lockRepository.facts();
-    writeAheadLogs.put(connection, writeAheadLog());
+    identity.opened(connection);
     return new StoreConnection(connection, lockRepository, new ImmediateTransactions(connection));
   }
 

@@ -70,7 +70,7 @@ final class SqliteSettingsReport {
           "reach",
           "The file " + second,
           "Processes that opened it by different names do not see each other's locks.",
-          SqliteFile.ONE_NAME);
+          SqliteLocation.ONE_NAME);
     } else {
       report.fine(
           "reach",

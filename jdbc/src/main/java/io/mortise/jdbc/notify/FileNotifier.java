@@ -1,6 +1,6 @@
 package io.mortise.jdbc.notify;
 
-import io.mortise.jdbc.table.SqlLockTable;
+import io.mortise.internal.table.LockTable;
 import io.mortise.spi.SessionId;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -225,7 +225,7 @@ public final class FileNotifier implements AutoCloseable {
     try (SecureDirectoryStream<Path> parent = folder.open()) {
       for (Path entry : parent) {
         String name = String.valueOf(entry.getFileName());
-        if (name.length() == SessionId.LENGTH && found.size() < SqlLockTable.STEPS) {
+        if (name.length() == SessionId.LENGTH && found.size() < LockTable.STEPS) {
           found.add(new SessionId(name));
         }
       }

@@ -4,7 +4,7 @@ import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.mortise.jdbc.table;
 
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -43,7 +45,7 @@ public final class ContendedRequest {
         .set("channels", PostgresNotificationCodec.CHANNELS)
         .set("connections", SessionRepository.CONNECTIONS);
     if (request instanceof Request.Acquire acquire) {
-      LockRepository.bind(namedStatement, acquire).set("ahead", SqlLockTable.STEPS);
+      LockRepository.bind(namedStatement, acquire).set("ahead", LockTable.STEPS);
     } else {
       namedStatement
           .set("attempt", request.attempt().encoded())
@@ -73,7 +75,7 @@ public final class ContendedRequest {
               row.getLong(2),
               row.getInt(3),
               (row.getInt(4) & HoldRow.TOLD) != 0,
-              row.getLong(5) != LockRow.NEVER));
+              row.getLong(5) != LockRecord.NEVER));
     }
   }
 
@@ -103,8 +105,8 @@ public final class ContendedRequest {
         request.attempt(),
         (int) Math.min(found.ahead(), Integer.MAX_VALUE),
         new Reply.Holder(
-            AttemptId.parse(found.holder()), found.token(), SqlLockTable.micros(found.left())),
-        SqlLockTable.retryAfter(mayBeFree, found.ahead(), found.now()));
+            AttemptId.parse(found.holder()), found.token(), LockRecord.duration(found.left())),
+        LockTable.retryAfter(mayBeFree, found.ahead(), found.now()));
   }
 
   /** What became of an acquire that was done. */

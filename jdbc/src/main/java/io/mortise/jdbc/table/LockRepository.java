@@ -1,7 +1,12 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockRecord.EndedAttempt;
+import io.mortise.internal.table.LockRecord.HoldEntry;
+import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -23,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public class LockRepository extends SessionRepository {
   /** Before the first ticket of a queue. */
-  static final long FRONT = -1;
+  static final long FRONT = LockTable.FRONT;
 
   public LockRepository(Connection connection, SqlText text, String namespace) {
     super(connection, text, namespace);
@@ -56,26 +61,11 @@ public class LockRepository extends SessionRepository {
       Duration atLeast = request.terms().atLeast();
       long now = clock.now();
       namedStatement
-          .set("free_us", atMost == null ? LockRow.NEVER : now + HoldRow.micros(atMost))
-          .set("shut_us", atLeast == null ? 0 : now + HoldRow.micros(atLeast))
+          .set("free_us", atMost == null ? LockRecord.NEVER : now + LockRecord.micros(atMost))
+          .set("shut_us", atLeast == null ? 0 : now + LockRecord.micros(atLeast))
           .set("now_us", now);
     }
     return block(bind(namedStatement, request), request.tokens());
-  }
-
-  /** Whether there is {@link #acquireSeen}. */
-  public boolean hasSeen() {
-    return false;
-  }
-
-  /**
-   * The same for a session that was seen alive a moment ago.
-   *
-   * @param aliveUntil when the session ends without a further renewal, by the store's clock
-   */
-  public @Nullable TokenRange acquireSeen(Request.Acquire request, long aliveUntil)
-      throws SQLException {
-    throw new UnsupportedOperationException("Sessions are looked at each time.");
   }
 
   /** Takes a lock that has no row yet, by one statement; null if nothing was changed. */
@@ -125,28 +115,29 @@ public class LockRepository extends SessionRepository {
   void insert(LockRow lock) throws SQLException {
     write(
         "lock_insert",
-        lock.name,
+        lock.name.value(),
         namedStatement ->
             namedStatement.set("capacity", lock.capacity).set("now_us", lock.touched));
   }
 
   void update(LockRow lock) throws SQLException {
-    write("lock_update", lock.name, namedStatement -> bind(namedStatement, lock));
+    write("lock_update", lock.name.value(), namedStatement -> bind(namedStatement, lock));
   }
 
   private static void bind(NamedStatement namedStatement, LockRow lock) throws SQLException {
-    HoldRow owner = lock.owner;
+    HoldEntry owner = lock.owner;
+    EndedAttempt ended = lock.lastEnd;
     namedStatement
         .set("capacity", lock.capacity)
         .set("used", lock.used)
-        .set("owner", owner == null ? null : owner.attempt)
+        .set("owner", owner == null ? null : owner.attempt.encoded())
         .set("token", owner == null ? 0 : owner.token)
         .set("tokens", owner == null ? 0 : owner.tokens)
         .set("since_us", owner == null ? 0 : owner.since)
         .set("free_us", owner == null ? 0 : owner.atMostUntil)
         .set("shut_us", owner == null ? 0 : owner.atLeastUntil)
         .set("label", owner == null ? "" : owner.label)
-        .set("told", owner == null ? 0 : owner.toldAsNumber())
+        .set("told", owner == null ? 0 : HoldRow.told(owner))
         .set("evicted", owner != null && owner.evicted)
         .set("last_token", lock.lastToken)
         .set("next_place", lock.nextPlace)
@@ -154,13 +145,13 @@ public class LockRepository extends SessionRepository {
         .set("waiters", lock.waiters)
         .set("closed_us", lock.closedUntil)
         .set("touched_us", lock.touched)
-        .set("ended", lock.ended)
-        .set("ended_was", lock.endedWas.name())
-        .set("ended_how", lock.endedHow.name());
+        .set("ended", ended == null ? null : ended.attempt().encoded())
+        .set("ended_was", (ended == null ? Reply.AttemptState.HELD : ended.was()).name())
+        .set("ended_how", (ended == null ? Reply.EndReason.RELEASED : ended.how()).name());
   }
 
   void delete(LockRow lock) throws SQLException {
-    write("lock_delete", lock.name, namedStatement -> {});
+    write("lock_delete", lock.name.value(), namedStatement -> {});
   }
 
   public List<LockRow> page(String from, boolean idle, long now, int limit) throws SQLException {
@@ -189,9 +180,9 @@ public class LockRepository extends SessionRepository {
     /** Whose sessions they are. */
     public void addSessions(Set<String> ids) {
       if (lock.owner != null) {
-        ids.add(lock.owner.session());
+        ids.add(lock.owner.attempt.session().value());
       }
-      holds.forEach(hold -> ids.add(hold.session()));
+      holds.forEach(hold -> ids.add(hold.attempt.session().value()));
       waiters.forEach(waiter -> ids.add(waiter.session()));
     }
   }
@@ -201,15 +192,15 @@ public class LockRepository extends SessionRepository {
     return new LockSnapshot(
         now,
         lock,
-        lock.owner != null || lock.used == 0 ? List.of() : holds(lock.name, limit),
-        lock.waiters == 0 ? List.of() : heads(lock.name, limit));
+        lock.owner != null || lock.used == 0 ? List.of() : holds(lock.name.value(), limit),
+        lock.waiters == 0 ? List.of() : heads(lock.name.value(), limit));
   }
 
   /** The same of the lock of a name; null if it has no row. */
   public @Nullable LockSnapshot look(String name, int limit, Clock clock) throws SQLException {
     long now = clock.now();
     List<LockRow> found = page(name, true, now, 1);
-    return found.isEmpty() || !found.get(0).name.equals(name)
+    return found.isEmpty() || !found.get(0).name.value().equals(name)
         ? null
         : look(now, found.get(0), limit);
   }
@@ -256,31 +247,31 @@ public class LockRepository extends SessionRepository {
         namedStatement -> namedStatement.set("up_to", upTo).set("shift", shift));
   }
 
-  public void insert(String name, HoldRow hold) throws SQLException {
+  public void insert(String name, HoldEntry hold, long place) throws SQLException {
     write(
         "hold_insert",
         name,
         namedStatement ->
             bind(namedStatement, hold)
-                .set("place", hold.place)
+                .set("place", place)
                 .set("since_us", hold.since)
                 .set("label", hold.label));
   }
 
-  void update(String name, HoldRow hold) throws SQLException {
+  void update(String name, HoldEntry hold) throws SQLException {
     write("hold_update", name, namedStatement -> bind(namedStatement, hold));
   }
 
-  private static NamedStatement bind(NamedStatement namedStatement, HoldRow hold)
+  private static NamedStatement bind(NamedStatement namedStatement, HoldEntry hold)
       throws SQLException {
     return namedStatement
-        .set("attempt", hold.attempt)
+        .set("attempt", hold.attempt.encoded())
         .set("weight", hold.weight)
         .set("token", hold.token)
         .set("tokens", hold.tokens)
         .set("free_us", hold.atMostUntil)
         .set("shut_us", hold.atLeastUntil)
-        .set("told", hold.toldAsNumber())
+        .set("told", HoldRow.told(hold))
         .set("evicted", hold.evicted);
   }
 
@@ -313,17 +304,17 @@ public class LockRepository extends SessionRepository {
   }
 
   /**
-   * Tells by the session of a waiter that its process had a connection and has none any more. False
-   * where nobody knows.
+   * Tells by a session that its process had a connection and has none any more. False where nobody
+   * knows.
    *
-   * @param waiters that it may be asked about
+   * @param sessionIds that it may be asked about
    */
-  public Predicate<String> disconnected(Iterable<WaitRow> waiters) throws SQLException {
+  public Predicate<String> disconnected(List<String> sessionIds) throws SQLException {
     Set<String> asked = new HashSet<>();
-    for (WaitRow waiter : waiters) {
-      SessionRow sessionRow = session(waiter.session());
-      if (sessionRow != null && sessionRow.hasConnectionLock() && !isLocal(waiter.session())) {
-        asked.add(waiter.session());
+    for (String sessionId : sessionIds) {
+      SessionRow sessionRow = session(sessionId);
+      if (sessionRow != null && sessionRow.hasConnectionLock() && !isLocal(sessionId)) {
+        asked.add(sessionId);
       }
     }
     return asked.isEmpty() ? sessionId -> false : withoutConnection(asked)::contains;
@@ -340,7 +331,7 @@ public class LockRepository extends SessionRepository {
         of("wait_ends", name).set("ticket", ticket).set("now_us", now).set("row_limit", limit);
     try (ResultSet row = namedStatement.query()) {
       long soonest = row.next() ? row.getLong(1) : 0;
-      return soonest == 0 ? LockRow.NEVER : soonest;
+      return soonest == 0 ? LockRecord.NEVER : soonest;
     }
   }
 
@@ -396,11 +387,6 @@ public class LockRepository extends SessionRepository {
    */
   public void ensureUnlocked(LockName name) throws SQLException {}
 
-  /** Releases a lock and takes it again, by one statement; null if nothing was changed. */
-  public @Nullable TokenRange exchange(AttemptId old, Request.Acquire request) throws SQLException {
-    return null;
-  }
-
   /**
    * What became of one who expected to find a lock held.
    *
@@ -434,7 +420,7 @@ public class LockRepository extends SessionRepository {
           row.getLong(4),
           row.getLong(5),
           row.getLong(6),
-          soonest == 0 ? LockRow.NEVER : soonest,
+          soonest == 0 ? LockRecord.NEVER : soonest,
           row.getLong(8));
     }
   }

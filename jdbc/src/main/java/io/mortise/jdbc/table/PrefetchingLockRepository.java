@@ -1,5 +1,8 @@
 package io.mortise.jdbc.table;
 
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockRecord.HoldEntry;
+import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
@@ -29,8 +32,8 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   /** No attempt, and no session. */
   private static final String NOBODY = "";
 
-  private static final int HEADS = SqlLockTable.CHUNK;
-  private static final int HOLDS = SqlLockTable.STEPS + 1;
+  private static final int HEADS = LockTable.CHUNK;
+  private static final int HOLDS = LockTable.STEPS + 1;
 
   private final Predicate<SessionId> isLocal;
   private final boolean takesSeveral;
@@ -69,7 +72,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
     boolean allHeads;
 
     /** Of the asker's place; those that this step removes count too, so it may ask too soon. */
-    long soonest = LockRow.NEVER;
+    long soonest = LockRecord.NEVER;
 
     @Nullable WaitRow waiter;
     @Nullable List<HoldRow> holds;
@@ -127,7 +130,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
         .set("session", attempt == null ? NOBODY : attempt.session().value())
         .set("heads", HEADS)
         .set("holds", HOLDS)
-        .set("ahead", SqlLockTable.STEPS)
+        .set("ahead", LockTable.STEPS)
         .run(
             (result, row) -> {
               while (row.next()) {
@@ -138,7 +141,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
                   case 3 -> reading.waiter = WaitRow.read(row);
                   case 5 -> {
                     long soonest = row.getLong(1);
-                    reading.soonest = soonest == 0 ? LockRow.NEVER : soonest;
+                    reading.soonest = soonest == 0 ? LockRecord.NEVER : soonest;
                   }
                   case 4 -> holds.add(HoldRow.read(row));
                   default -> reading.sessions.put(row.getString("id"), SessionRow.read(row));
@@ -149,10 +152,10 @@ public abstract class PrefetchingLockRepository extends LockRepository {
     reading.allHeads = reading.heads.size() < HEADS;
     LockRow lock = reading.lock;
     if (lock != null && lock.owner != null) {
-      reading.asked.add(lock.owner.session());
+      reading.asked.add(lock.owner.attempt.session().value());
     }
     reading.heads.forEach(head -> reading.asked.add(head.session()));
-    holds.forEach(hold -> reading.asked.add(hold.session()));
+    holds.forEach(hold -> reading.asked.add(hold.attempt.session().value()));
     prefetchedLock = reading;
   }
 
@@ -183,7 +186,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
     List<HoldRow> known = prefetchedLock == null ? null : prefetchedLock.holds;
     if (known != null) {
       for (HoldRow hold : known) {
-        if (hold.attempt.equals(attempt)) {
+        if (hold.attempt.encoded().equals(attempt)) {
           return hold;
         }
       }
@@ -202,8 +205,8 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  public void insert(String name, HoldRow hold) throws SQLException {
-    super.insert(name, hold);
+  public void insert(String name, HoldEntry hold, long place) throws SQLException {
+    super.insert(name, hold, place);
     holdsChanged();
   }
 
@@ -214,7 +217,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
         && prefetchedLock.holds != null
         && prefetchedLock.holds.size() < HOLDS) {
       List<HoldRow> left = new ArrayList<>(prefetchedLock.holds);
-      left.removeIf(hold -> hold.attempt.equals(attempt));
+      left.removeIf(hold -> hold.attempt.encoded().equals(attempt));
       prefetchedLock.holds = left;
     } else {
       holdsChanged();
@@ -251,7 +254,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
             }
           }
         });
-    return locks.isEmpty() || !locks.get(0).name.equals(name)
+    return locks.isEmpty() || !locks.get(0).name.value().equals(name)
         ? null
         : new LockSnapshot(now[0], locks.get(0), holds, waiters);
   }

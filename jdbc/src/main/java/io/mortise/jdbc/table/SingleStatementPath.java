@@ -1,6 +1,7 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
+import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
@@ -15,7 +16,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The short cuts of {@link SqlLockTable}: each is one statement, or one flush, whose conditions are
+ * The short cuts of {@link LockTable}: each is one statement, or one flush, whose conditions are
  * checked on the row that it changes. What they do not foresee they leave as it is.
  */
 public final class SingleStatementPath {
@@ -43,17 +44,7 @@ public final class SingleStatementPath {
   }
 
   /**
-   * The answer to an acquire of a session that was seen alive a moment ago, as {@link #alone}.
-   *
-   * @param aliveUntil when the session ends without a further renewal, by the store's clock
-   */
-  public @Nullable Reply seen(Request.Acquire request, long aliveUntil) throws SQLException {
-    LockRepository.TokenRange tokenRange = repository.acquireSeen(request, aliveUntil);
-    return tokenRange == null ? null : fastReply(request, tokenRange);
-  }
-
-  /**
-   * The answer of the one-statement path, or null: nothing was changed, {@link SqlLockTable#apply}
+   * The answer of the one-statement path, or null: nothing was changed, {@link LockTable#apply}
    * decides.
    */
   public @Nullable Reply alone(Request request, LockRepository.Clock clock) throws SQLException {
@@ -64,11 +55,6 @@ public final class SingleStatementPath {
     return repository.abandonFast((Request.Abandon) request, clock)
         ? fastReply(request, NOTHING)
         : null;
-  }
-
-  /** Whether there is {@link #seen}. */
-  public boolean hasSeen() {
-    return repository.hasSeen();
   }
 
   /** The same of a lock that nobody is known to have asked for; null also if it has a row. */
@@ -106,20 +92,13 @@ public final class SingleStatementPath {
 
   /**
    * The answers to requests by the one-statement path, which commits by itself; null where {@link
-   * SqlLockTable#apply} decides.
+   * LockTable#apply} decides.
    *
    * @param batchedRequests each with a fast path, no lock twice
    */
   public List<@Nullable Reply> together(List<LockRepository.BatchedRequest> batchedRequests)
       throws SQLException {
     List<@Nullable Reply> replies = new ArrayList<>();
-    if (batchedRequests.size() == 1
-        && batchedRequests.get(0).request() instanceof Request.Acquire acquire) {
-      LockRepository.TokenRange tokenRange =
-          repository.exchange(batchedRequests.get(0).releasing(), acquire);
-      replies.add(tokenRange == null ? null : fastReply(acquire, tokenRange));
-      return replies;
-    }
     Map<String, LockRepository.TokenRange> done = repository.together(batchedRequests);
     for (LockRepository.BatchedRequest batchedRequest : batchedRequests) {
       LockRepository.TokenRange tokenRange = done.get(batchedRequest.request().attempt().encoded());

@@ -1,6 +1,8 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.internal.storekit.Refusals;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockTable;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -18,7 +20,7 @@ public final class SqlSessionTable {
   private static final String EXPIRY = "expiry";
 
   /** How many notifications a renewal brings at most. */
-  private static final int TOLD = SqlLockTable.STEPS;
+  private static final int TOLD = LockTable.STEPS;
 
   private final SessionRepository repository;
 
@@ -42,7 +44,7 @@ public final class SqlSessionTable {
       boolean strictly)
       throws SQLException {
     String id = spec.id().value();
-    long lives = HoldRow.micros(ttl);
+    long lives = LockRecord.micros(ttl);
     long expiresAt = now + lives;
     long dead = strictly ? 0 : now;
     if (!repository.renewSession(id, previous, next, expiresAt, lives, dead)) {
@@ -76,7 +78,7 @@ public final class SqlSessionTable {
         previous == 0
             ? null
             : repository.keep(
-                sessionId, previous, next, HoldRow.micros(ttl), strictly, seen, TOLD + 1);
+                sessionId, previous, next, LockRecord.micros(ttl), strictly, seen, TOLD + 1);
     return renewalResult == null
         ? null
         : renewed(sessionId, renewalResult.now(), renewalResult.notifications());

@@ -1,5 +1,6 @@
 package io.mortise.jdbc.table;
 
+import io.mortise.internal.table.LockTable;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreReport;
 import java.sql.Connection;
@@ -17,7 +18,7 @@ public final class StoreConnection implements AutoCloseable {
 
   public final LockRepository repository;
   public final SingleStatementPath fast;
-  public final SqlLockTable locks;
+  public final LockTable<LockRow, SQLException> locks;
   public final SqlSessionTable sessions;
 
   public StoreConnection(
@@ -29,7 +30,9 @@ public final class StoreConnection implements AutoCloseable {
         new SingleStatementPath(
             repository, notifications -> pendingNotifications.add(notifications));
     this.locks =
-        new SqlLockTable(repository, notifications -> pendingNotifications.add(notifications));
+        new LockTable<>(
+            new SqlLockRecords(
+                repository, notifications -> pendingNotifications.add(notifications)));
     this.sessions = new SqlSessionTable(repository);
   }
 

@@ -1,7 +1,8 @@
 package io.mortise.jdbc.table;
 
-import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockRecord.WaiterEntry;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
@@ -9,7 +10,6 @@ import io.mortise.spi.SessionId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /** An attempt in the queue: what it asked for, and when. */
@@ -36,43 +36,45 @@ public record WaitRow(
         row.getLong("since_us"));
   }
 
-  public static WaitRow of(Request.Acquire request, long ticket, long now) {
+  public static WaitRow of(WaiterEntry waiter) {
+    Request.Acquire request = waiter.request();
     Terms terms = request.terms();
     return new WaitRow(
         request.attempt().encoded(),
-        ticket,
+        waiter.ticket(),
         request.mode().weight(),
         request.tokens(),
         request.tokenFloor(),
         length(terms.atMost()),
         length(terms.atLeast()),
         terms.label(),
-        now);
+        waiter.since());
   }
 
   String session() {
     return attempt.substring(0, SessionId.LENGTH);
   }
 
-  /** The request as it was when it was queued. */
-  Request.Acquire request(LockName name, int capacity) {
-    return new Request.Acquire(
-        name,
-        AttemptId.parse(attempt),
-        new Mode(weight, capacity),
-        true,
-        new Terms(duration(atMost), duration(atLeast), label),
-        tokens,
-        tokenFloor,
-        null);
+  WaiterEntry entry(LockRow lock) {
+    Request.Acquire request =
+        new Request.Acquire(
+            lock.name,
+            AttemptId.parse(attempt),
+            new Mode(weight, lock.capacity),
+            true,
+            new Terms(duration(atMost), duration(atLeast), label),
+            tokens,
+            tokenFloor,
+            null);
+    return new WaiterEntry(request, ticket, since);
   }
 
   /** Microseconds, or -1 for none. */
   public static long length(@Nullable Duration time) {
-    return time == null ? -1 : HoldRow.micros(time);
+    return time == null ? -1 : LockRecord.micros(time);
   }
 
   private static @Nullable Duration duration(long micros) {
-    return micros < 0 ? null : Duration.of(micros, ChronoUnit.MICROS);
+    return micros < 0 ? null : LockRecord.duration(micros);
   }
 }

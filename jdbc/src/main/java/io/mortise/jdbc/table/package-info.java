@@ -1,8 +1,8 @@
 /**
  * The lock table in SQL: rows, the statements that read and write them, and what a step decides.
- * Start reading at {@code SqlLockTable} (locks; {@code SingleStatementPath} are its short cuts) and
- * {@code SqlSessionTable} (sessions), which run in a transaction of a {@code StoreConnection}. Not
- * exported.
+ * Start reading at {@code SqlLockRecords} (locks; {@code SingleStatementPath} are its short cuts)
+ * and {@code SqlSessionTable} (sessions), which run in a transaction of a {@code StoreConnection}.
+ * Not exported.
  */
 @NullMarked
 package io.mortise.jdbc.table;

@@ -1,5 +1,5 @@
 -- Releases a whole lock that others are known to want, and grants it to the head of its queue, if that lives, wants the whole lock
--- and would hear of it, or to nobody if the queue is empty: the two steps of SqlLockTable in one text. First the row is locked; so what the statements
+-- and would hear of it, or to nobody if the queue is empty: the two steps of LockTable in one text. First the row is locked; so what the statements
 -- that follow see (READ COMMITTED) is fresh, and nobody else decides meanwhile. What one statement finds is kept for the next in
 -- variables of the connection; set first, since a variable without a value has a type of its own.
 -- :namespace :name = the lock; :attempt = who releases; :connections = what the name of a connection lock begins with
@@ -31,7 +31,6 @@ SET touched_us = @mortise_us,
     shut_us    = IF(@mortise_heir IS NULL OR @mortise_at_least < 0, 0, @mortise_us + @mortise_at_least),
     label      = IF(@mortise_heir IS NULL, label, @mortise_label),
     told       = IF(@mortise_heir IS NULL, told, IF(waiters > 1, 3, 2)),
-    next_place = IF(@mortise_heir IS NULL, next_place, next_place + 1),
     waiters    = IF(@mortise_heir IS NULL, 0, waiters - 1),
     ended      = :attempt,
     ended_was  = 'HELD',

@@ -1,4 +1,4 @@
--- Takes a whole lock if it is free, else joins the queue behind its holder: what SqlLockTable does in the common case, in one text, for
+-- Takes a whole lock if it is free, else joins the queue behind its holder: what LockTable does in the common case, in one text, for
 -- who expects to find it held. First the row is locked; so what the statements that follow see (READ COMMITTED) is fresh, and nobody
 -- else decides meanwhile. The common case: the holder of the whole lock lives, is not over or evicted, and so does the head of the
 -- queue. What one statement finds is kept for the next in variables of the connection;

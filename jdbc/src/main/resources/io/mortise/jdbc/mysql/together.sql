@@ -1,4 +1,4 @@
--- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast, abandon_fast and exchange.
+-- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast and abandon_fast, a release and the acquire behind it in one step.
 -- One statement, which commits by itself. It inserts, because an update of many rows by what a list says would keep that list
 -- and its changes in temporary tables; what is there already is updated where it stands. A lock without a row gets one: held by
 -- who takes it, or as if it had been forgotten long ago, and is asked for alone. Rows are locked in the order of the requests,

@@ -1,4 +1,4 @@
--- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast, abandon_fast and exchange:
+-- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast and abandon_fast, a release and the acquire behind it in one step:
 -- what together does, for locks that have rows and acquires that differ in nothing but the lock and the attempt.
 -- One statement, which commits by itself. It finds rows by their key and changes them where they stand, in the order of names,
 -- hence in the order in which together locks them. Its time is that of its beginning.

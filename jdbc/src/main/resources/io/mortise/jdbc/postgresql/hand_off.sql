@@ -1,5 +1,5 @@
 -- Releases a whole lock that others are known to want, and grants it to the head of its queue, if that lives, wants the whole lock
--- and would hear of it, or to nobody if the queue is empty: the two steps of SqlLockTable in one flush. First the row is locked; so what the second statement sees is fresh, and nobody
+-- and would hear of it, or to nobody if the queue is empty: the two steps of LockTable in one flush. First the row is locked; so what the second statement sees is fresh, and nobody
 -- else decides meanwhile. The hint follows the COMMIT, hence in a transaction of its own; it says what is true by then.
 -- It waits for others that notify for as long as they take, see notify.sql.
 -- :namespace :name = the lock; :attempt :session = who releases; :channels :connections = what the name of a channel, and of a
@@ -30,7 +30,6 @@ given AS (
       shut_us    = CASE WHEN h.at_least_us < 0 THEN 0 ELSE t.us + h.at_least_us END,
       label      = h.label,
       told       = CASE WHEN k.waiters > 1 THEN 3 ELSE 2 END,
-      next_place = k.next_place + 1,
       waiters    = k.waiters - 1,
       closed_us  = greatest(k.closed_us, k.shut_us),
       touched_us = t.us,

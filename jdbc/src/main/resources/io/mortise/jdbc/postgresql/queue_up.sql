@@ -1,4 +1,4 @@
--- Takes a whole lock if it is free, else joins the queue behind its holder: what SqlLockTable does in the common case, in one flush,
+-- Takes a whole lock if it is free, else joins the queue behind its holder: what LockTable does in the common case, in one flush,
 -- for who expects to find it held. First the row is locked; so what the second statement sees is fresh, and nobody else decides
 -- meanwhile. The common case: the holder of the whole lock lives, is not over or evicted, and so does the head of the queue.
 -- The hint to the holder follows the COMMIT, hence in a transaction of its own; whoever is first in the queue by then sends it.

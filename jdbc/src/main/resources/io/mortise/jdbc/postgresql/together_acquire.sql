@@ -1,4 +1,4 @@
--- Takes whole locks that nobody waits for, many at a time, by the rules of acquire_fast and exchange; one statement, which locks
+-- Takes whole locks that nobody waits for, many at a time, by the rules of acquire_fast, or in the same step after the release of :olds; one statement, which locks
 -- and finds rows, and reads the clock, as together_release does.
 -- :namespace; arrays of one element per request, no name twice: :names :attempts :sessions :labels,
 -- :olds = who releases before the other attempt takes, or null; :capacities = of the lock;

@@ -20,7 +20,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.ManualTime;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -67,7 +67,7 @@ class ConnectionExecutorTest {
       TransactionRunner transactionRunner =
           new TransactionRunner(database, Ticker.SYSTEM, new ReentrantLock());
       for (int i = 0; i < 3; i++) {
-        assertThat(transactionRunner.attempt(StoreConnection::now, new boolean[1])).isNull();
+        assertThat(transactionRunner.attemptRead(StoreConnection::now)).isNull();
       }
       assertThat(database.connections).hasValue(3);
       assertThat(database.givenBack).hasValue(2);

@@ -5,7 +5,7 @@ import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.EndpointResolver;
 import io.mortise.redis.transport.ErrorReplyException;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,7 +6,7 @@ import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
-import io.mortise.spi.DurationText;
+import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -3,7 +3,7 @@ package io.mortise.redis.plain;
 import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionNotification;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -13,7 +13,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,7 +5,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.RedisTransport;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.mortise.redis.transport;
 
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

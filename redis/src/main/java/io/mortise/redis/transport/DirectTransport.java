@@ -1,17 +1,11 @@
 package io.mortise.redis.transport;
 
 import io.mortise.redis.transport.RespConnection.PendingCommand;
-import io.mortise.redis.transport.RespConnection.ReplicaWait;
-import io.mortise.redis.transport.RespReader.ProtocolException;
-import io.mortise.redis.transport.RespReader.PushMessage;
-import io.mortise.spi.DurationText;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
@@ -21,7 +15,6 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,9 +36,6 @@ public final class DirectTransport implements RedisTransport {
   private static final long FIRST_PAUSE_NANOS = 5_000_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
 
-  /** In the midst of a failover servers refuse for a moment. */
-  private static final long REFUSED_NANOS = 1_000_000_000;
-
   /** A connection that lasted so long was a good one: the next is tried soon after it broke. */
   private static final long STEADY_NANOS = 1_000_000_000;
 
@@ -63,13 +53,12 @@ public final class DirectTransport implements RedisTransport {
 
   private final Resubscriber resubscriber = new Resubscriber(this, this::subscribeAgain);
 
-  /** What subscriptions were refused with on this connection and the log has. */
-  private final Set<String> refusals = ConcurrentHashMap.newKeySet();
-
   private final TransportListener listener;
+  private final ConnectionOutage outage;
+  private final ReplyRouter replyRouter;
 
   /** Held while a command is written; the order of commands on the connection. */
-  private final ReentrantLock writing = new ReentrantLock();
+  final ReentrantLock writing = new ReentrantLock();
 
   /** The connection in use. Changed under the lock, by the reader. */
   private volatile @Nullable RespConnection current;
@@ -78,22 +67,6 @@ public final class DirectTransport implements RedisTransport {
   private volatile @Nullable RespConnection latest;
 
   private volatile boolean closed;
-
-  /** Since when there has been no connection, and why none could be made; null while there is. */
-  private volatile @Nullable Outage outage;
-
-  /**
-   * What is wrong with a connection that cannot be made.
-   *
-   * @param warned whether the log has it
-   */
-  private record Outage(long since, String reason, boolean warned) {
-    String at(long now) {
-      return "There has been no connection for %s: %s."
-          .formatted(
-              DurationText.format(Duration.ofNanos(now - since)), reason.replaceFirst("\\.+$", ""));
-    }
-  }
 
   private DirectTransport(
       EndpointResolver endpointResolver,
@@ -113,6 +86,8 @@ public final class DirectTransport implements RedisTransport {
     this.reader = new Thread(this::run, name);
     reader.setDaemon(true);
     this.readOwnership = new ReadOwnership(reader);
+    this.outage = new ConnectionOutage(ticker);
+    this.replyRouter = new ReplyRouter(subscriptions, resubscriber, readOwnership, listener);
   }
 
   /**
@@ -214,98 +189,12 @@ public final class DirectTransport implements RedisTransport {
 
   @Override
   public String outageReason() {
-    Outage now = outage;
-    return now == null ? "There is no connection." : now.at(ticker.nanos());
+    return outage.text();
   }
 
   @Override
   public TransportConnection connection() {
-    return new PinnedConnection(current);
-  }
-
-  /**
-   * The connection that was in use at some moment. While a WAIT is in flight, all callers join the
-   * next one. So a caller is delayed by two WAITs at most, however many locks share the connection.
-   */
-  private final class PinnedConnection implements TransportConnection {
-    private final @Nullable RespConnection respConnection;
-
-    PinnedConnection(@Nullable RespConnection respConnection) {
-      this.respConnection = respConnection;
-    }
-
-    @Override
-    public CompletionStage<@Nullable Object> call(String... words) {
-      PendingCommand command = new PendingCommand();
-      if (!sendOn(respConnection, command, words)) {
-        command.completeExceptionally(new NotSentException(outageReason()));
-      }
-      return command;
-    }
-
-    @Override
-    public CompletionStage<Long> acknowledged(int replicas, Duration timeout) {
-      writing.lock();
-      try {
-        if (respConnection == null || respConnection != current) {
-          return CompletableFuture.failedStage(new NotSentException(outageReason()));
-        }
-        if (respConnection.waitNext == null) {
-          respConnection.waitNext = new ReplicaWait(replicas, timeout);
-        }
-        ReplicaWait mine = respConnection.waitNext;
-        mine.alsoFor(replicas);
-        if (respConnection.waitInFlight == null) {
-          sendWait(respConnection);
-        }
-        return mine.acknowledged;
-      } finally {
-        writing.unlock();
-      }
-    }
-  }
-
-  /** To be called under the lock. */
-  private void sendWait(RespConnection respConnection) {
-    ReplicaWait replicaWait = respConnection.waitNext;
-    respConnection.waitNext = null;
-    respConnection.waitInFlight = replicaWait;
-    if (replicaWait != null) {
-      var unused =
-          replicaWait.command.whenComplete(
-              (answer, failure) -> waited(respConnection, replicaWait, answer, failure));
-      respConnection.waiting.add(replicaWait.command);
-      write(respConnection, replicaWait.words());
-    }
-  }
-
-  private void waited(
-      RespConnection respConnection,
-      ReplicaWait replicaWait,
-      @Nullable Object answer,
-      @Nullable Throwable failure) {
-    ReplicaWait lost = null;
-    writing.lock();
-    try {
-      respConnection.waitInFlight = null;
-      if (respConnection == current) {
-        sendWait(respConnection);
-      } else {
-        lost = respConnection.waitNext;
-        respConnection.waitNext = null;
-      }
-    } finally {
-      writing.unlock();
-    }
-    if (failure != null) {
-      replicaWait.acknowledged.completeExceptionally(failure);
-    } else {
-      replicaWait.acknowledged.complete(answer instanceof Long count ? count : 0L);
-    }
-    if (lost != null) {
-      lost.acknowledged.completeExceptionally(
-          new IOException("The connection broke before replicas were asked."));
-    }
+    return new PinnedConnection(this, current);
   }
 
   /** Returns false if there is no connection; the command is not answered then. */
@@ -318,9 +207,13 @@ public final class DirectTransport implements RedisTransport {
     }
   }
 
+  /** Whether that is the connection in use. It stays so while the lock for writing is held. */
+  boolean isCurrent(@Nullable RespConnection respConnection) {
+    return respConnection != null && respConnection == current;
+  }
+
   /** The same, if that is the connection in use. */
-  private boolean sendOn(
-      @Nullable RespConnection respConnection, PendingCommand command, String... words) {
+  boolean sendOn(@Nullable RespConnection respConnection, PendingCommand command, String... words) {
     writing.lock();
     try {
       if (respConnection == null || respConnection != current) {
@@ -334,7 +227,7 @@ public final class DirectTransport implements RedisTransport {
     }
   }
 
-  private static void write(RespConnection respConnection, String... words) {
+  static void write(RespConnection respConnection, String... words) {
     try {
       respConnection.write(words);
     } catch (IOException | RuntimeException e) {
@@ -404,7 +297,7 @@ public final class DirectTransport implements RedisTransport {
           && !done.getAsBoolean()
           && expected.getAsBoolean()
           && respConnection.hasMore()) {
-        readOne(respConnection);
+        replyRouter.readOne(respConnection);
       }
     } catch (IOException | RuntimeException | Error e) {
       log.debug("Could not read from Redis at {}", this, e);
@@ -509,7 +402,7 @@ public final class DirectTransport implements RedisTransport {
   private Throwable readUntilBroken(RespConnection respConnection) {
     try {
       while (true) {
-        readOne(respConnection);
+        replyRouter.readOne(respConnection);
         if (respConnection.isQuiet()) {
           readOwnership.yieldToCallers();
         }
@@ -520,83 +413,16 @@ public final class DirectTransport implements RedisTransport {
     }
   }
 
-  private void readOne(RespConnection respConnection) throws IOException {
-    Object reply = respConnection.read();
-    if (reply instanceof PushMessage pushMessage) {
-      readOwnership.recallReader();
-      pushed(respConnection, pushMessage);
-    } else {
-      answered(respConnection, reply);
-    }
-  }
-
-  private void answered(RespConnection respConnection, @Nullable Object reply) throws IOException {
-    PendingCommand command = respConnection.waiting.poll();
-    if (command == null) {
-      throw new ProtocolException("an answer to nothing");
-    }
-    if (reply instanceof ErrorReplyException error) {
-      if (command.channel != null && Subscriptions.isToSubscribe(command)) {
-        refused(respConnection, command.channel, error);
-      }
-      command.completeExceptionally(error);
-    } else if (command.kind != null) {
-      throw new ProtocolException("an answer to a subscription");
-    } else {
-      command.complete(reply);
-    }
-  }
-
-  private void pushed(RespConnection respConnection, PushMessage pushMessage) throws IOException {
-    if (subscriptions.tell(pushMessage)
-        || subscriptions.answer(respConnection.waiting, pushMessage)) {
-      return;
-    }
-    String ended = Subscriptions.endedBy(pushMessage);
-    if (ended != null) {
-      // The slot of the channel has moved. It may be back before anybody has looked where it is.
-      subscriptions.ended(ended);
-      resubscriber.after(Resubscriber.SOON);
-      listener.reconnected();
-    } else if (Subscriptions.isAnswer(pushMessage)) {
-      throw new ProtocolException("a subscription that nobody asked for");
-    }
-  }
-
-  private void refused(RespConnection respConnection, String channel, ErrorReplyException error) {
-    subscriptions.refused(channel);
-    if (error.is("MOVED") || error.is("ASK") || error.is("TRYAGAIN")) {
-      resubscriber.after(Resubscriber.SOON);
-      return;
-    }
-    boolean passes =
-        error.is("BUSY")
-            || error.is("LOADING")
-            || error.is("CLUSTERDOWN")
-            || error.is("MASTERDOWN");
-    resubscriber.after(passes ? Resubscriber.LATER : Resubscriber.MUCH_LATER);
-    if (refusals.add(String.valueOf(error.getMessage()).split(" ", 2)[0])) {
-      log.warn(
-          "Redis at {} refuses a subscription: {}. Waiting for a lock takes longer until it does"
-              + " not; it is asked again.",
-          respConnection.endpoint(),
-          error.getMessage());
-    }
-  }
-
   /** Takes a broken connection out of use, and fails what waits on it. */
   private void drop(RespConnection respConnection, Throwable why) {
     respConnection.kill();
-    boolean isFirst = outage == null;
-    if (isFirst) {
-      // Before the connection is gone: who finds none wants to know why.
-      outage = new Outage(ticker.nanos(), "the last one broke: " + reason(why), false);
-    }
+    // Before the connection is gone: who finds none wants to know why.
+    boolean isFirst = outage.begin(why);
     writing.lock();
     try {
       current = null;
       subscriptions.lost();
-      refusals.clear();
+      replyRouter.connectionLost();
     } finally {
       writing.unlock();
     }
@@ -604,7 +430,7 @@ public final class DirectTransport implements RedisTransport {
       log.debug("Lost the connection to Redis at {}", respConnection.endpoint(), why);
     }
     if (isFirst && !closed) {
-      listener.connectionLost(reason(why));
+      listener.connectionLost(ConnectionOutage.reason(why));
     }
     IOException cause = new IOException("The connection broke: " + why, why);
     for (PendingCommand lost = respConnection.waiting.poll();
@@ -647,14 +473,7 @@ public final class DirectTransport implements RedisTransport {
       } finally {
         writing.unlock();
       }
-      Outage before = outage;
-      outage = null;
-      if (before != null && before.warned()) {
-        log.info(
-            "Connected to Redis at {} again after {}.",
-            respConnection.endpoint(),
-            DurationText.format(Duration.ofNanos(ticker.nanos() - before.since())));
-      }
+      outage.end(respConnection.endpoint());
       log.debug("Connected to Redis at {} again, try {}", respConnection.endpoint(), failures + 1);
       listener.reconnected();
       return respConnection;
@@ -666,38 +485,9 @@ public final class DirectTransport implements RedisTransport {
       }
       log.debug(
           "Could not connect to Redis at {} again, try {}", endpointResolver, failures + 1, e);
-      failed(e);
+      outage.failed(e, endpointResolver, closed);
       return null;
     }
-  }
-
-  /** Waiters do not learn the cause, so a cause that needs a person is logged once. */
-  private void failed(Throwable failure) {
-    String reason = reason(failure);
-    Outage before = outage;
-    long nanos = ticker.nanos();
-    long since = before == null ? nanos : before.since();
-    boolean warned = before != null && before.warned() && before.reason().equals(reason);
-    Outage now = new Outage(since, reason, warned);
-    boolean refused =
-        failure instanceof ErrorReplyException
-            || failure instanceof SSLException
-            || failure instanceof TlsMismatchException
-            || failure instanceof NotTheMasterException;
-    if (refused && !warned && nanos - since > REFUSED_NANOS && !closed) {
-      log.warn(
-          "Cannot reconnect to Redis at {} for {}: {}. Mend the cause; the client goes on trying.",
-          endpointResolver,
-          DurationText.format(Duration.ofNanos(nanos - since)),
-          reason);
-      now = new Outage(since, reason, true);
-    }
-    outage = now;
-  }
-
-  private static String reason(Throwable failure) {
-    String message = failure.getMessage();
-    return message == null ? failure.getClass().getSimpleName() : message;
   }
 
   @Override

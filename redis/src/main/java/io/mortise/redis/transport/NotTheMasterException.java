@@ -3,10 +3,10 @@ package io.mortise.redis.transport;
 import java.io.IOException;
 
 /** The server that answered is not the master, or the Sentinels do not surely know the master. */
-final class NotTheMasterException extends IOException {
+public final class NotTheMasterException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  NotTheMasterException(String message) {
+  public NotTheMasterException(String message) {
     super(message);
   }
 }

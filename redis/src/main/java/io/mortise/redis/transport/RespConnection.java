@@ -1,7 +1,7 @@
 package io.mortise.redis.transport;
 
-import io.mortise.spi.DurationText;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.FakeServer;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;

@@ -55,7 +55,7 @@ public final class FakeServer implements AutoCloseable {
   }
 
   /** Greets as a server does, and leaves the rest to the script. */
-  static FakeServer greeting(Script rest) throws IOException {
+  public static FakeServer greeting(Script rest) throws IOException {
     return start(
         (peer, command) -> {
           if (command.get(0).equals("HELLO")) {
@@ -79,7 +79,7 @@ public final class FakeServer implements AutoCloseable {
         "127.0.0.1", port(), database, user, password, false, null, Duration.ofSeconds(3));
   }
 
-  Endpoint endpoint() {
+  public Endpoint endpoint() {
     return endpoint(null, null, 0);
   }
 

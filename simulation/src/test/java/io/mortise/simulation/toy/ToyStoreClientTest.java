@@ -1,7 +1,7 @@
 package io.mortise.simulation.toy;
 
-import io.mortise.testkit.ContractFor;
-import io.mortise.testkit.LockClientContract;
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.client.LockClientContract;
 
 @ContractFor("toy")
 class ToyStoreClientTest extends LockClientContract {

@@ -1,6 +1,6 @@
 package io.mortise.simulation.toy;
 
-import io.mortise.testkit.ContractCoverage;
+import io.mortise.testkit.contract.ContractCoverage;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

@@ -2,7 +2,7 @@ package io.mortise.simulation.toy;
 
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.WallClock;
+import io.mortise.spi.time.WallClock;
 import io.mortise.testkit.StoreUnderTest;
 import java.util.Set;
 

@@ -18,7 +18,9 @@ import java.util.function.Supplier;
 final class ServerFaults {
   private static final List<String> TABLES = List.of("news", "wait", "hold", "lock", "session");
 
-  /** The deletion has no order of rows in common with the steps of locks, and may deadlock often. */
+  /**
+   * The deletion has no order of rows in common with the steps of locks, and may deadlock often.
+   */
   private static final Duration RETRY_TIMEOUT = Duration.ofSeconds(60);
 
   private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);

@@ -1,13 +1,13 @@
 package io.mortise.torture.hazards;
 
 import io.mortise.LockClient;
-import io.mortise.internal.engine.EngineClient;
-import io.mortise.internal.engine.EngineEnv;
-import io.mortise.internal.engine.EngineScheduler;
-import io.mortise.internal.engine.SystemEnv;
+import io.mortise.internal.client.EngineClient;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.EngineScheduler;
+import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -68,7 +68,7 @@ class WallClockUsageTest {
     assertThat(readers)
         .containsExactlyInAnyOrder(
             // The host's own, which the others are given.
-            "io/mortise/spi/WallClock",
+            "io/mortise/spi/time/WallClock",
             // Where tokens begin; from then on they run with the monotonic clock.
             "io/mortise/internal/table/MemStore",
             "io/mortise/jdbc/dialect/HostClock",

@@ -2,8 +2,8 @@ package io.mortise.zookeeper.internal;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.spi.DurationText;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

@@ -1,7 +1,7 @@
 package io.mortise.zookeeper.internal;
 
 import io.mortise.internal.storekit.OutboxLock;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.mortise.zookeeper.internal;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.spi.DurationText;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.DurationText;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;

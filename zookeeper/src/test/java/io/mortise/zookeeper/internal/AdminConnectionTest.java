@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.Ticker;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.ZooKeeperServer;

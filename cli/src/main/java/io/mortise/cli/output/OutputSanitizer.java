@@ -1,0 +1,89 @@
+package io.mortise.cli.output;
+
+import io.mortise.spi.StoreUrl;
+import java.util.function.IntFunction;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Makes foreign text fit to be printed: without secrets, and without power over the terminal. */
+public final class OutputSanitizer {
+  /** Up to the last at-sign: a password may hold one. */
+  private static final Pattern USER_INFO = Pattern.compile("(//[^/@:\\s]*):\\S*@");
+
+  /** An ellipsis stands in messages that say how to write it. */
+  private static final Pattern SECRET_VALUE =
+      Pattern.compile("(?i)\\b((?:ssl)?password|passwd|pwd|secret)=(?!\\*\\*\\*|…)[^&;\\s]*");
+
+  private OutputSanitizer() {}
+
+  /** The store URL as people may see it. */
+  public static String url(String url) {
+    try {
+      return hide(StoreUrl.parse(url).toString());
+    } catch (IllegalArgumentException e) {
+      return hide(url);
+    }
+  }
+
+  /** Replaces what looks like a password by stars. */
+  public static String hide(String text) {
+    return SECRET_VALUE.matcher(USER_INFO.matcher(text).replaceAll("$1:***@")).replaceAll("$1=***");
+  }
+
+  /**
+   * Writes control characters, and those that turn the direction of text, as escapes. Labels and
+   * names in a store are foreign input: a terminal must not obey them.
+   */
+  public static String text(@Nullable String foreign) {
+    return escape(foreign, "", c -> String.format(c < 0x100 ? "\\x%02x" : "\\u{%x}", c));
+  }
+
+  /** The same for text of several lines. */
+  public static String lines(@Nullable String foreign) {
+    return escape(foreign, "\n\t", c -> String.format(c < 0x100 ? "\\x%02x" : "\\u{%x}", c));
+  }
+
+  /** The same for JSON, in whose texts such an escape stands for the character. */
+  public static String json(String json) {
+    return escape(
+        json,
+        "\n",
+        c ->
+            Character.toString(c)
+                .chars()
+                .mapToObj(unit -> String.format("\\u%04X", unit))
+                .collect(Collectors.joining()));
+  }
+
+  private static String escape(@Nullable String foreign, String kept, IntFunction<String> escape) {
+    if (foreign == null) {
+      return "";
+    }
+    StringBuilder safe = new StringBuilder(foreign.length());
+    foreign
+        .codePoints()
+        .forEach(
+            c -> {
+              if (isHarmless(c) || kept.indexOf(c) >= 0) {
+                safe.appendCodePoint(c);
+              } else {
+                safe.append(escape.apply(c));
+              }
+            });
+    return safe.toString();
+  }
+
+  private static boolean isHarmless(int c) {
+    return switch (Character.getType(c)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.SURROGATE,
+          Character.PRIVATE_USE,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR ->
+          false;
+      default -> true;
+    };
+  }
+}

@@ -1,0 +1,54 @@
+package io.mortise.cli.output;
+
+import java.io.PrintStream;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A standard stream that makes harmless whatever is printed: a message, a line of the log or of a
+ * stack trace may quote what a server or another user has written. Bytes pass as they are.
+ */
+public final class SanitizedStream extends PrintStream {
+  private final PrintStream target;
+  private final UnaryOperator<String> change;
+
+  private SanitizedStream(PrintStream target, UnaryOperator<String> change) {
+    super(target, true);
+    this.target = target;
+    this.change = change;
+  }
+
+  /** The terminal does not obey what is printed. */
+  public static PrintStream out(PrintStream target) {
+    return target instanceof SanitizedStream
+        ? target
+        : new SanitizedStream(target, OutputSanitizer::lines);
+  }
+
+  /** The same, and passwords are left out. */
+  public static PrintStream err(PrintStream target) {
+    return target instanceof SanitizedStream
+        ? target
+        : new SanitizedStream(target, text -> OutputSanitizer.lines(OutputSanitizer.hide(text)));
+  }
+
+  @Override
+  public void print(@Nullable String text) {
+    target.print(change.apply(String.valueOf(text)));
+  }
+
+  @Override
+  public void print(@Nullable Object value) {
+    print(String.valueOf(value));
+  }
+
+  @Override
+  public void print(char[] text) {
+    print(String.valueOf(text));
+  }
+
+  @Override
+  public void print(char character) {
+    print(String.valueOf(character));
+  }
+}

@@ -1,0 +1,152 @@
+package io.mortise;
+
+import io.mortise.admin.LockParticipant;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * One candidate for the leadership of some name, which runs its task while it leads. Made by {@link
+ * LockClient#leader}; thread-safe.
+ *
+ * <p>The leader is the holder of the exclusive lock of that name. A candidate stands until it is
+ * closed: after a loss, and after its task has ended, it queues again. Two candidates of one client
+ * are two candidates. A candidate costs no thread; its task gets a daemon thread of its own for
+ * each term.
+ *
+ * <p>Leadership is as safe as a lock is: a leader that stood still for longer than its session's
+ * TTL may still act for a moment beside its successor. Only a resource that compares {@link
+ * Lead#token()} is safe from that.
+ */
+public interface Leadership extends AutoCloseable {
+  /** The name that is led, which is the lock's. */
+  String name();
+
+  /** What this candidate does at present. */
+  State state();
+
+  /**
+   * Whether this candidate leads, as {@link Lead#isLeading()} of its present term: one clock
+   * reading, no I/O. What is checked can end right after the check.
+   */
+  boolean isLeader();
+
+  /**
+   * The leader of all processes, as the store knows it: its process, its label, since when, and the
+   * token of its term. Blocks for one round trip.
+   *
+   * @return empty if nobody leads
+   * @throws StoreUnavailableException if the store does not answer
+   * @throws LockException if the thread is interrupted, whose flag stays set
+   * @throws IllegalStateException if the client is closed
+   */
+  Optional<LockParticipant> current();
+
+  /**
+   * Calls the listener with the present state, then with each later change of this candidate, in
+   * order and one at a time, on a thread of Mortise's own. A listener that blocks delays later
+   * changes to all listeners of this candidate, never the task. Changes of other processes are not
+   * told: see {@link #current()}.
+   */
+  void onChange(Consumer<? super Change> listener);
+
+  /**
+   * Why the task or an attempt to lead failed the last time.
+   *
+   * @return empty if none has failed so far
+   */
+  Optional<Throwable> lastFailure();
+
+  /**
+   * Hands the leadership over: interrupts the task, keeps the lock until the task has ended, and
+   * queues again behind all other candidates. Within the minimum term the task goes on until that
+   * is over. Leads again, in a new term, if nobody else is waiting. Does nothing if this candidate
+   * does not lead. Does not block.
+   */
+  void stepDown();
+
+  /**
+   * Ends the candidacy, once: interrupts the task if it runs, keeps the lock until it has ended,
+   * then releases. Blocks until the store has answered, at most for the close timeout; a task that
+   * calls it is not waited for.
+   *
+   * <p>A task that goes on for longer keeps the leadership, so that no other process leads beside
+   * it: the state stays {@link State#STOPPING}, and the release follows when the task has ended. If
+   * this thread is interrupted, it stops waiting and keeps its flag.
+   */
+  @Override
+  void close();
+
+  /** What a candidate does. */
+  enum State {
+    /** Waits to lead, or pauses before it queues again. */
+    CANDIDATE,
+    /** Leads: the task runs. */
+    LEADING,
+    /**
+     * Its term is over or about to be: the leadership is lost or is being given up, and the task is
+     * still to end; or the task has ended within the minimum term.
+     */
+    STOPPING,
+    /** Closed, and nothing of it is left. */
+    CLOSED
+  }
+
+  /**
+   * A change of this candidate.
+   *
+   * @param state what it does now
+   * @param token the token of the term that begins or ends; 0 if there is none, or if the store has
+   *     no tokens
+   */
+  record Change(State state, long token) {}
+
+  /**
+   * A term of a leader: what its task gets. Stays what it is when the term is over: a later term
+   * has an object of its own. Thread-safe; nothing here blocks.
+   */
+  interface Lead {
+    /** The name that is led. */
+    String name();
+
+    /**
+     * The number of this term, which rises with each leader: the fencing token of the lock.
+     *
+     * @throws LeaseLostException if the leadership is lost
+     * @throws UnsupportedByStoreException if the store has no fencing tokens
+     */
+    long token();
+
+    /**
+     * The token with what a guard needs beside it.
+     *
+     * @throws LeaseLostException if the leadership is lost
+     * @throws IllegalStateException if the term was ended by its release
+     * @throws UnsupportedByStoreException if the store has no fencing tokens
+     */
+    FencingToken fencingToken();
+
+    /**
+     * Whether the task is to go on: the leadership is valid, and nobody has asked for its end. What
+     * a loop of the task asks before each step.
+     */
+    boolean isLeading();
+
+    /**
+     * Whether the leadership is valid, also while it is being given up: for the last steps of a
+     * task that was asked to end.
+     */
+    boolean isValid();
+
+    /**
+     * Returns if {@link #isValid()}.
+     *
+     * @throws LeaseLostException if the leadership is lost, or not valid for the moment
+     * @throws IllegalStateException if the term was ended by its release
+     */
+    void ensureValid();
+
+    /** How long the leadership stays valid if it is not renewed again; zero if it is not valid. */
+    Duration remaining();
+  }
+}

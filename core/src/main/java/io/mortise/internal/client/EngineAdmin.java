@@ -1,0 +1,192 @@
+package io.mortise.internal.client;
+
+import io.mortise.LockException;
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.EvictionResult;
+import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockPage;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.Access;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.LockParticipant.Share;
+import io.mortise.admin.StoreInfo;
+import io.mortise.admin.StoreInfo.Feature;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.time.DurationText;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Asks the store itself, past the engine, and shows its answers in the words of the API. */
+final class EngineAdmin implements LockAdmin {
+  private static final Map<Feature, Capability> FEATURES =
+      new EnumMap<>(
+          Map.of(
+              Feature.QUEUE, Capability.QUEUE,
+              Feature.SHARED, Capability.SHARED,
+              Feature.PERMITS, Capability.PERMITS,
+              Feature.AT_MOST, Capability.AT_MOST,
+              Feature.AT_LEAST, Capability.AT_LEAST,
+              Feature.FENCING_TOKENS, Capability.TOKEN,
+              Feature.DOWNGRADE, Capability.DOWNGRADE,
+              Feature.EVICTION, Capability.EVICT));
+
+  private final LockStore store;
+  private final Runnable refuseIfClosed;
+
+  EngineAdmin(LockStore store, Runnable refuseIfClosed) {
+    this.store = store;
+    this.refuseIfClosed = refuseIfClosed;
+  }
+
+  @Override
+  public Optional<LockInfo> find(String name) {
+    LockQuery query = LockQuery.of(LockName.of(name));
+    return ask(() -> store.inspect(query)).locks().stream().findFirst().map(EngineAdmin::info);
+  }
+
+  @Override
+  public LockPage list(String prefix, @Nullable String cursor, int limit) {
+    return page(prefix, new LockQuery(null, cursor, limit, false));
+  }
+
+  @Override
+  public LockPage listAll(String prefix, @Nullable String cursor, int limit) {
+    return page(prefix, new LockQuery(null, cursor, limit, true));
+  }
+
+  private LockPage page(String prefix, LockQuery query) {
+    Objects.requireNonNull(prefix, "prefix");
+    var page = ask(() -> store.inspect(query));
+    return new LockPage(
+        page.locks().stream()
+            .filter(lock -> lock.name().value().startsWith(prefix))
+            .map(EngineAdmin::info)
+            .toList(),
+        page.next());
+  }
+
+  @Override
+  public EvictionResult evict(String name, String attempt, Eviction how) {
+    LockName checked = evictable(name);
+    Objects.requireNonNull(how, "how");
+    AttemptId id = AttemptId.parse(Objects.requireNonNull(attempt, "attempt"));
+    return switch (ask(() -> store.evict(checked, id, how)).was()) {
+      case HELD -> EvictionResult.HOLD_ENDED;
+      case WAITING -> EvictionResult.WAIT_ENDED;
+      case ABSENT -> EvictionResult.NOT_THERE;
+    };
+  }
+
+  @Override
+  public boolean reopen(String name) {
+    LockName checked = evictable(name);
+    return ask(() -> store.reopen(checked));
+  }
+
+  @Override
+  public StoreInfo store() {
+    StoreProfile profile = store.profile();
+    return new StoreInfo(
+        profile.display(),
+        FEATURES.entrySet().stream()
+            .filter(feature -> profile.can(feature.getValue()))
+            .map(Map.Entry::getKey)
+            .collect(Collectors.toSet()),
+        profile.minTtl());
+  }
+
+  private LockName evictable(String name) {
+    if (!store.profile().can(Capability.EVICT)) {
+      throw new UnsupportedByStoreException(
+          "Store '" + store.profile().display() + "' cannot evict.");
+    }
+    return LockName.of(name);
+  }
+
+  private <T> T ask(Callable<CompletionStage<T>> question) {
+    refuseIfClosed.run();
+    String display = store.profile().display();
+    Duration patience = store.profile().maxInFlight().plusSeconds(5);
+    try {
+      return CompletionStages.start(question)
+          .toCompletableFuture()
+          .get(patience.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LockException("Interrupted while asking store '" + display + "'.", e);
+    } catch (TimeoutException e) {
+      throw new StoreUnavailableException(
+          "Store '" + display + "' did not answer within " + DurationText.format(patience) + ".",
+          e);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof LockException trouble) {
+        trouble.addSuppressed(new LockException("asked here"));
+        throw trouble;
+      } else if (e.getCause() instanceof IllegalArgumentException wrong) {
+        throw wrong;
+      }
+      throw new StoreUnavailableException(
+          FailureText.about(display, FailureText.said(e.getCause() == null ? e : e.getCause())), e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "LockAdmin[" + store.profile().display() + "]";
+  }
+
+  private static LockInfo info(LockView lock) {
+    return new LockInfo(
+        lock.name().value(),
+        lock.capacity() == Mode.SHARERS ? OptionalInt.empty() : OptionalInt.of(lock.capacity()),
+        lock.lastToken(),
+        lock.closedFor(),
+        lock.holders().stream().map(participant -> party(lock, participant)).toList(),
+        lock.waiters().stream().map(participant -> party(lock, participant)).toList());
+  }
+
+  private static LockParticipant party(LockView lock, LockView.Participant participant) {
+    ClientLabel client = participant.client();
+    return new LockParticipant(
+        participant.attempt().encoded(),
+        client == null ? null : new ClientInfo(client.host(), client.pid(), client.name()),
+        participant.label(),
+        share(participant.weight(), lock.capacity()),
+        participant.token(),
+        participant.since(),
+        participant.sessionLeft(),
+        participant.atMostLeft());
+  }
+
+  /** The numbers are a store's, which nobody has checked. */
+  private static Share share(int weight, int capacity) {
+    if (capacity != Mode.SHARERS) {
+      return new Share(Access.PERMITS, weight, capacity);
+    }
+    return new Share(weight == capacity ? Access.EXCLUSIVE : Access.SHARED, 0, 0);
+  }
+}

@@ -1,0 +1,386 @@
+package io.mortise.internal.client;
+
+import io.mortise.DistributedLock;
+import io.mortise.DistributedReadWriteLock;
+import io.mortise.DistributedSemaphore;
+import io.mortise.LeaderOptions;
+import io.mortise.Leadership;
+import io.mortise.LockClient;
+import io.mortise.LockGroup;
+import io.mortise.LockListener;
+import io.mortise.LockName;
+import io.mortise.LockOptions;
+import io.mortise.admin.LockAdmin;
+import io.mortise.function.CheckedConsumer;
+import io.mortise.internal.engine.Engine;
+import io.mortise.internal.engine.EngineEvents;
+import io.mortise.internal.engine.LeaseLeakDetector;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.partition.PartitionedStore;
+import io.mortise.spi.time.DurationText;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The client that users get: names in, engine behind. A store of several parts has an engine for
+ * each, on the same threads, opened when a lock of that part is first asked for.
+ */
+public final class EngineClient implements LockClient {
+  private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
+
+  /** So many locks are named in a line of the log. */
+  private static final int NAMED = 5;
+
+  /** Between two looks whether what is waited for has happened. */
+  private static final long LOOK_NANOS = 200_000;
+
+  private final LockStore store;
+  private final EngineEnv env;
+  private final AtomicReferenceArray<@Nullable Engine> engines;
+  private final LeaseLeakDetector leaks = new LeaseLeakDetector();
+  private final SweepScheduler sweepScheduler;
+  private final EngineEvents events;
+  private final Runnable afterClose;
+
+  /** Held while an engine is made, and while the client begins to close. */
+  private final ReentrantLock guard = new ReentrantLock();
+
+  private final Set<LeaderCandidate> candidates = ConcurrentHashMap.newKeySet();
+
+  private volatile boolean closed;
+
+  /**
+   * A client over a store.
+   *
+   * @param afterClose ends what was made for this client alone
+   */
+  public EngineClient(LockStore store, EngineEnv env, Runnable afterClose) {
+    this(store, env, List.of(), afterClose);
+  }
+
+  /**
+   * A client over a store.
+   *
+   * @param listeners are told what its locks do
+   * @param afterClose ends what was made for this client alone
+   */
+  public EngineClient(
+      LockStore store, EngineEnv env, List<LockListener> listeners, Runnable afterClose) {
+    store.checkTtl(env.ttl());
+    this.store = store;
+    this.env = env;
+    this.engines =
+        new AtomicReferenceArray<>(
+            store instanceof PartitionedStore parts ? parts.partitions() : 1);
+    this.events = new EngineEvents(env, engines.length(), listeners);
+    this.sweepScheduler = new SweepScheduler(engines.length(), this::part, env);
+    this.afterClose = afterClose;
+  }
+
+  /**
+   * Tells once, as soon as the store has told how it is set, what this client relies on. Asks
+   * nothing where nobody would read it.
+   */
+  public void tellStart(String namespace) {
+    if (log.isInfoEnabled()) {
+      var unused =
+          CompletionStages.start(store::examine)
+              .whenComplete((report, failure) -> log.info(startText(namespace, report)));
+    }
+  }
+
+  private String startText(String namespace, @Nullable StoreReport report) {
+    List<String> facts = new ArrayList<>();
+    if (!namespace.isEmpty()) {
+      facts.add("namespace=" + namespace);
+    }
+    if (report != null) {
+      report.findings().stream()
+          .filter(finding -> finding.id().endsWith("version"))
+          .findFirst()
+          .ifPresent(finding -> facts.add("server version=" + finding.value()));
+      if (!report.mode().isEmpty()) {
+        facts.add("guarantees=" + report.mode());
+      }
+    }
+    facts.add("ttl=" + DurationText.format(env.ttl()));
+    facts.add("client=" + env.client());
+    return "Locks are kept in %s (%s)."
+        .formatted(store.profile().display(), String.join(", ", facts));
+  }
+
+  /** For the simulation, which looks behind the API of a store without parts. */
+  public Engine engine() {
+    return engine(0);
+  }
+
+  Engine engine(LockName name) {
+    return engine(store instanceof PartitionedStore parts ? parts.partitionOf(name) : 0);
+  }
+
+  private Engine engine(int part) {
+    Engine present = engines.get(part);
+    return present != null ? present : opened(part);
+  }
+
+  private Engine opened(int part) {
+    guard.lock();
+    try {
+      Engine engine = engines.get(part);
+      if (engine == null) {
+        refuseIfClosed();
+        engine = new Engine(part(part), env, engines.length(), events);
+        engines.set(part, engine);
+        sweepScheduler.start();
+      }
+      return engine;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private LockStore part(int number) {
+    return store instanceof PartitionedStore parts ? parts.partition(number) : store;
+  }
+
+  private void refuseIfClosed() {
+    if (closed) {
+      throw new IllegalStateException("This lock client is closed.");
+    }
+  }
+
+  LeaseLeakDetector leaks() {
+    return leaks;
+  }
+
+  long now() {
+    return env.now();
+  }
+
+  String display() {
+    return store.profile().display();
+  }
+
+  @Override
+  public DistributedLock lock(String name) {
+    return lock(LockName.of(name), Mode.EXCLUSIVE);
+  }
+
+  private EngineLock lock(LockName name, Mode mode) {
+    refuseIfClosed();
+    return new EngineLock(this, name, mode, LockOptions.DEFAULTS);
+  }
+
+  @Override
+  public DistributedReadWriteLock readWriteLock(String name) {
+    EngineLock read = lock(LockName.of(name), Mode.SHARED);
+    EngineLock write = lock(LockName.of(name), Mode.EXCLUSIVE);
+    return new DistributedReadWriteLock() {
+      @Override
+      public DistributedLock readLock() {
+        return read;
+      }
+
+      @Override
+      public DistributedLock writeLock() {
+        return write;
+      }
+
+      @Override
+      public ReadWriteLock asJavaReadWriteLock() {
+        return new ThreadOwnedReadWriteLock(read, write);
+      }
+
+      @Override
+      public String toString() {
+        return "DistributedReadWriteLock[%s, %s]".formatted(name, store.profile().display());
+      }
+    };
+  }
+
+  @Override
+  public DistributedSemaphore semaphore(String name, int permits) {
+    LockName checked = LockName.of(name);
+    Mode one = Mode.permits(1, permits);
+    return new DistributedSemaphore() {
+      @Override
+      public String name() {
+        return name;
+      }
+
+      @Override
+      public int permits() {
+        return one.capacity();
+      }
+
+      @Override
+      public DistributedLock permits(int count) {
+        return lock(checked, Mode.permits(count, one.capacity()));
+      }
+
+      @Override
+      public String toString() {
+        return "DistributedSemaphore[%s, %d permits, %s]"
+            .formatted(name, permits, store.profile().display());
+      }
+    };
+  }
+
+  @Override
+  public LockGroup allOf(String... names) {
+    Objects.requireNonNull(names, "names");
+    List<LockName> sorted = Arrays.stream(names).map(LockName::of).distinct().sorted().toList();
+    if (sorted.isEmpty() || sorted.size() < names.length) {
+      throw new IllegalArgumentException(
+          "A group takes one or more locks, each once, not " + Arrays.toString(names) + ".");
+    }
+    return new EngineLockGroup(
+        this, sorted.stream().map(name -> (DistributedLock) lock(name, Mode.EXCLUSIVE)).toList());
+  }
+
+  @Override
+  public Leadership leader(
+      String name,
+      LeaderOptions options,
+      CheckedConsumer<? super Leadership.Lead, ? extends Exception> task) {
+    Objects.requireNonNull(options, "options");
+    Objects.requireNonNull(task, "task");
+    LockOptions inOrder = LockOptions.DEFAULTS.withFair(true).withLabel(options.label());
+    DistributedLock lock = lock(name).with(inOrder);
+    LeaderCandidate candidate = new LeaderCandidate(this, lock, options, task);
+    candidates.add(candidate);
+    candidate.stand();
+    return candidate;
+  }
+
+  /** A candidate has ended. */
+  void forget(LeaderCandidate candidate) {
+    candidates.remove(candidate);
+  }
+
+  EngineEnv env() {
+    return env;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** Whether the store hands over to the longest waiter. */
+  boolean hasQueue() {
+    return store.profile().can(Capability.QUEUE);
+  }
+
+  @Override
+  public LockAdmin admin() {
+    return new EngineAdmin(store, this::refuseIfClosed);
+  }
+
+  @Override
+  public void close() {
+    List<Engine> opened = new ArrayList<>();
+    guard.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      for (int i = 0; i < engines.length(); i++) {
+        Engine engine = engines.get(i);
+        if (engine != null) {
+          opened.add(engine);
+        }
+      }
+    } finally {
+      guard.unlock();
+    }
+    long patience =
+        Math.min(
+            TimeUnit.SECONDS.toNanos(5), store.profile().maxInFlight().plusSeconds(1).toNanos());
+    close(opened, patience);
+    afterClose.run();
+  }
+
+  private void tellLeftOpen(List<String> names) {
+    if (!names.isEmpty()) {
+      String more = names.size() > NAMED ? " and " + (names.size() - NAMED) + " more" : "";
+      log.warn(
+          "Closed {} with leases open: {} (on locks '{}'{}). They are lost, and their locks are"
+              + " free again. Close leases before their client.",
+          this,
+          names.size(),
+          String.join("', '", names.subList(0, Math.min(NAMED, names.size()))),
+          more);
+    }
+  }
+
+  /** Gives all up, then waits for the store's answers, then ends the sessions. */
+  private void close(List<Engine> opened, long patience) {
+    sweepScheduler.stop();
+    // Who was interrupted closes all the same: the flag would end each of the waits at once.
+    boolean interrupted = Thread.interrupted();
+    candidates.forEach(LeaderCandidate::stop);
+    interrupted |= waitWhile(this::areLeadersStopping, now() + patience, patience);
+    tellLeftOpen(opened.stream().flatMap(engine -> engine.abandonAll().stream()).sorted().toList());
+    long deadline = now() + patience;
+    interrupted |= waitWhile(() -> opened.stream().anyMatch(Engine::isEnding), deadline, patience);
+    CompletableFuture<?>[] ends =
+        opened.stream()
+            .map(engine -> CompletionStages.start(engine::endSession).toCompletableFuture())
+            .toArray(CompletableFuture<?>[]::new);
+    try {
+      CompletableFuture.allOf(ends).get(Math.max(1, deadline - now()), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      interrupted = true;
+    } catch (ExecutionException | TimeoutException e) {
+      log.debug("A session could not be closed in store {}; it ends by itself.", this, e);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean areLeadersStopping() {
+    return candidates.stream().anyMatch(LeaderCandidate::isHeldForAnotherThread);
+  }
+
+  /**
+   * Returns whether the thread was interrupted meanwhile. The number of looks bounds the wait where
+   * tests move the time by hand.
+   */
+  private boolean waitWhile(BooleanSupplier condition, long deadline, long patience) {
+    boolean interrupted = false;
+    long looks = patience / LOOK_NANOS;
+    for (long i = 0; i < looks && condition.getAsBoolean() && deadline - now() > 0; i++) {
+      LockSupport.parkNanos(LOOK_NANOS);
+      interrupted |= Thread.interrupted();
+    }
+    return interrupted;
+  }
+
+  @Override
+  public String toString() {
+    return "LockClient[" + store.profile().display() + "]";
+  }
+}

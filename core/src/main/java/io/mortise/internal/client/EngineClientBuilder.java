@@ -1,0 +1,121 @@
+package io.mortise.internal.client;
+
+import io.mortise.LockClient;
+import io.mortise.LockClientBuilder;
+import io.mortise.LockListener;
+import io.mortise.Store;
+import io.mortise.internal.runtime.SystemEnv;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.DurationText;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Builds a client over the engine. The API finds it as a service, so that it needs to know nothing
+ * behind itself.
+ */
+public final class EngineClientBuilder implements LockClientBuilder {
+  private static final Duration SHORTEST_TTL = Duration.ofMillis(1);
+  private static final Duration LONGEST_TTL = Duration.ofHours(1);
+
+  private @Nullable StoreUrl url;
+  private @Nullable LockStore store;
+  private Duration ttl = DEFAULT_TTL;
+  private String name = "";
+  private final List<LockListener> listeners = new ArrayList<>();
+
+  @Override
+  public LockClientBuilder url(String url) {
+    this.url = StoreUrl.parse(Objects.requireNonNull(url, "url"));
+    return this;
+  }
+
+  @Override
+  public LockClientBuilder store(Store store) {
+    Objects.requireNonNull(store, "store");
+    if (!(store instanceof LockStore ready)) {
+      throw new IllegalArgumentException(
+          "A store of class "
+              + store.getClass().getName()
+              + " cannot keep locks. Take one of a store module, such as JdbcStore.open(…) or LettuceStore.over(…).");
+    }
+    this.store = ready;
+    return this;
+  }
+
+  @Override
+  public LockClientBuilder ttl(Duration ttl) {
+    Objects.requireNonNull(ttl, "ttl");
+    if (ttl.compareTo(SHORTEST_TTL) < 0 || ttl.compareTo(LONGEST_TTL) > 0) {
+      throw new IllegalArgumentException(
+          "A session TTL of " + DurationText.format(ttl) + " is not within 1 ms and 1 hour.");
+    }
+    this.ttl = ttl;
+    return this;
+  }
+
+  @Override
+  public LockClientBuilder name(String name) {
+    this.name = Objects.requireNonNull(name, "name");
+    return this;
+  }
+
+  @Override
+  public LockClientBuilder listener(LockListener listener) {
+    listeners.add(Objects.requireNonNull(listener, "listener"));
+    return this;
+  }
+
+  @Override
+  public LockClient build() {
+    if ((url == null) == (store == null)) {
+      throw new IllegalStateException("Give either the URL of a store or a store.");
+    }
+    LockStore opened = store == null ? LockStore.connect(Objects.requireNonNull(url)) : store;
+    boolean own = store == null;
+    SystemEnv system = new SystemEnv();
+    try {
+      EngineClient client =
+          new EngineClient(
+              opened,
+              system.env(ttl, new ClientLabel(host(), ProcessHandle.current().pid(), name)),
+              List.copyOf(listeners),
+              () -> {
+                system.close();
+                if (own) {
+                  opened.close();
+                }
+              });
+      String namespace = url == null ? null : url.parameter("namespace");
+      client.tellStart(namespace == null ? "" : namespace);
+      return client;
+    } catch (RuntimeException e) {
+      system.close();
+      if (own) {
+        opened.close();
+      }
+      throw e;
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "LockClientBuilder[" + (store == null ? url : store) + "]";
+  }
+
+  private static String host() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      String name = System.getenv("HOSTNAME");
+      return name == null ? "unknown" : name;
+    }
+  }
+}

@@ -1,0 +1,258 @@
+package io.mortise.internal.client;
+
+import io.mortise.DistributedLock;
+import io.mortise.JavaLock;
+import io.mortise.Lease;
+import io.mortise.LockException;
+import io.mortise.LockListener.AcquireOutcome;
+import io.mortise.LockName;
+import io.mortise.LockOptions;
+import io.mortise.LockTimeoutException;
+import io.mortise.internal.engine.Engine;
+import io.mortise.internal.engine.Waiter;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.Mode;
+import io.mortise.spi.time.DurationText;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+/** A lock as users see it: turns calls into {@link Waiter}s, and parks. */
+final class EngineLock implements DistributedLock {
+  private static final long ENDLESS = Waiter.ENDLESS;
+
+  private final EngineClient client;
+  private final Engine engine;
+  private final LockName name;
+  private final Mode mode;
+  private final LockOptions options;
+
+  EngineLock(EngineClient client, LockName name, Mode mode, LockOptions options) {
+    this.client = client;
+    this.engine = client.engine(name);
+    this.name = name;
+    this.mode = mode;
+    this.options = options;
+  }
+
+  @Override
+  public String name() {
+    return name.value();
+  }
+
+  @Override
+  public String toString() {
+    return "DistributedLock[%s, %s, %s]".formatted(name.value(), mode.text(), client.display());
+  }
+
+  @Override
+  public DistributedLock with(LockOptions other) {
+    return new EngineLock(client, name, mode, Objects.requireNonNull(other, "options"));
+  }
+
+  @Override
+  public Lease acquire() throws InterruptedException {
+    return lease(await(ENDLESS));
+  }
+
+  @Override
+  public Lease acquireWithin(Duration wait) throws InterruptedException {
+    Waiter waiter = await(checked(wait));
+    if (waiter.state() == Waiter.WaiterState.GRANTED) {
+      return lease(waiter);
+    }
+    if (waiter.state() == Waiter.WaiterState.FAILED) {
+      throw waiter.failureHere();
+    }
+    throw timeout(waiter, wait);
+  }
+
+  @Override
+  public Optional<Lease> tryAcquire() {
+    Waiter waiter = waiter(true, false, null);
+    begin(waiter, Engine.HOWEVER_LONG);
+    boolean interrupted = false;
+    while (!waiter.isDone()) {
+      waiter.park(ENDLESS);
+      interrupted |= Thread.interrupted();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    engine.events().acquireEnded(waiter);
+    return outcome(waiter);
+  }
+
+  @Override
+  public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
+    return outcome(await(checked(wait)));
+  }
+
+  /** As {@link #acquire()}, but goes on when the thread is interrupted. */
+  Lease acquireUninterruptibly() {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return acquire();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private Waiter await(long waitNanos) throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
+    }
+    Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
+    long arrivedAt = waitNanos == ENDLESS ? 0 : engine.env().now();
+    waiter.arrive(arrivedAt);
+    long deadline = arrivedAt + waitNanos;
+    // Who does not wait at all waits for the answer.
+    boolean bounded = waitNanos != ENDLESS && waitNanos != 0;
+    long finalPollLead = bounded ? deadline - Engine.finalPollLead(waitNanos) : 0;
+    boolean asked = !bounded;
+    begin(waiter, bounded ? Duration.ofNanos(waitNanos) : Engine.HOWEVER_LONG);
+    while (!waiter.isDone()) {
+      if (!bounded) {
+        waiter.park(ENDLESS);
+      } else {
+        long now = engine.env().now();
+        long left = deadline - now;
+        if (left <= 0) {
+          if (engine.cancel(waiter)) {
+            break;
+          }
+          continue;
+        }
+        long untilLastPart = finalPollLead - now;
+        if (!asked && untilLastPart <= 0) {
+          asked = true;
+          engine.onDeadlineNear(waiter);
+        }
+        waiter.park(asked ? left : Math.min(left, untilLastPart));
+      }
+      if (waiter.isDone()) {
+        break;
+      }
+      if (Thread.interrupted()) {
+        if (engine.cancel(waiter)) {
+          engine.events().acquireEnded(waiter, AcquireOutcome.INTERRUPTED, "");
+          throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
+        }
+        Thread.currentThread().interrupt();
+        break;
+      }
+      engine.onWakeUp(waiter);
+    }
+    engine.events().acquireEnded(waiter);
+    return waiter;
+  }
+
+  private void begin(Waiter waiter, Duration longest) {
+    try {
+      engine.begin(waiter);
+      if (!waiter.isDone()) {
+        engine.helpWhileWaiting(waiter::isDone, longest);
+      }
+    } catch (RuntimeException e) {
+      engine.events().acquireEnded(waiter, AcquireOutcome.REFUSED, FailureText.said(e));
+      throw e;
+    }
+  }
+
+  private Waiter waiter(
+      boolean tryOnly, boolean endless, @org.jspecify.annotations.Nullable Runnable listener) {
+    Waiter waiter = new Waiter(name, mode, options, tryOnly, endless, listener);
+    engine.events().acquireBegins(engine, waiter);
+    return waiter;
+  }
+
+  private Lease lease(Waiter waiter) {
+    return outcome(waiter)
+        .orElseThrow(() -> new LockException("Lock '" + name + "' was not granted."));
+  }
+
+  private Optional<Lease> outcome(Waiter waiter) {
+    switch (waiter.state()) {
+      case GRANTED -> {
+        return Optional.of(client.leaks().watch(waiter.lease()));
+      }
+      case FAILED -> throw waiter.failureHere();
+      default -> {
+        Throwable storeFailure = waiter.storeFailure();
+        if (storeFailure != null) {
+          throw engine.unavailable(name, storeFailure);
+        }
+        return Optional.empty();
+      }
+    }
+  }
+
+  private LockException timeout(Waiter waiter, Duration wait) {
+    Throwable storeFailure = waiter.storeFailure();
+    if (storeFailure != null) {
+      return engine.unavailable(name, storeFailure);
+    }
+    return new LockTimeoutException(
+        "Could not acquire lock '"
+            + name
+            + "' within "
+            + DurationText.format(wait)
+            + " (store="
+            + engine.storeName()
+            + "). Raise the wait time, or shorten what is done under the lock.");
+  }
+
+  /** In nanoseconds, at most {@link Engine#HOWEVER_LONG}; refuses negative times. */
+  static long checked(Duration wait) {
+    if (Objects.requireNonNull(wait, "wait").isNegative()) {
+      throw new IllegalArgumentException(
+          "Cannot wait for "
+              + DurationText.format(wait)
+              + ". Give a time to wait that is not negative.");
+    }
+    return (wait.compareTo(Engine.HOWEVER_LONG) > 0 ? Engine.HOWEVER_LONG : wait).toNanos();
+  }
+
+  @Override
+  public CompletableFuture<Lease> acquireAsync() {
+    return new AsyncAcquire(engine, name, client.leaks())
+        .begin(listener -> waiter(false, false, listener), null);
+  }
+
+  @Override
+  public CompletableFuture<Lease> acquireAsync(Duration wait) {
+    long nanos = checked(wait);
+    boolean tryOnly = nanos == 0;
+    return new AsyncAcquire(engine, name, client.leaks())
+        .begin(
+            listener -> {
+              Waiter waiter = waiter(tryOnly, false, listener);
+              waiter.arrive(engine.env().now());
+              return waiter;
+            },
+            new AsyncAcquire.WaitLimit(nanos, waiter -> timeout(waiter, wait)));
+  }
+
+  @Override
+  public <T> CompletableFuture<T> withLockAsync(
+      Function<Lease, ? extends CompletionStage<T>> task) {
+    Objects.requireNonNull(task, "task");
+    return AsyncAcquire.thenRelease(acquireAsync(), task, Lease::releaseAsync);
+  }
+
+  @Override
+  public JavaLock asJavaLock() {
+    return new ThreadOwnedLock(this);
+  }
+}

@@ -1,0 +1,130 @@
+package io.mortise.internal.client;
+
+import io.mortise.FencingToken;
+import io.mortise.Leadership;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.internal.engine.LeaseImpl;
+import io.mortise.internal.engine.LeaseLeakDetector;
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** A term of a candidate, which ends with its lease. */
+final class LeaderTerm implements Leadership.Lead {
+  final Lease lease;
+  final long began;
+
+  /** The candidate's. */
+  private final ReentrantLock guard;
+
+  /** For listeners; 0 if the store has none. */
+  final long number;
+
+  /** Kept, since a lease that was lost and then released forgets it. */
+  volatile @Nullable LeaseLostException loss;
+
+  volatile boolean stopAsked;
+
+  /** The thread that runs the task, while it does. Changes under the guard. */
+  volatile @Nullable Thread runner;
+
+  // Guarded by the guard.
+  boolean taskEnded;
+  boolean releasing;
+  boolean released;
+
+  LeaderTerm(Lease lease, long began, ReentrantLock guard) {
+    this.lease = lease;
+    this.began = began;
+    this.guard = guard;
+    LeaseImpl held = LeaseLeakDetector.unwrap(lease);
+    this.number = held.hasToken() ? held.rawToken() : 0;
+  }
+
+  String tokenText() {
+    return number == 0 ? "none" : Long.toString(number);
+  }
+
+  /** Returns false if the task need not begin any more. */
+  boolean enter() {
+    guard.lock();
+    try {
+      runner = Thread.currentThread();
+      return !isLost() && !stopAsked;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  void leave() {
+    guard.lock();
+    try {
+      runner = null;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Under the guard. */
+  void interrupt() {
+    Thread present = runner;
+    if (present != null) {
+      present.interrupt();
+    }
+  }
+
+  @Override
+  public String name() {
+    return lease.name();
+  }
+
+  boolean isLost() {
+    return loss != null;
+  }
+
+  private void refuseIfLost() {
+    LeaseLostException known = loss;
+    if (known != null) {
+      throw new LeaseLostException(String.valueOf(known.getMessage()), known);
+    }
+  }
+
+  @Override
+  public long token() {
+    refuseIfLost();
+    return lease.token();
+  }
+
+  @Override
+  public FencingToken fencingToken() {
+    refuseIfLost();
+    return lease.fencingToken();
+  }
+
+  @Override
+  public boolean isLeading() {
+    return !stopAsked && lease.isValid();
+  }
+
+  @Override
+  public boolean isValid() {
+    return lease.isValid();
+  }
+
+  @Override
+  public void ensureValid() {
+    refuseIfLost();
+    lease.ensureValid();
+  }
+
+  @Override
+  public Duration remaining() {
+    return lease.remaining();
+  }
+
+  @Override
+  public String toString() {
+    return "Lead[" + name() + ", token=" + tokenText() + ", leading=" + isLeading() + "]";
+  }
+}

@@ -1,0 +1,88 @@
+package io.mortise.internal.engine;
+
+import io.mortise.LockName;
+import io.mortise.internal.runtime.EngineEnv;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long this process leaves locks to others that it gave back while others wanted them, in a
+ * store without a queue (invariants.md#pause-before-retaking).
+ *
+ * <p>Such a store hands nothing over. A waiter has the lock only if one of its retries falls
+ * between a release and the next acquire, and a process that acquires again at once leaves a
+ * fraction of a millisecond. So a pause of half the hold goes before its next acquire: a third of
+ * the retries then find the lock free, however long the holds are and however seldom a waiter
+ * retries. The pause is at most as long as the longest time between two retries.
+ *
+ * <p>A waiter notes one hold with each retry. Other holds may come and go until its next one, so
+ * there are pauses for a second after each note. They end when another process is seen to hold the
+ * lock. Nothing is kept, and nothing pauses, while no other process wants a lock.
+ *
+ * <p>Guarded by a stripe.
+ */
+final class ReacquirePauses {
+  private static final int KEPT = 64;
+
+  /** A few round trips. */
+  private static final long LEAST_NANOS = 2_000_000;
+
+  /** Twice the longest time between two retries of a waiter. */
+  private static final long NOTED_NANOS = 2 * AcquireProtocol.MOST_POLL_NANOS;
+
+  private final Map<LockName, LastRelease> lastReleases =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<LockName, LastRelease> eldest) {
+          return size() > KEPT;
+        }
+      };
+
+  /**
+   * The last release of a lock by this process.
+   *
+   * @param wantedAt when another process was last known to want it
+   * @param pauseUntil when this process may ask again
+   */
+  private record LastRelease(long wantedAt, long pauseUntil) {}
+
+  /**
+   * A hold was given back.
+   *
+   * @param wantedSince when it became known that others want it; null if that is not known
+   */
+  void gaveBack(LockName name, @Nullable Long wantedSince, EngineEnv env) {
+    long now = env.now();
+    @Nullable LastRelease before = lastReleases.remove(name);
+    if (before != null && now - before.wantedAt() > NOTED_NANOS) {
+      before = null;
+    }
+    long heldSince;
+    if (before != null) {
+      // Until then the lock was free for others.
+      heldSince = before.pauseUntil();
+    } else if (wantedSince != null) {
+      heldSince = wantedSince;
+    } else {
+      return;
+    }
+    long wantedAt = wantedSince != null || before == null ? now : before.wantedAt();
+    long most = Math.min(AcquireProtocol.MOST_POLL_NANOS, env.ttlNanos() / 3);
+    long pause = Math.min(most, Math.max(LEAST_NANOS, (now - heldSince) / 2));
+    lastReleases.put(name, new LastRelease(wantedAt, now + env.jittered(pause)));
+  }
+
+  /** How much of the pause is left; not positive if this process may ask now. */
+  long left(LockName name, long now) {
+    LastRelease lastRelease = lastReleases.get(name);
+    return lastRelease == null ? 0 : lastRelease.pauseUntil() - now;
+  }
+
+  /** Another process holds the lock: it has had its turn. */
+  void end(LockName name) {
+    lastReleases.remove(name);
+  }
+}

@@ -1,0 +1,142 @@
+package io.mortise.internal.runtime;
+
+/**
+ * The rules that make the engine safe and live, one method each, so that the simulation can take
+ * them away one at a time and prove that it would notice. Production code knows only {@link #ALL}.
+ */
+public class EngineRules {
+  /** Every rule in force. */
+  public static final EngineRules ALL = new EngineRules();
+
+  /** For the constant above and for subclasses in tests. */
+  protected EngineRules() {}
+
+  /**
+   * Validity counts from when the request was sent, never from its reply
+   * (invariants.md#validity-from-send).
+   */
+  public long validFrom(long sentAt, long receivedAt) {
+    return sentAt;
+  }
+
+  /**
+   * What is taken off a time that the store keeps: clock rates may differ by 500 ppm on each side,
+   * plus a margin.
+   */
+  public long safetyMargin(long nanos) {
+    return nanos / 1000 + Math.max(Math.min(50_000_000, nanos / 10), nanos / 100);
+  }
+
+  /**
+   * Whether an attempt that this engine does not know, but hears of, is ended
+   * (invariants.md#leftovers-end).
+   */
+  public boolean endsUnknownAttempts() {
+    return true;
+  }
+
+  /**
+   * Whether an attempt in doubt is ended again after the longest time a request can be in flight
+   * (invariants.md#leftovers-end).
+   */
+  public boolean endsDoubtfulAgain() {
+    return true;
+  }
+
+  /** Whether a wait asks again without being pushed (invariants.md#every-wait-polls). */
+  public boolean repeatsAcquire() {
+    return true;
+  }
+
+  /** Whether a failed renewal is followed by another (invariants.md#renewal-survives-failure). */
+  public boolean retriesRenewal() {
+    return true;
+  }
+
+  /**
+   * Whether the session is lost at its deadline, whatever the store says or does not say
+   * (invariants.md#loss-at-deadline).
+   */
+  public boolean losesAtDeadline() {
+    return true;
+  }
+
+  /**
+   * Whether a refusal of a renewal is believed only as long as no later one was confirmed: tries
+   * that are open at one time may be answered in any order.
+   */
+  public boolean ignoresOutdatedLoss() {
+    return true;
+  }
+
+  /**
+   * Whether a grant to a process whose session is short waits for the renewal that makes it whole.
+   */
+  public boolean restoresTtlBeforeGrant() {
+    return true;
+  }
+
+  /**
+   * Whether only the store says that a session is dead, in a step of its own
+   * (invariants.md#judge-apart).
+   */
+  public boolean letsStoreJudge() {
+    return true;
+  }
+
+  /**
+   * Whether a lease hangs on the members that granted it, and not on any majority
+   * (invariants.md#votes-end-with-session).
+   */
+  public boolean countsVotes() {
+    return true;
+  }
+
+  /**
+   * Whether each local holder takes the next token of the block (one token per critical section).
+   */
+  public boolean takesFreshToken() {
+    return true;
+  }
+
+  /**
+   * Whether a hold is believed in for no longer than the shortest at-most time that a request on
+   * its way, or a straggler, may set.
+   */
+  public boolean expectsStragglers() {
+    return true;
+  }
+
+  /**
+   * Whether no lease gets more time before all was heard of those that have gone
+   * (invariants.md#gone-first).
+   */
+  public boolean appliesEndedHoldsFirst() {
+    return true;
+  }
+
+  /** Whether a grant that arrives after the session's deadline is thrown away. */
+  public boolean checksGrant() {
+    return true;
+  }
+
+  /**
+   * Whether holds are confirmed one by one when the store may have forgotten what it had answered.
+   */
+  public boolean revalidatesAfterRestart() {
+    return true;
+  }
+
+  /** Whether a wait that ends early is ended in the store (invariants.md#cancel-in-store). */
+  public boolean cancelsInStore() {
+    return true;
+  }
+
+  /**
+   * Whether local hand-off stops after a bounded number of passes while another process waits
+   * (invariants.md#bounded-local-passes, fairness).
+   */
+  public boolean boundsPasses() {
+    return true;
+  }
+}

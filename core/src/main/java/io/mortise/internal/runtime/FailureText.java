@@ -1,0 +1,31 @@
+package io.mortise.internal.runtime;
+
+import java.util.concurrent.CompletionException;
+
+/** What is told of a failure of a store, in messages and in the log. */
+public final class FailureText {
+  private FailureText() {}
+
+  /** What a failure says of itself, also if it has no message. */
+  public static String said(Throwable failure) {
+    Throwable origin =
+        failure instanceof CompletionException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    String message = origin.getMessage();
+    return message == null ? origin.toString() : message;
+  }
+
+  /** What was said of a store, as a sentence that names the store once. */
+  public static String about(String store, String said) {
+    String sentence = withoutFullStop(said) + ".";
+    return sentence.contains("'" + store + "'") || sentence.contains("store=" + store)
+        ? sentence
+        : "Store '" + store + "' failed: " + sentence;
+  }
+
+  /** A sentence to be gone on with. */
+  public static String withoutFullStop(String said) {
+    return said.replaceFirst("\\.+$", "");
+  }
+}

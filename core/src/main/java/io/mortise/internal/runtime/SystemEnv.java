@@ -1,0 +1,88 @@
+package io.mortise.internal.runtime;
+
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.time.Ticker;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The real environment of a client: the JVM's clock, two timer threads, threads for callbacks as
+ * they are needed.
+ */
+public final class SystemEnv implements AutoCloseable {
+  private static final Path UPTIME = Path.of("/proc/uptime");
+
+  private final ScheduledThreadPoolExecutor timers = timer("mortise-timer");
+  private final ScheduledThreadPoolExecutor renewals = timer("mortise-renewal");
+  private final ExecutorService callbacks =
+      new ThreadPoolExecutor(
+          0,
+          Integer.MAX_VALUE,
+          10,
+          TimeUnit.SECONDS,
+          new SynchronousQueue<>(),
+          named("mortise-callback"),
+          // What comes while the client is being closed.
+          new ThreadPoolExecutor.DiscardPolicy());
+
+  /** The engine's view of it. */
+  public EngineEnv env(Duration ttl, ClientLabel client) {
+    return new EngineEnv(
+        Ticker.SYSTEM,
+        scheduler(timers),
+        scheduler(renewals),
+        task -> {
+          if (!callbacks.isShutdown()) {
+            callbacks.execute(task);
+          }
+        },
+        SuspendedTime.from(UPTIME, Ticker.SYSTEM),
+        new SecureRandom(),
+        EngineRules.ALL,
+        ttl,
+        client);
+  }
+
+  private static ScheduledThreadPoolExecutor timer(String name) {
+    ScheduledThreadPoolExecutor executor =
+        new ScheduledThreadPoolExecutor(1, named(name), new ThreadPoolExecutor.DiscardPolicy());
+    executor.setRemoveOnCancelPolicy(true);
+    executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    return executor;
+  }
+
+  private static ThreadFactory named(String name) {
+    AtomicInteger number = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  private static EngineScheduler scheduler(ScheduledThreadPoolExecutor executor) {
+    return (delay, task) -> {
+      if (executor.isShutdown()) {
+        return () -> {};
+      }
+      ScheduledFuture<?> future = executor.schedule(task, Math.max(0, delay), TimeUnit.NANOSECONDS);
+      return () -> future.cancel(false);
+    };
+  }
+
+  @Override
+  public void close() {
+    timers.shutdownNow();
+    renewals.shutdownNow();
+    callbacks.shutdown();
+  }
+}

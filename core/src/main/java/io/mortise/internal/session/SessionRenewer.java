@@ -1,0 +1,516 @@
+package io.mortise.internal.session;
+
+import io.mortise.LockListener.RenewalResult;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.internal.session.LiveSession.ClockSample;
+import io.mortise.internal.session.LiveSession.LiveSessionPhase;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.time.DurationText;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps this process's session alive: one renewal per third of its TTL, whatever is held.
+ *
+ * <p><b>Deadline.</b> The session is valid until the send time of the last acknowledged renewal
+ * plus the TTL, less drift and margin. At that time it is lost, by our own timer, whether or not
+ * the store can be reached: under the stated assumptions about clocks that is before the store can
+ * grant to another.
+ *
+ * <p><b>A failed renewal</b> neither extends nor ends the session. It is tried again, with the same
+ * beat, until the deadline; a try without an answer is followed by another after a sixth of the
+ * TTL. A late answer extends from its own send time.
+ *
+ * <p><b>A process that waits and holds nothing</b> renews each second for three, where the store
+ * can: when it is stopped, its place in the queue is given up soon. Before it believes in a grant,
+ * a renewal for the whole TTL has been confirmed. A renewal keeps its TTL when it is tried again,
+ * so that a straggler never cuts a longer one short.
+ *
+ * <p><b>A lost session</b> is never used again. Its leases are lost, its waits begin anew under the
+ * next session, which is opened when somebody needs one.
+ *
+ * <p>Guarded by one lock, under which nothing of the engine is called.
+ */
+public final class SessionRenewer {
+  private static final Logger log = LoggerFactory.getLogger(SessionRenewer.class);
+
+  private final ReentrantLock guard = new ReentrantLock();
+  private final LockStore store;
+  private final SessionReporter reporter;
+  private final EngineEnv env;
+  private final SessionLifecycleListener listener;
+  private final long ttl;
+  private final SessionTtl sessionTtl;
+  private final SessionClocks clocks;
+  private final ShortTtlTimer shortTtlTimer;
+  private final RenewalOutage outage;
+  private @Nullable LiveSession current;
+  private boolean closed;
+
+  public SessionRenewer(
+      LockStore store, EngineEnv env, SessionReporter reporter, SessionLifecycleListener listener) {
+    this.store = store;
+    this.reporter = reporter;
+    this.env = env;
+    this.listener = listener;
+    this.ttl = env.ttlNanos();
+    this.sessionTtl = new SessionTtl(store.profile(), env);
+    this.clocks = new SessionClocks(env, store.profile().display());
+    this.shortTtlTimer =
+        new ShortTtlTimer(guard, env, sessionTtl, session -> reschedule(session, 0));
+    this.outage = new RenewalOutage(guard, env, reporter);
+  }
+
+  /**
+   * The session if it is open; else null, and {@link SessionLifecycleListener#opened} will be
+   * called once it is.
+   */
+  public @Nullable LiveSession open() {
+    LiveSession opening;
+    guard.lock();
+    try {
+      if (current != null) {
+        return current.phase == LiveSessionPhase.OPEN ? current : null;
+      }
+      if (closed) {
+        return null;
+      }
+      SessionId id = SessionId.random(env.random());
+      SessionSpec spec = new SessionSpec(id, env.ttl(), env.client());
+      opening =
+          new LiveSession(
+              listener,
+              env,
+              name(),
+              store.open(spec, sessionNotification -> hint(id, sessionNotification)));
+      sessionTtl.begin(opening);
+      opening.suspendedSeen = env.suspended().nanos();
+      current = opening;
+      opening.renewalDueIn(0);
+      // Not from here: the caller may hold a lock of the engine.
+      opening.renewal = env.renewals().schedule(0, () -> renew(opening));
+    } finally {
+      guard.unlock();
+    }
+    opening
+        .store()
+        .onSuspectedRestart(
+            () -> {
+              renewNow(opening);
+              listener.onReconnected(opening);
+            });
+    opening.store().onConnectionLost(cause -> connectionLost(opening, cause));
+    return null;
+  }
+
+  /** The session if it is open; else null. */
+  public @Nullable LiveSession current() {
+    guard.lock();
+    try {
+      return current != null && current.phase == LiveSessionPhase.OPEN ? current : null;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** The store has put an attempt of the session into its queue, or left it there. */
+  public void waits(LiveSession session) {
+    shortTtlTimer.waits(session);
+  }
+
+  /**
+   * Calls back once the session has its whole TTL again: at once if it has, else when a renewal has
+   * been confirmed, and never if the session ends before.
+   */
+  public void whenFullTtl(LiveSession session, Runnable call) {
+    boolean whole;
+    guard.lock();
+    try {
+      whole = !session.hasShortTtl;
+      session.heldAt = env.now();
+      if (!whole && session.phase != LiveSessionPhase.ENDED) {
+        session.whenFullTtl.add(call);
+        if (session.pendingBeat == session.confirmedBeat) {
+          // Else its answer is followed by the next at once.
+          reschedule(session, 0);
+        }
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (whole) {
+      call.run();
+    }
+  }
+
+  /** The server may have been restarted, or be another one: the next renewal tells. */
+  private void renewNow(LiveSession session) {
+    guard.lock();
+    try {
+      if (session.phase == LiveSessionPhase.OPEN) {
+        reschedule(session, 0);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void connectionLost(LiveSession session, String cause) {
+    guard.lock();
+    try {
+      if (session.phase == LiveSessionPhase.OPEN && !outage.hasBegun()) {
+        outage.begin(
+            session,
+            "The connection to store %s broke: %s."
+                .formatted(name(), FailureText.withoutFullStop(cause)));
+        reschedule(session, 0);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void hint(SessionId id, SessionNotification sessionNotification) {
+    LiveSession session;
+    guard.lock();
+    try {
+      session = current;
+    } finally {
+      guard.unlock();
+    }
+    if (session != null && session.id().equals(id)) {
+      listener.notification(session, sessionNotification);
+    }
+  }
+
+  private void renew(LiveSession session) {
+    long previous;
+    long next;
+    List<Long> seen;
+    Duration lifetime;
+    long sentAt;
+    long suspendedAt;
+    guard.lock();
+    try {
+      if (session.phase == LiveSessionPhase.ENDED || closed) {
+        return;
+      }
+      session.renewalRuns(env.now());
+      suspendedAt = clocks.noteSuspension(session, () -> watchDeadline(session, env.now()));
+      if (session.pendingBeat == session.confirmedBeat) {
+        // A counter, so that it rises, and 20 random bits, so that a cloned process cannot draw the
+        // same (invariants.md#beat-compare-and-set).
+        session.pendingBeat =
+            (((session.confirmedBeat >>> 20) + 1) << 20) | env.random().nextInt(1 << 20);
+        session.pendingTtl = sessionTtl.choose(session);
+      }
+      previous = session.confirmedBeat;
+      next = session.pendingBeat;
+      lifetime = session.pendingTtl;
+      seen = List.copyOf(session.seen);
+      sentAt = env.now();
+      session.sent(sentAt);
+      if (!sessionTtl.isWhole(lifetime)) {
+        // It may be executed from now on, and then counts, whatever was confirmed before.
+        session.shortenTo(sentAt + sessionTtl.minusSafetyMargin(lifetime));
+        watchDeadline(session, sentAt);
+      }
+      reschedule(session, lifetime.toNanos() / 6);
+    } finally {
+      guard.unlock();
+    }
+    CompletionStage<Renewal> stage;
+    try {
+      stage =
+          sessionTtl.isWhole(lifetime)
+              ? session.store().renew(previous, next, seen)
+              : session.store().renew(previous, next, seen, lifetime);
+    } catch (RuntimeException e) {
+      stage = CompletableFuture.completedFuture(new Renewal.Unknown(e));
+    }
+    session.renewalReturned();
+    stage.whenComplete(
+        (renewal, error) ->
+            renewed(
+                session,
+                new InFlightRenewal(sentAt, suspendedAt, next, lifetime, seen),
+                error == null ? renewal : new Renewal.Unknown(error)));
+  }
+
+  /** A renewal on its way, and what the clocks showed before it left. */
+  private record InFlightRenewal(
+      long at, long suspended, long beat, Duration ttl, List<Long> seen) {}
+
+  private void reschedule(LiveSession session, long delay) {
+    if (session.renewal != null) {
+      session.renewal.cancel();
+    }
+    session.renewalDueIn(delay);
+    session.renewal = env.renewals().schedule(delay, () -> renew(session));
+  }
+
+  private void renewed(LiveSession session, InFlightRenewal sent, Renewal renewal) {
+    if (!(renewal instanceof Renewal.Unknown)) {
+      session.heard();
+      outage.end(session, renewal instanceof Renewal.Renewed);
+    }
+    if (renewal instanceof Renewal.Renewed answer) {
+      extend(session, sent, answer);
+      reporter.renewal(session, RenewalResult.RENEWED, env.now() - sent.at(), sent.ttl(), "");
+    } else if (renewal instanceof Renewal.Lost lost) {
+      if (isOutdated(session, sent) && env.rules().ignoresOutdatedLoss()) {
+        renewNow(session);
+      } else {
+        reporter.renewal(
+            session, RenewalResult.LOST, env.now() - sent.at(), sent.ttl(), lost.reason());
+        lose(session, session.withPause(lost.reason()));
+      }
+    } else if (renewal instanceof Renewal.Unknown unknown) {
+      reporter.renewal(
+          session,
+          RenewalResult.UNANSWERED,
+          env.now() - sent.at(),
+          sent.ttl(),
+          FailureText.said(unknown.cause()));
+      retry(session, unknown.cause());
+    }
+  }
+
+  /** Whether a later try has been confirmed: then the store was right to refuse this one. */
+  private boolean isOutdated(LiveSession session, InFlightRenewal sent) {
+    guard.lock();
+    try {
+      return sent.beat() <= session.confirmedBeat;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void extend(LiveSession session, InFlightRenewal sent, Renewal.Renewed answer) {
+    boolean opened = false;
+    List<Runnable> whole = List.of();
+    switch (incarnation(session, sent, answer.incarnation())) {
+      case OLDER -> {
+        // What is there lives on in a server that is not asked any more.
+        return;
+      }
+      case OTHER -> listener.inDoubt(session);
+      default -> {}
+    }
+    // Before the leases get more time: those that have gone must not have it.
+    answer.notifications().stream()
+        .filter(item -> item.notification() instanceof SessionNotification.HoldEnded)
+        .forEach(item -> listener.notification(session, item.notification()));
+    guard.lock();
+    try {
+      if (session.phase == LiveSessionPhase.ENDED) {
+        return;
+      }
+      long now = env.now();
+      long suspendedNanos =
+          clocks.noteSuspension(session, () -> watchDeadline(session, env.now()))
+              - sent.suspended();
+      long until = env.rules().validFrom(sent.at(), now) + sessionTtl.minusSafetyMargin(sent.ttl());
+      if (suspendedNanos > SessionClocks.SLEEP_NANOS) {
+        // The store's time went on while the request or its answer waited here.
+        until -= suspendedNanos;
+      }
+      clocks.compare(
+          session, new ClockSample(answer.storeMicros(), sent.at(), now, session.suspendedNanos()));
+      boolean overtaken = session.hasShortTtl && sent.beat() < session.pendingBeat;
+      if (until - now > 0
+          && !overtaken
+          && !(moreHasGone(answer) && env.rules().appliesEndedHoldsFirst())) {
+        session.extendTo(until);
+        opened = session.phase == LiveSessionPhase.OPENING;
+        session.phase = LiveSessionPhase.OPEN;
+        if (sessionTtl.isWhole(sent.ttl())) {
+          session.hasShortTtl = false;
+          whole = session.takeWhenFullTtl();
+        }
+      }
+      session.confirmedBeat = Math.max(session.confirmedBeat, sent.beat());
+      session.seen.removeAll(sent.seen());
+      answer.notifications().forEach(item -> session.seen.add(item.id()));
+      session.suspect = false;
+      session.failures = 0;
+      session.renewalFailure = null;
+      boolean soon =
+          answer.more()
+              || session.phase == LiveSessionPhase.OPENING
+              || !session.whenFullTtl.isEmpty();
+      long pause = env.jittered(sent.ttl().toNanos() / 3) - (now - sent.at());
+      if (soon || !overtaken) {
+        reschedule(session, soon ? 0 : Math.max(0, pause));
+      }
+      watchDeadline(session, now);
+    } finally {
+      guard.unlock();
+    }
+    if (opened) {
+      listener.opened(session);
+    }
+    whole.forEach(Runnable::run);
+    answer.notifications().stream()
+        .filter(item -> !(item.notification() instanceof SessionNotification.HoldEnded))
+        .forEach(item -> listener.notification(session, item.notification()));
+  }
+
+  private IncarnationComparison incarnation(
+      LiveSession session, InFlightRenewal sent, String incarnation) {
+    guard.lock();
+    try {
+      return env.rules().revalidatesAfterRestart()
+          ? IncarnationComparison.of(session, sent.at(), incarnation, env.now())
+          : IncarnationComparison.SAME;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** What has gone is told first: as long as that goes on, no lease may get more time. */
+  private static boolean moreHasGone(Renewal.Renewed answer) {
+    List<Renewal.NumberedNotification> notifications = answer.notifications();
+    return answer.more()
+        && !notifications.isEmpty()
+        && notifications.get(notifications.size() - 1).notification()
+            instanceof SessionNotification.HoldEnded;
+  }
+
+  private void watchDeadline(LiveSession session, long now) {
+    if (session.deadline != null) {
+      session.deadline.cancel();
+    }
+    if (session.phase == LiveSessionPhase.OPEN && env.rules().losesAtDeadline()) {
+      long left = session.validUntil() - now;
+      boolean warns = !session.suspect && !session.hasShortTtl;
+      long delay = warns ? left - ttl / 3 : left;
+      session.deadlineDueIn(Math.max(0, delay));
+      session.deadline = env.renewals().schedule(delay, () -> overdue(session));
+    }
+  }
+
+  private void overdue(LiveSession session) {
+    Throwable cause;
+    guard.lock();
+    try {
+      if (session.phase != LiveSessionPhase.OPEN) {
+        return;
+      }
+      long now = env.now();
+      session.deadlineRuns(now);
+      if (session.validUntil() - now > 0) {
+        if (!session.suspect && !session.hasShortTtl && session.validUntil() - now <= ttl / 3) {
+          session.suspect = true;
+          String pause = session.pauseText();
+          outage.begin(
+              session,
+              pause.isEmpty()
+                  ? "Store %s has not answered a renewal for %s."
+                      .formatted(name(), text(session.silentNanos(now)))
+                  : "Renewal in store %s is late: %s.".formatted(name(), pause));
+        }
+        watchDeadline(session, now);
+        return;
+      }
+      cause = session.renewalFailure;
+      session.becomesOverdue();
+    } finally {
+      guard.unlock();
+    }
+    String reason =
+        "it was not renewed within its TTL of " + DurationText.format(sessionTtl.of(session));
+    String pause = session.pauseText();
+    if (pause.isEmpty() && cause != null) {
+      reason += "; the last try failed: " + FailureText.withoutFullStop(FailureText.said(cause));
+    }
+    lose(session, session.withPause(reason));
+  }
+
+  private static String text(long nanos) {
+    return DurationText.format(Duration.ofNanos(nanos));
+  }
+
+  private void retry(LiveSession session, Throwable cause) {
+    boolean opening;
+    guard.lock();
+    try {
+      if (session.phase == LiveSessionPhase.ENDED) {
+        return;
+      }
+      opening = session.phase == LiveSessionPhase.OPENING;
+      session.failures++;
+      session.renewalFailure = cause;
+      if (!opening) {
+        outage.begin(session, FailureText.about(name(), FailureText.said(cause)));
+      }
+      if (env.rules().retriesRenewal()) {
+        long most = session.pendingTtl.toNanos() / 12;
+        long backoff = Math.min(most, 10_000_000L << Math.min(session.failures, 10));
+        reschedule(session, env.jittered(backoff));
+      } else if (session.renewal != null) {
+        session.renewal.cancel();
+      }
+    } finally {
+      guard.unlock();
+    }
+    log.debug("Renewal of session {} in store {} got no answer.", session.id(), name(), cause);
+    if (opening) {
+      listener.openFailed(cause);
+    }
+  }
+
+  /** Ends the session on this side, for good. */
+  public void lose(LiveSession session, String reason) {
+    guard.lock();
+    try {
+      if (session.phase == LiveSessionPhase.ENDED) {
+        return;
+      }
+      session.end();
+      if (current == session) {
+        current = null;
+      }
+    } finally {
+      guard.unlock();
+    }
+    listener.lost(session, reason);
+    session.store().close();
+  }
+
+  /** Ends the session on both sides; its leases and waits must have been given up before. */
+  public CompletionStage<Void> close() {
+    LiveSession last;
+    guard.lock();
+    try {
+      closed = true;
+      last = current;
+      current = null;
+      if (last != null) {
+        last.end();
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (last == null) {
+      return CompletableFuture.completedFuture(null);
+    }
+    reporter.closed(last);
+    return last.store().close();
+  }
+
+  private String name() {
+    return store.profile().display();
+  }
+}

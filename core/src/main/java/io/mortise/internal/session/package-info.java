@@ -1,0 +1,9 @@
+/**
+ * The session of a process in a store: its renewals, its deadline, and the validity that leases
+ * draw from it. Start at {@link io.mortise.internal.session.SessionRenewer}; nothing here knows of
+ * locks.
+ */
+@NullMarked
+package io.mortise.internal.session;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,215 @@
+package io.mortise.internal.table;
+
+import io.mortise.LockName;
+import io.mortise.internal.table.LockRecord.EndedAttempt;
+import io.mortise.internal.table.LockRecord.HoldEntry;
+import io.mortise.internal.table.LockRecord.WaiterEntry;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One step of the {@link LockTable} on a record in one piece, and what it leaves. {@link #apply} is
+ * for stores that keep a lock as a document under a version, or that replicate a log of requests;
+ * memory takes the same steps on records that it owns. Not thread-safe.
+ */
+public final class LockStep implements LockRecords<LockDocument, RuntimeException> {
+  /** At so many waiters ahead is looked, for when their sessions end. */
+  private static final int LOOKED_AT = 8;
+
+  private final Liveness liveness;
+  private final boolean remembersAllEnds;
+  private final List<AttemptId> obsolete = new ArrayList<>();
+  private final List<SessionNotification> notifications = new ArrayList<>();
+  private @Nullable LockDocument document;
+
+  /** What a step has to know of sessions. */
+  public interface Liveness {
+    /** For how many microseconds a session lives without a further renewal; 0 if it has ended. */
+    long left(SessionId session, long now);
+
+    /** Whether the process behind a live session would hear of a grant at once; true if unknown. */
+    boolean isConnected(SessionId session);
+  }
+
+  /**
+   * What became of a request.
+   *
+   * @param document the record after the step; null if there is none
+   * @param obsolete attempts whose earlier notifications are to be dropped, before those of this
+   *     step are kept
+   * @param notifications for the sessions of their attempts, in order; those of ended sessions are
+   *     to be dropped
+   */
+  public record StepResult(
+      @Nullable LockDocument document,
+      Reply reply,
+      List<AttemptId> obsolete,
+      List<SessionNotification> notifications) {}
+
+  LockStep(@Nullable LockDocument document, Liveness liveness, boolean remembersAllEnds) {
+    this.document = document;
+    this.liveness = liveness;
+    this.remembersAllEnds = remembersAllEnds;
+  }
+
+  /**
+   * Does one request. A pure function: it changes none of what it is given, and the same gives the
+   * same.
+   *
+   * @param document the record of the request's lock, null if there is none
+   * @param liveness as it was at one moment
+   * @param now microseconds of the store's clock
+   */
+  public static StepResult apply(
+      @Nullable LockDocument document, Request request, Liveness liveness, long now) {
+    LockStep step = new LockStep(document == null ? null : document.copy(), liveness, false);
+    Reply reply = new LockTable<>(step).apply(request, now);
+    return new StepResult(step.document, reply, step.obsolete, step.notifications);
+  }
+
+  @Nullable LockDocument document() {
+    return document;
+  }
+
+  List<AttemptId> obsolete() {
+    return obsolete;
+  }
+
+  List<SessionNotification> notifications() {
+    return notifications;
+  }
+
+  @Override
+  public @Nullable LockDocument find(LockName name) {
+    return document;
+  }
+
+  @Override
+  public LockDocument create(LockName name, int capacity, long now) {
+    LockDocument made = new LockDocument(name, capacity);
+    document = made;
+    return made;
+  }
+
+  @Override
+  public void save(LockDocument lock) {
+    lock.dirty = false;
+  }
+
+  @Override
+  public void delete(LockDocument lock) {
+    document = null;
+  }
+
+  @Override
+  public @Nullable HoldEntry hold(LockDocument lock, AttemptId attempt) {
+    return lock.holders.get(attempt);
+  }
+
+  @Override
+  public List<HoldEntry> holds(LockDocument lock, int limit) {
+    return lock.holders.values().stream().limit(limit).toList();
+  }
+
+  @Override
+  public void add(LockDocument lock, HoldEntry hold) {
+    lock.holders.put(hold.attempt, hold);
+  }
+
+  @Override
+  public void update(LockDocument lock, HoldEntry hold) {}
+
+  @Override
+  public void remove(LockDocument lock, HoldEntry hold) {
+    lock.holders.remove(hold.attempt);
+  }
+
+  @Override
+  public void rotate(LockDocument lock, int count) {
+    for (HoldEntry hold : holds(lock, count)) {
+      lock.holders.remove(hold.attempt);
+      lock.holders.put(hold.attempt, hold);
+    }
+  }
+
+  @Override
+  public @Nullable WaiterEntry waiter(LockDocument lock, AttemptId attempt) {
+    Long ticket = lock.tickets.get(attempt);
+    return ticket == null ? null : lock.queue.get(ticket);
+  }
+
+  @Override
+  public List<WaiterEntry> waiters(LockDocument lock, long after, int limit) {
+    return lock.queue.tailMap(after, false).values().stream().limit(limit).toList();
+  }
+
+  @Override
+  public void add(LockDocument lock, WaiterEntry waiter) {
+    lock.queue.put(waiter.ticket(), waiter);
+    lock.tickets.put(waiter.attempt(), waiter.ticket());
+  }
+
+  @Override
+  public boolean removeWaiter(LockDocument lock, AttemptId attempt) {
+    Long ticket = lock.tickets.remove(attempt);
+    return ticket != null && lock.queue.remove(ticket) != null;
+  }
+
+  @Override
+  public long soonestEnd(LockDocument lock, long ticket, long now) {
+    Stream<WaiterEntry> ahead = lock.queue.headMap(ticket, false).values().stream();
+    return ahead
+        .limit(LOOKED_AT)
+        .mapToLong(waiter -> left(waiter.attempt().session(), now))
+        .filter(left -> left > 0)
+        .map(left -> now + left)
+        .min()
+        .orElse(LockRecord.NEVER);
+  }
+
+  @Override
+  public void remember(LockDocument lock, EndedAttempt ended) {
+    LockRecords.super.remember(lock, ended);
+    if (remembersAllEnds) {
+      lock.ends.put(ended.attempt(), ended);
+    }
+  }
+
+  @Override
+  public @Nullable EndedAttempt remembered(LockDocument lock, AttemptId attempt) {
+    return remembersAllEnds ? lock.ends.get(attempt) : LockRecords.super.remembered(lock, attempt);
+  }
+
+  @Override
+  public long left(SessionId session, long now) {
+    return liveness.left(session, now);
+  }
+
+  @Override
+  public boolean hasEnded(SessionId session, long now) {
+    return liveness.left(session, now) == 0;
+  }
+
+  @Override
+  public Predicate<WaiterEntry> disconnected(List<WaiterEntry> waiters) {
+    return waiter -> !liveness.isConnected(waiter.attempt().session());
+  }
+
+  @Override
+  public void tell(SessionNotification notification, long now) {
+    notifications.add(notification);
+  }
+
+  @Override
+  public void forgetNotifications(AttemptId ended) {
+    obsolete.add(ended);
+  }
+}

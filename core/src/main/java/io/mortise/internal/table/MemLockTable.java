@@ -1,0 +1,237 @@
+package io.mortise.internal.table;
+
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
+import io.mortise.internal.table.LockRecord.HoldEntry;
+import io.mortise.internal.table.LockRecord.WaiterEntry;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sessions and locks in memory: the {@link LockTable} on documents. Not thread-safe. Times are
+ * microseconds of the store's clock, passed in.
+ */
+public final class MemLockTable {
+  /** The most waiters that are shown of one lock. */
+  private static final int SHOWN = 1000;
+
+  private final TableRules rules;
+  private final Set<Capability> capabilities;
+  private final boolean remembersAllEnds;
+  private final SessionTable sessions;
+  private final TreeMap<String, LockDocument> locks = new TreeMap<>();
+  private String sweptTo = "";
+
+  /** An empty table under the given rules. */
+  public MemLockTable(TableRules rules) {
+    this(rules, EnumSet.allOf(Capability.class));
+  }
+
+  /**
+   * An empty table under the given rules, of a store that may lack {@link Capability#PROOF} and
+   * {@link Capability#RECORD}. What else it may lack makes no difference here.
+   */
+  public MemLockTable(TableRules rules, Set<Capability> capabilities) {
+    this.rules = rules;
+    // Where there are no sessions neither is a question.
+    this.capabilities =
+        capabilities.contains(Capability.SESSION)
+            ? capabilities
+            : EnumSet.of(Capability.PROOF, Capability.RECORD);
+    this.remembersAllEnds = !this.capabilities.contains(Capability.RECORD);
+    this.sessions = new SessionTable(rules);
+  }
+
+  /** Does one request. */
+  public Reply apply(Request request, long now) {
+    return step(request.name(), now, table -> table.apply(request, now));
+  }
+
+  private <T> T step(
+      LockName name, long now, Function<LockTable<LockDocument, RuntimeException>, T> step) {
+    LockStep records = new LockStep(locks.get(name.value()), sessions, remembersAllEnds);
+    T result = step.apply(new LockTable<>(records, rules, capabilities));
+    LockDocument document = records.document();
+    if (document == null) {
+      locks.remove(name.value());
+    } else {
+      locks.put(name.value(), document);
+    }
+    records.obsolete().forEach(sessions::forget);
+    records.notifications().forEach(notification -> sessions.tell(notification, now));
+    return result;
+  }
+
+  /** See {@link io.mortise.spi.StoreSession#renew}. */
+  public Renewal renew(
+      SessionSpec spec, long previous, long next, List<Long> seen, Duration ttl, long now) {
+    return sessions.renew(spec, previous, next, seen, ttl, now);
+  }
+
+  /** Tells that a session's process has lost its connection to the store, or has one again. */
+  public void connected(SessionId session, boolean connected) {
+    sessions.connected(session, connected);
+  }
+
+  /** See {@link io.mortise.spi.StoreSession#close}. */
+  public void close(SessionId session) {
+    sessions.close(session);
+  }
+
+  /** Ends what hangs on dead sessions, in a store that does so by itself; not bounded. */
+  public void settle(long now) {
+    if (!capabilities.contains(Capability.PROOF)) {
+      for (LockDocument lock : List.copyOf(locks.values())) {
+        step(
+            lock.name,
+            now,
+            table -> {
+              table.settle(lock.name, now);
+              return true;
+            });
+      }
+    }
+  }
+
+  /** See {@link io.mortise.spi.LockStore#judge}. */
+  public SessionVerdict judge(SessionId session, long now) {
+    return sessions.judge(session, now);
+  }
+
+  /** Notifications to be pushed since the last call, for a store that pushes. */
+  public void drainNotifications(BiConsumer<SessionId, SessionNotification> push) {
+    sessions.drainNotifications().forEach(hint -> push.accept(hint.session(), hint.notification()));
+  }
+
+  /** Loses a record, as if it had never been written: for simulations of servers that forget. */
+  public void forget(LockName name) {
+    locks.remove(name.value());
+  }
+
+  /** See {@link io.mortise.spi.LockStore#evict}. */
+  public Reply.Ended evict(LockName name, AttemptId attempt, Eviction how, long now) {
+    return step(name, now, table -> table.evict(name, attempt, how, now));
+  }
+
+  /** See {@link io.mortise.spi.LockStore#reopen}. */
+  public boolean reopen(LockName name, long now) {
+    return step(name, now, table -> table.reopen(name, now));
+  }
+
+  /** See {@link io.mortise.spi.LockStore#inspect}. */
+  public LockViewPage inspect(LockQuery query, long now) {
+    settle(now);
+    List<LockView> views = new ArrayList<>();
+    LockName only = query.name();
+    String from = query.cursor() == null ? "" : query.cursor();
+    Map<String, LockDocument> range =
+        only == null
+            ? locks.tailMap(from, true)
+            : locks.subMap(only.value(), true, only.value(), true);
+    for (Map.Entry<String, LockDocument> entry : range.entrySet()) {
+      if (views.size() == query.limit()) {
+        return new LockViewPage(views, entry.getKey());
+      }
+      if (query.idle() || !entry.getValue().isIdle(now)) {
+        views.add(view(entry.getValue(), now));
+      }
+    }
+    return new LockViewPage(views, null);
+  }
+
+  private LockView view(LockDocument lock, long now) {
+    List<LockView.Participant> holders =
+        lock.holders.values().stream()
+            .sorted(Comparator.comparingLong(hold -> hold.token))
+            .map(hold -> holder(hold, now))
+            .toList();
+    List<LockView.Participant> waiters =
+        lock.queue.values().stream().limit(SHOWN).map(waiter -> waiter(waiter, now)).toList();
+    return new LockView(
+        lock.name, lock.capacity, lock.lastToken, since(now, lock.closedUntil), holders, waiters);
+  }
+
+  private LockView.Participant holder(HoldEntry hold, long now) {
+    return participant(
+        hold.attempt,
+        hold.label,
+        hold.weight,
+        hold.token,
+        hold.since,
+        hold.atMostUntil == LockRecord.NEVER ? null : since(now, hold.atMostUntil),
+        now);
+  }
+
+  private LockView.Participant waiter(WaiterEntry waiter, long now) {
+    Request.Acquire request = waiter.request();
+    return participant(
+        waiter.attempt(),
+        request.terms().label(),
+        request.mode().weight(),
+        0,
+        waiter.since(),
+        null,
+        now);
+  }
+
+  private LockView.Participant participant(
+      AttemptId attempt,
+      String label,
+      int weight,
+      long token,
+      long began,
+      @Nullable Duration atMost,
+      long now) {
+    SessionId session = attempt.session();
+    return new LockView.Participant(
+        attempt,
+        sessions.client(session, now),
+        label,
+        weight,
+        token,
+        since(began, now),
+        LockRecord.duration(sessions.left(session, now)),
+        atMost);
+  }
+
+  private static Duration since(long from, long to) {
+    return LockRecord.duration(Math.max(0, to - from));
+  }
+
+  /** See {@link io.mortise.spi.LockStore#sweep}: takes up where the last sweep ended. */
+  public int sweep(int budget, long now) {
+    int removed = sessions.sweep(budget, now);
+    int left = budget - removed;
+    if (left == 0) {
+      return removed;
+    }
+    List<LockDocument> visited =
+        locks.tailMap(sweptTo, false).values().stream().limit(left).toList();
+    sweptTo = visited.size() < left ? "" : visited.get(visited.size() - 1).name.value();
+    for (LockDocument lock : visited) {
+      removed += step(lock.name, now, table -> table.sweep(lock.name, now));
+    }
+    return removed;
+  }
+}

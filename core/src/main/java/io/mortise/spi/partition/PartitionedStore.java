@@ -1,0 +1,116 @@
+package io.mortise.spi.partition;
+
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
+import io.mortise.spi.StoreSession;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/**
+ * A store made of parts that share nothing, each a store of its own with sessions of its own:
+ * several servers, or the slots of a cluster. Which part a lock lives in follows from its name
+ * alone.
+ *
+ * <p>A client keeps a session in each part that it uses, so that a part that is lost takes only its
+ * own leases with it. Sessions are therefore opened and judged in a part, never here.
+ */
+public interface PartitionedStore extends LockStore {
+  /** How many parts there are; never changes. */
+  int partitions();
+
+  /**
+   * The part that keeps this lock, from 0 on: the same for every client of the store. Quick, for it
+   * is asked each time.
+   */
+  int partitionOf(LockName name);
+
+  /**
+   * A part. Returns the same store each time and does not wait for a server: one that cannot be
+   * reached answers so to what is asked of it. It is closed with this store. Its profile is that of
+   * this store but for the name to display.
+   */
+  LockStore partition(int number);
+
+  /** Not here: sessions belong to a part. */
+  @Override
+  default StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+    throw new UnsupportedOperationException(
+        "Store '" + profile().display() + "' has parts; open the session in one of them.");
+  }
+
+  /** Not here: sessions belong to a part. */
+  @Override
+  default CompletionStage<SessionVerdict> judge(SessionId session) {
+    throw new UnsupportedOperationException(
+        "Store '" + profile().display() + "' has parts; judge the session in its own.");
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Goes through the parts one after the other; one that does not answer fails the page.
+   */
+  @Override
+  default CompletionStage<LockViewPage> inspect(LockQuery query) {
+    LockName name = query.name();
+    if (name != null) {
+      return partition(partitionOf(name)).inspect(query);
+    }
+    PartitionCursor cursor;
+    try {
+      cursor = PartitionCursor.parse(query.cursor(), partitions());
+    } catch (IllegalArgumentException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    return partition(cursor.part())
+        .inspect(new LockQuery(null, cursor.within(), query.limit(), query.idle()))
+        .thenCompose(page -> cursor.goOn(this, query, page));
+  }
+
+  @Override
+  default CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    return partition(partitionOf(name)).evict(name, attempt, how);
+  }
+
+  @Override
+  default CompletionStage<Boolean> reopen(LockName name) {
+    return partition(partitionOf(name)).reopen(name);
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Sweeps parts until the budget is used up or each was swept once.
+   */
+  @Override
+  default CompletionStage<Integer> sweep(int budget) {
+    AtomicInteger left = new AtomicInteger(budget);
+    CompletionStage<Integer> removed = CompletableFuture.completedFuture(0);
+    for (int i = 0; i < partitions(); i++) {
+      LockStore part = partition(i);
+      removed =
+          removed.thenCompose(
+              before ->
+                  left.get() <= 0
+                      ? CompletableFuture.completedFuture(before)
+                      : part.sweep(left.get())
+                          .thenApply(
+                              count -> {
+                                left.addAndGet(-count);
+                                return before + count;
+                              }));
+    }
+    return removed;
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Time as a store is given it: a {@link io.mortise.spi.time.Ticker} for deadlines, a {@link
+ * io.mortise.spi.time.WallClock} for times that people read, and durations as text.
+ */
+@NullMarked
+package io.mortise.spi.time;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,142 @@
+package io.mortise.internal.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockName;
+import io.mortise.Terms;
+import io.mortise.internal.table.LockRecord.HoldEntry;
+import io.mortise.internal.table.LockStep.StepResult;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class LockStepTest {
+  private static final LockName NAME = LockName.of("lock");
+  private static final List<SessionId> SESSIONS =
+      List.of(
+          new SessionId("sessionAaaaa"),
+          new SessionId("sessionBbbbb"),
+          new SessionId("sessionCcccc"),
+          new SessionId("sessionDdddd"));
+  private static final int CAPACITY = 3;
+  private static final int STEPS = 2_000;
+
+  /** The first session is dead, and the second has no connection. */
+  private static final LockStep.Liveness LIVENESS =
+      new LockStep.Liveness() {
+        @Override
+        public long left(SessionId session, long now) {
+          return session.equals(SESSIONS.get(0)) ? 0 : 1_000_000;
+        }
+
+        @Override
+        public boolean isConnected(SessionId session) {
+          return !session.equals(SESSIONS.get(1));
+        }
+      };
+
+  private final long seed = Long.getLong("mortise.seed", new Random().nextLong());
+  private final Random random = new Random(seed);
+  private long now = 1_795_600_000_000_000L;
+
+  @Test
+  void givenRandomRequests_thenAStepChangesNothingOfItsInput_andTheSameGivesTheSame() {
+    LockDocument document = null;
+    for (int i = 0; i < STEPS; i++) {
+      now += random.nextInt(100_000);
+      Request request = request();
+      String before = shown(document);
+      StepResult step = LockStep.apply(document, request, LIVENESS, now);
+      StepResult again = LockStep.apply(document, request, LIVENESS, now);
+      assertThat(shown(document)).as("-Dmortise.seed=" + seed).isEqualTo(before);
+      assertThat(shown(again.document()))
+          .as("-Dmortise.seed=" + seed)
+          .isEqualTo(shown(step.document()));
+      assertThat(again.reply()).isEqualTo(step.reply());
+      assertThat(again.notifications()).isEqualTo(step.notifications());
+      assertThat(again.obsolete()).isEqualTo(step.obsolete());
+      document = step.document();
+      assertFits(document);
+    }
+  }
+
+  @Test
+  void givenHolderAndWaiter_whenTheHolderReleases_thenTheStepHandsOverAndLeavesANotification() {
+    AttemptId first = new AttemptId(SESSIONS.get(2), 1);
+    AttemptId second = new AttemptId(SESSIONS.get(3), 1);
+    StepResult held = LockStep.apply(null, exclusive(first), LIVENESS, now);
+    StepResult queued = LockStep.apply(held.document(), exclusive(second), LIVENESS, now);
+    assertThat(queued.reply()).isInstanceOf(Reply.Queued.class);
+    assertThat(queued.notifications())
+        .containsExactly(new SessionNotification.Contended(NAME, first));
+    StepResult released =
+        LockStep.apply(queued.document(), new Request.Abandon(NAME, first), LIVENESS, now);
+    assertThat(released.obsolete()).containsExactly(first);
+    assertThat(released.notifications())
+        .singleElement()
+        .isInstanceOfSatisfying(
+            SessionNotification.Granted.class,
+            granted -> assertThat(granted.attempt()).isEqualTo(second));
+  }
+
+  private static Request.Acquire exclusive(AttemptId attempt) {
+    return new Request.Acquire(NAME, attempt, Mode.EXCLUSIVE, true, Terms.NONE, 1, 0, null);
+  }
+
+  private static void assertFits(@Nullable LockDocument document) {
+    if (document != null) {
+      int used = document.holders.values().stream().mapToInt(hold -> hold.weight).sum();
+      assertThat((long) used).isEqualTo(document.used).isLessThanOrEqualTo(document.capacity);
+      assertThat(document.waiters).isEqualTo(document.queue.size());
+      assertThat(document.tickets).hasSameSizeAs(document.queue);
+    }
+  }
+
+  private Request request() {
+    AttemptId attempt =
+        new AttemptId(SESSIONS.get(random.nextInt(SESSIONS.size())), 1 + random.nextInt(3));
+    Mode mode = new Mode(1 + random.nextInt(CAPACITY), CAPACITY);
+    return switch (random.nextInt(5)) {
+      case 0, 1 -> new Request.Abandon(NAME, attempt);
+      case 2 -> new Request.Adjust(NAME, attempt, mode, Terms.NONE, random.nextInt(3), 0);
+      default -> acquire(attempt, mode);
+    };
+  }
+
+  private Request.Acquire acquire(AttemptId attempt, Mode mode) {
+    Terms terms =
+        random.nextInt(4) == 0
+            ? new Terms(Duration.ofMillis(500), Duration.ofMillis(200), "timed")
+            : Terms.NONE;
+    SessionId dead = random.nextInt(4) == 0 ? SESSIONS.get(0) : null;
+    return new Request.Acquire(NAME, attempt, mode, true, terms, 5, 0, dead);
+  }
+
+  private static String shown(@Nullable LockDocument document) {
+    if (document == null) {
+      return "none";
+    }
+    StringBuilder text = new StringBuilder();
+    text.append(document.capacity).append(' ').append(document.used);
+    text.append(' ').append(document.lastToken).append(' ').append(document.nextTicket);
+    text.append(' ').append(document.waiters).append(' ').append(document.closedUntil);
+    text.append(' ').append(document.touched).append(' ').append(document.lastEnd);
+    for (HoldEntry hold : document.holders.values()) {
+      text.append('\n').append(hold.attempt).append(' ').append(hold.weight);
+      text.append(' ').append(hold.token).append(' ').append(hold.tokens);
+      text.append(' ').append(hold.atMostUntil).append(' ').append(hold.atLeastUntil);
+      text.append(' ').append(hold.told).append(' ').append(hold.noted);
+    }
+    document.queue.values().forEach(waiter -> text.append('\n').append(waiter));
+    return text.append(new TreeSet<>(document.tickets.values())).toString();
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Liquibase over Mortise: {@link io.mortise.liquibase.MortiseLockService} takes the place of the
+ * table {@code DATABASECHANGELOGLOCK}.
+ */
+@NullMarked
+package io.mortise.liquibase;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,153 @@
+package io.mortise.liquibase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.TestStore;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import liquibase.Contexts;
+import liquibase.Liquibase;
+import liquibase.database.Database;
+import liquibase.lockservice.LockServiceFactory;
+import liquibase.lockservice.StandardLockService;
+import liquibase.resource.ClassLoaderResourceAccessor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Whole runs of Liquibase. */
+class LiquibaseRunTest {
+  private static final String URL_SETTING = "mortise.liquibase.url";
+  private static final String NAME_SETTING = "mortise.liquibase.name";
+
+  private final String store = TestStore.SQLITE.newUrl();
+  private final String database = SampleDatabase.newUrl();
+
+  @AfterEach
+  void useNone() {
+    MortiseLockService.useNone();
+    System.clearProperty(URL_SETTING);
+    System.clearProperty(NAME_SETTING);
+    LockServiceFactory.reset();
+  }
+
+  @Test
+  void givenAnotherProcessThatMigrates_whenARunBegins_thenItWaits_andThenMigratesWithoutATable()
+      throws Exception {
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    try (LockClient client = LockClient.connect(store);
+        LockClient other = LockClient.connect(store)) {
+      MortiseLockService.use(client);
+      String lock = SampleDatabase.lockName(database);
+      Lease migrating = other.lock(lock).acquire();
+      Future<?> run =
+          thread.submit(
+              () -> {
+                migrate("changes.xml");
+                return null;
+              });
+      await()
+          .atMost(BoundedWait.scaled(BoundedWait.ANSWER))
+          .until(
+              () -> other.admin().find(lock).stream().anyMatch(info -> !info.waiters().isEmpty()));
+      assertThat(tables()).doesNotContain("INVOICE");
+      migrating.close();
+      run.get(60, TimeUnit.SECONDS);
+      assertThat(query("select count(*) from invoice")).isEqualTo("2");
+      assertThat(tables()).contains("DATABASECHANGELOG").doesNotContain("DATABASECHANGELOGLOCK");
+      assertThat(other.lock(lock).tryAcquire()).isPresent();
+    } finally {
+      thread.shutdownNow();
+    }
+  }
+
+  @Test
+  void givenUrl_thenEachRunConnects_andTheChosenNameIsLocked() throws Exception {
+    System.setProperty(URL_SETTING, store);
+    System.setProperty(NAME_SETTING, "billing schema");
+    migrate("changes.xml");
+    migrate("changes.xml");
+    assertThat(query("select count(*) from invoice")).isEqualTo("2");
+    try (LockClient client = LockClient.connect(store)) {
+      assertThat(client.admin().listAll("", null, 10).locks())
+          .singleElement()
+          .satisfies(
+              lock -> {
+                assertThat(lock.name()).isEqualTo("billing schema");
+                assertThat(lock.holders()).isEmpty();
+              });
+    }
+  }
+
+  @Test
+  void givenWrongUrl_thenTheRunFails_andNothingIsMigrated() {
+    System.setProperty(URL_SETTING, "nonsense:here");
+    assertThatThrownBy(() -> migrate("changes.xml")).hasStackTraceContaining("nonsense");
+    assertThatThrownBy(() -> query("select count(*) from invoice"));
+  }
+
+  @Test
+  void givenNeitherClientNorUrl_thenLiquibaseKeepsItsOwnTable() throws Exception {
+    Database connected = SampleDatabase.open(database);
+    assertThat(new MortiseLockService().supports(connected)).isFalse();
+    assertThat(LockServiceFactory.getInstance().getLockService(connected))
+        .isInstanceOf(StandardLockService.class);
+    connected.close();
+    migrate("changes.xml");
+    assertThat(tables()).contains("DATABASECHANGELOGLOCK");
+  }
+
+  @Test
+  void givenRunThatLosesItsLock_thenTheNextChangeSetDoesNotRun_andALaterRunGoesOn()
+      throws Exception {
+    try (LockClient client = LockClient.connect(store)) {
+      MortiseLockService.use(client);
+      EvictingChange.arm(client, SampleDatabase.lockName(database));
+      assertThatThrownBy(() -> migrate("losing.xml"));
+      assertThat(tables()).contains("FIRST").doesNotContain("LAST");
+      assertThat(query("select count(*) from databasechangelog")).isEqualTo("1");
+      migrate("losing.xml");
+      assertThat(tables()).contains("FIRST", "LAST");
+      assertThat(query("select count(*) from databasechangelog")).isEqualTo("3");
+    }
+  }
+
+  private void migrate(String changes) throws Exception {
+    Database connected = SampleDatabase.open(database);
+    try (Liquibase liquibase =
+        new Liquibase(
+            "io/mortise/liquibase/" + changes, new ClassLoaderResourceAccessor(), connected)) {
+      liquibase.update(new Contexts());
+    }
+  }
+
+  private String query(String sql) throws Exception {
+    try (Connection connection = DriverManager.getConnection(database);
+        ResultSet rows = connection.createStatement().executeQuery(sql)) {
+      assertThat(rows.next()).isTrue();
+      return rows.getString(1);
+    }
+  }
+
+  private Set<String> tables() throws Exception {
+    try (Connection connection = DriverManager.getConnection(database);
+        ResultSet rows = connection.getMetaData().getTables(null, "PUBLIC", "%", null)) {
+      Set<String> names = new TreeSet<>();
+      while (rows.next()) {
+        names.add(rows.getString("TABLE_NAME"));
+      }
+      return names;
+    }
+  }
+}

@@ -1,0 +1,9 @@
+package io.mortise.liquibase;
+
+import io.mortise.testkit.server.TestStore;
+
+class SqliteLockServiceTest extends LockServiceContract {
+  SqliteLockServiceTest() {
+    super(TestStore.SQLITE);
+  }
+}

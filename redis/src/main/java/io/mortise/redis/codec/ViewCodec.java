@@ -1,0 +1,126 @@
+package io.mortise.redis.codec;
+
+import static io.mortise.redis.codec.LockCodec.number;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what inspect.lua answers; the layout stands in the head of lock.lua. */
+public final class ViewCodec {
+  private final long now;
+  private final Map<String, SessionState> sessionStates = new HashMap<>();
+
+  private record SessionState(Duration left, @Nullable ClientLabel client) {}
+
+  private ViewCodec(long now) {
+    this.now = now;
+  }
+
+  public static LockView decode(LockName name, List<String> told) {
+    ViewCodec codec = new ViewCodec(Long.parseLong(told.get(0)));
+    int end = told.indexOf("");
+    for (int i = end + 1; i + 2 < told.size(); i += 3) {
+      long millis = Long.parseLong(told.get(i + 1));
+      String value = told.get(i + 2);
+      codec.sessionStates.put(
+          told.get(i),
+          new SessionState(
+              Duration.ofMillis(millis == -2 ? 0 : Math.max(1, millis)),
+              value.length() < 33 ? null : ClientLabel.parse(value.substring(33))));
+    }
+    return codec.view(name, told.get(1), told.subList(2, end));
+  }
+
+  private LockView view(LockName name, String record, List<String> entries) {
+    char state = record.charAt(0);
+    long last = number(record, 1, 17);
+    int capacity = Mode.SHARERS;
+    long closed = 0;
+    List<LockView.Participant> holders = new ArrayList<>();
+    List<LockView.Participant> waiters = new ArrayList<>();
+    if (state == 'h' || state == 'w') {
+      holders.add(alone(record, last));
+    } else if (state == 'x') {
+      capacity = (int) number(record, 40, 47);
+      closed = number(record, 77, 93);
+    } else if (record.length() > 40) {
+      closed = number(record, 40, 56);
+    }
+    for (int i = 0; i < entries.size(); i += 2) {
+      AttemptId attempt = AttemptId.parse(entries.get(i));
+      String entry = entries.get(i + 1);
+      if (entry.charAt(0) == 'w') {
+        waiters.add(waiter(attempt, entry));
+      } else {
+        holders.add(holder(attempt, entry));
+      }
+    }
+    holders.sort(Comparator.comparingLong(LockView.Participant::token));
+    return new LockView(name, capacity, last, until(closed), holders, waiters);
+  }
+
+  private LockView.Participant alone(String record, long last) {
+    AttemptId attempt = AttemptId.parse(record.substring(17, 39));
+    long token = last - number(record, 39, 43) + 1;
+    boolean plain = record.length() <= 82;
+    return party(
+        attempt,
+        plain ? "" : record.substring(131),
+        Mode.SHARERS,
+        token,
+        plain ? token : number(record, 66, 82),
+        plain ? 0 : number(record, 82, 98));
+  }
+
+  private LockView.Participant holder(AttemptId attempt, String entry) {
+    return party(
+        attempt,
+        entry.substring(93),
+        (int) number(entry, 1, 8),
+        number(entry, 8, 24),
+        number(entry, 28, 44),
+        number(entry, 44, 60));
+  }
+
+  private LockView.Participant waiter(AttemptId attempt, String entry) {
+    boolean plain = entry.length() <= 21;
+    return party(
+        attempt,
+        plain ? "" : entry.substring(76),
+        plain ? Mode.SHARERS : (int) number(entry, 21, 28),
+        0,
+        number(entry, 1, 17),
+        0);
+  }
+
+  private LockView.Participant party(
+      AttemptId attempt, String label, int weight, long token, long since, long freeAt) {
+    SessionState sessionState =
+        sessionStates.getOrDefault(
+            attempt.session().value(), new SessionState(Duration.ZERO, null));
+    return new LockView.Participant(
+        attempt,
+        sessionState.client(),
+        label,
+        weight,
+        token,
+        Duration.of(Math.max(0, now - since), ChronoUnit.MICROS),
+        sessionState.left(),
+        freeAt == 0 ? null : until(freeAt));
+  }
+
+  private Duration until(long moment) {
+    return Duration.of(Math.max(0, moment - now), ChronoUnit.MICROS);
+  }
+}

@@ -1,0 +1,211 @@
+package io.mortise.redis.sentinel;
+
+import io.mortise.redis.transport.BlockingConnection;
+import io.mortise.redis.transport.Endpoint;
+import io.mortise.redis.transport.EndpointResolver;
+import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.NotTheMasterException;
+import io.mortise.spi.time.Ticker;
+import java.io.IOException;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The master of a set of servers, as Sentinels tell it. All of them are asked, since one that was
+ * cut off still names the old master; the answer of the latest failover counts, and no answer that
+ * is older than one heard before. Whether the server found there is a master it must say itself.
+ *
+ * <p><b>Sentinels that count from 0 again.</b> {@code SENTINEL REMOVE} and {@code MONITOR}, which
+ * is how a master gets another address, and Sentinels that are made anew without their files count
+ * failovers from 0. They are told from Sentinels that are merely behind by this: a Sentinel that is
+ * behind never knew more than it tells now. So a smaller number is believed if a majority of all
+ * Sentinels names the same server with it, and either nobody is left who last told a greater one,
+ * or a majority has told a greater one itself.
+ *
+ * <p>Thread-safe.
+ */
+public final class SentinelResolver implements EndpointResolver {
+  private static final Logger log = LoggerFactory.getLogger(SentinelResolver.class);
+
+  private final List<Endpoint> sentinels;
+  private final String name;
+  private final Endpoint server;
+  private final Ticker ticker;
+
+  /** How many times they were asked. */
+  private final AtomicLong rounds = new AtomicLong();
+
+  private final ReentrantLock guard = new ReentrantLock();
+
+  // Guarded by that.
+
+  /** Number of the latest failover that was heard of and is believed. */
+  private long latest;
+
+  /** The latest round whose answers were taken in. */
+  private long judged;
+
+  /** What each Sentinel has told, by its address. */
+  private final Map<String, SentinelEpochs> told = new HashMap<>();
+
+  /**
+   * Asks nobody yet.
+   *
+   * @param sentinels where they are, and how to get in; their timeout bounds each question
+   * @param name what they call the set
+   * @param server how to get into the master; its host and port do not matter
+   */
+  public SentinelResolver(List<Endpoint> sentinels, String name, Endpoint server, Ticker ticker) {
+    this.sentinels = List.copyOf(sentinels);
+    this.name = name;
+    this.server = server;
+    this.ticker = ticker;
+  }
+
+  /** What a Sentinel knows: after so many failovers the master is there. */
+  private record SentinelReply(long epoch, String host, int port) {}
+
+  /** The number of failovers that a Sentinel told last, and the greatest that it ever told. */
+  private record SentinelEpochs(long last, long greatest) {
+    SentinelEpochs then(long epoch) {
+      return new SentinelEpochs(epoch, Math.max(epoch, greatest));
+    }
+  }
+
+  @Override
+  public Endpoint resolve() throws IOException {
+    long round = rounds.incrementAndGet();
+    Map<String, SentinelReply> sentinelReplies = new HashMap<>();
+    RuntimeException refusal = null;
+    IOException silence = null;
+    for (Endpoint sentinel : sentinels) {
+      try {
+        sentinelReplies.put(sentinel.toString(), ask(sentinel));
+      } catch (ErrorReplyException e) {
+        refusal = e;
+      } catch (IOException e) {
+        silence = e;
+      }
+    }
+    if (!sentinelReplies.isEmpty()) {
+      SentinelReply best =
+          Collections.max(sentinelReplies.values(), Comparator.comparingLong(SentinelReply::epoch));
+      judge(round, sentinelReplies, best);
+      return server.at(best.host(), best.port());
+    } else if (refusal != null) {
+      throw refusal;
+    }
+    throw new IOException("No Sentinel answers: " + sentinels + ".", silence);
+  }
+
+  private void judge(long round, Map<String, SentinelReply> sentinelReplies, SentinelReply best)
+      throws NotTheMasterException {
+    guard.lock();
+    try {
+      boolean newest = round > judged;
+      if (newest) {
+        judged = round;
+        sentinelReplies.forEach(
+            (sentinel, answer) ->
+                told.put(
+                    sentinel,
+                    told.getOrDefault(sentinel, new SentinelEpochs(0, 0)).then(answer.epoch())));
+      }
+      if (best.epoch() < latest) {
+        // Answers that were overtaken by later ones prove nothing.
+        if (!newest || !countAnew(sentinelReplies, best)) {
+          throw new NotTheMasterException(
+              "The Sentinels that answered know %d failovers of '%s', fewer than the %d seen before. They are behind, or were reset one by one: a majority of %s has to agree"
+                  .formatted(best.epoch(), name, latest, sentinels));
+        }
+        log.info(
+            "The Sentinels of '{}' count failovers from {} on again, it was {}: they were reset.",
+            name,
+            best.epoch(),
+            latest);
+        told.clear();
+        sentinelReplies.forEach(
+            (sentinel, answer) ->
+                told.put(sentinel, new SentinelEpochs(answer.epoch(), answer.epoch())));
+      }
+      latest = best.epoch();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private boolean countAnew(Map<String, SentinelReply> sentinelReplies, SentinelReply best) {
+    List<Map.Entry<String, SentinelReply>> agreeing =
+        sentinelReplies.entrySet().stream().filter(entry -> entry.getValue().equals(best)).toList();
+    long knewMore =
+        agreeing.stream()
+            .map(entry -> told.get(entry.getKey()))
+            .filter(one -> one != null && one.greatest() > best.epoch())
+            .count();
+    boolean nobodyKnowsMore = told.values().stream().allMatch(one -> one.last() <= best.epoch());
+    return isMajority(agreeing.size()) && (nobodyKnowsMore || isMajority(knewMore));
+  }
+
+  private boolean isMajority(long count) {
+    return count * 2 > sentinels.size();
+  }
+
+  private SentinelReply ask(Endpoint sentinel) throws IOException {
+    try (BlockingConnection blockingConnection = connect(sentinel)) {
+      Object address = blockingConnection.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name);
+      if (!(address instanceof List<?> parts) || parts.size() != 2) {
+        throw new ErrorReplyException("NOMASTER Sentinel at " + sentinel + " knows none");
+      }
+      Object master = blockingConnection.ask("SENTINEL", "MASTER", name);
+      return new SentinelReply(
+          epoch(master instanceof List<?> fields ? fields : List.of()),
+          String.valueOf(parts.get(0)),
+          Integer.parseInt(String.valueOf(parts.get(1))));
+    } catch (NumberFormatException e) {
+      throw new IOException("Sentinel at " + sentinel + " answers in another form.", e);
+    }
+  }
+
+  /** Says whose password is wrong, for it is not that of the servers. */
+  private BlockingConnection connect(Endpoint sentinel) throws IOException {
+    try {
+      return BlockingConnection.to(sentinel, ticker);
+    } catch (ErrorReplyException e) {
+      throw new ErrorReplyException(
+          String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")
+              + ", says Sentinel at "
+              + sentinel
+              + " of 'sentinel-user' and 'sentinel-password'");
+    }
+  }
+
+  private static long epoch(List<? extends @Nullable Object> fields) {
+    for (int i = 0; i + 1 < fields.size(); i += 2) {
+      if ("config-epoch".equals(fields.get(i))) {
+        return Long.parseLong(String.valueOf(fields.get(i + 1)));
+      }
+    }
+    return 0;
+  }
+
+  @Override
+  public void check(Endpoint found, String role) throws IOException {
+    if (!role.equals("master")) {
+      throw new NotTheMasterException(
+          "The server at " + found + ", named by Sentinel, is a " + role);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return name + " of " + sentinels;
+  }
+}

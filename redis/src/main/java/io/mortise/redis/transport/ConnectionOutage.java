@@ -1,0 +1,101 @@
+package io.mortise.redis.transport;
+
+import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
+import java.time.Duration;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The time for which a transport has no connection: why, and what the log has of it. Changed by the
+ * transport's reader alone; thread-safe to ask.
+ */
+final class ConnectionOutage {
+  private static final Logger log = LoggerFactory.getLogger(DirectTransport.class);
+
+  /** In the midst of a failover servers refuse for a moment. */
+  private static final long REFUSED_NANOS = 1_000_000_000;
+
+  private final Ticker ticker;
+
+  /** Since when there has been no connection, and why none could be made; null while there is. */
+  private volatile @Nullable Outage outage;
+
+  /**
+   * What is wrong with a connection that cannot be made.
+   *
+   * @param warned whether the log has it
+   */
+  private record Outage(long since, String reason, boolean warned) {
+    String at(long now) {
+      return "There has been no connection for %s: %s."
+          .formatted(
+              DurationText.format(Duration.ofNanos(now - since)), reason.replaceFirst("\\.+$", ""));
+    }
+  }
+
+  ConnectionOutage(Ticker ticker) {
+    this.ticker = ticker;
+  }
+
+  /** What to say to a caller whose command cannot be sent. */
+  String text() {
+    Outage now = outage;
+    return now == null ? "There is no connection." : now.at(ticker.nanos());
+  }
+
+  /**
+   * A connection broke. Returns false if there was none that worked since the last outage began.
+   */
+  boolean begin(Throwable why) {
+    if (outage != null) {
+      return false;
+    }
+    outage = new Outage(ticker.nanos(), "the last one broke: " + reason(why), false);
+    return true;
+  }
+
+  /** There is a connection again. */
+  void end(Endpoint endpoint) {
+    Outage before = outage;
+    outage = null;
+    if (before != null && before.warned()) {
+      log.info(
+          "Connected to Redis at {} again after {}.",
+          endpoint,
+          DurationText.format(Duration.ofNanos(ticker.nanos() - before.since())));
+    }
+  }
+
+  /** Waiters do not learn the cause, so a cause that needs a person is logged once. */
+  void failed(Throwable failure, EndpointResolver endpointResolver, boolean closed) {
+    String reason = reason(failure);
+    Outage before = outage;
+    long nanos = ticker.nanos();
+    long since = before == null ? nanos : before.since();
+    boolean warned = before != null && before.warned() && before.reason().equals(reason);
+    Outage now = new Outage(since, reason, warned);
+    boolean refused =
+        failure instanceof ErrorReplyException
+            || failure instanceof SSLException
+            || failure instanceof TlsMismatchException
+            || failure instanceof NotTheMasterException;
+    if (refused && !warned && nanos - since > REFUSED_NANOS && !closed) {
+      log.warn(
+          "Cannot reconnect to Redis at {} for {}: {}. Mend the cause; the client goes on trying.",
+          endpointResolver,
+          DurationText.format(Duration.ofNanos(nanos - since)),
+          reason);
+      now = new Outage(since, reason, true);
+    }
+    outage = now;
+  }
+
+  /** What a failure says of itself. */
+  static String reason(Throwable failure) {
+    String message = failure.getMessage();
+    return message == null ? failure.getClass().getSimpleName() : message;
+  }
+}

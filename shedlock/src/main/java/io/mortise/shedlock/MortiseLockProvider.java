@@ -1,0 +1,150 @@
+package io.mortise.shedlock;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import io.mortise.admin.StoreInfo;
+import io.mortise.admin.StoreInfo.Feature;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * ShedLock's lock provider over a lock client: the one bean to replace. The name of a ShedLock lock
+ * is the name of the lock in the store.
+ *
+ * <p>Times are counted from the grant, by the store's clock; those of the hosts do not matter.
+ *
+ * <ul>
+ *   <li>{@code lockAtMostFor} ends the lock no later than this, however long the task runs. A
+ *       crashed process's lock is free earlier, after the TTL of its client. See {@link
+ *       #withoutAtMost()}. A store without at-most times ignores it, as ShedLock allows.
+ *   <li>{@code lockAtLeastFor} keeps the lock shut, also after a crash. A store without at-least
+ *       times refuses it.
+ * </ul>
+ *
+ * <p>Renewal goes on by itself while the lock is held, so a {@code KeepAliveLockProvider} around
+ * this is not needed. Not re-entrant, as ShedLock demands. Thread-safe. The client stays the
+ * caller's to close.
+ */
+public final class MortiseLockProvider implements ExtensibleLockProvider {
+  private static final Logger log = LoggerFactory.getLogger(MortiseLockProvider.class);
+  private static final Duration SHORTEST = Duration.ofMillis(1);
+
+  private final LockClient client;
+  private final ThreadLeases leases;
+  private final boolean atMostApplies;
+
+  private MortiseLockProvider(LockClient client, ThreadLeases leases, boolean atMostApplies) {
+    this.client = client;
+    this.leases = leases;
+    this.atMostApplies = atMostApplies;
+  }
+
+  /**
+   * Over a client. Does not block.
+   *
+   * @throws IllegalStateException if the client is closed
+   */
+  public static MortiseLockProvider over(LockClient client) {
+    StoreInfo store = client.admin().store();
+    boolean atMostApplies = store.has(Feature.AT_MOST);
+    if (!atMostApplies) {
+      log.info(
+          "Store {} keeps no at-most times, so lockAtMostFor of ShedLock is not applied. Locks of"
+              + " a dead process are free after the TTL of its client.",
+          store.display());
+    }
+    return new MortiseLockProvider(client, new ThreadLeases(), atMostApplies);
+  }
+
+  /**
+   * The same without at-most times: a lock is held for as long as its task runs and its process
+   * lives, whatever {@code lockAtMostFor} says. A crash frees it after the TTL of the client. For
+   * tasks of unknown length; a task that hangs keeps its lock until the process ends or an operator
+   * evicts it.
+   */
+  public MortiseLockProvider withoutAtMost() {
+    return new MortiseLockProvider(client, leases, false);
+  }
+
+  /**
+   * Tries once. Blocks for one round trip to the store.
+   *
+   * @return empty if somebody else holds or waits for the lock, or an at-least time keeps it shut
+   * @throws IllegalArgumentException if the name is no lock name, or a time is above ten years
+   * @throws io.mortise.StoreUnavailableException if the store does not answer; a grant in doubt is
+   *     given up
+   * @throws io.mortise.UnsupportedByStoreException if there is an at-least time and the store keeps
+   *     none
+   * @throws io.mortise.LockException if the store refuses
+   * @throws IllegalStateException if the client is closed
+   */
+  @Override
+  public Optional<SimpleLock> lock(LockConfiguration configuration) {
+    Duration atLeast = configuration.getLockAtLeastFor();
+    boolean keepsShut = atLeast.compareTo(Duration.ZERO) > 0;
+    LockOptions options =
+        LockOptions.DEFAULTS
+            .withAtMost(atMostApplies ? longEnough(configuration.getLockAtMostFor()) : null)
+            .withAtLeast(keepsShut ? longEnough(atLeast) : null);
+    return client
+        .lock(configuration.getName(), options)
+        .tryAcquire()
+        .map(
+            lease -> {
+              leases.add(lease);
+              return new LeaseSimpleLock(this, lease, keepsShut);
+            });
+  }
+
+  /**
+   * The lease of the lock that this thread took last through this provider and did not unlock yet:
+   * for its fencing token, and to be told of its loss. Empty if there is none. A lock taken by
+   * another thread is not seen. Does not block.
+   */
+  public Optional<Lease> currentLease() {
+    return leases.innermost();
+  }
+
+  /**
+   * Restarts the times of a hold.
+   *
+   * @param keepsShut whether the hold has an at-least time now
+   * @return whether it has one then
+   * @throws io.mortise.LeaseLostException if the lease is lost
+   */
+  boolean extend(Lease lease, LockConfiguration times, boolean keepsShut) {
+    lease.ensureValid();
+    if (atMostApplies) {
+      lease.extend(longEnough(times.getLockAtMostFor()));
+    }
+    Duration atLeast = times.getLockAtLeastFor();
+    boolean keepShut = atLeast.compareTo(Duration.ZERO) > 0;
+    if (keepShut || keepsShut) {
+      // An at-least time of zero takes the former one back, which needs a time that is over at
+      // once.
+      lease.keepShut(longEnough(atLeast));
+    }
+    return keepShut;
+  }
+
+  /** After an unlock, {@link #currentLease} must not show the lock any more. */
+  void unlocked() {
+    leases.forgetReleased();
+  }
+
+  private static Duration longEnough(Duration time) {
+    return Objects.requireNonNull(time).compareTo(SHORTEST) < 0 ? SHORTEST : time;
+  }
+
+  @Override
+  public String toString() {
+    return "MortiseLockProvider[" + client + (atMostApplies ? "]" : ", no at-most times]");
+  }
+}

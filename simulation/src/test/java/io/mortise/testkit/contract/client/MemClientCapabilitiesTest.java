@@ -1,0 +1,146 @@
+package io.mortise.testkit.contract.client;
+
+import io.mortise.spi.Capability;
+import io.mortise.testkit.MemStoreUnderTest;
+import java.util.EnumSet;
+import java.util.Set;
+import org.junit.jupiter.api.Nested;
+
+/** The API over stores that can do less: the engine makes do with what there is. */
+class MemClientCapabilitiesTest {
+  /** What others did is learnt by renewing and asking again. */
+  private static final Set<Capability> NO_PUSH = EnumSet.complementOf(EnumSet.of(Capability.PUSH));
+
+  /** Nobody hands over: whoever asks first gets it. */
+  private static final Set<Capability> NO_QUEUE =
+      EnumSet.complementOf(EnumSet.of(Capability.QUEUE));
+
+  /** Mutual exclusion and nothing else. */
+  private static final Set<Capability> NOTHING = EnumSet.noneOf(Capability.class);
+
+  @Nested
+  class AcquireWithoutPush extends AcquireSuite {
+    AcquireWithoutPush() {
+      super(MemStoreUnderTest.onRealTime(NO_PUSH));
+    }
+  }
+
+  @Nested
+  class LeaseWithoutPush extends LeaseSuite {
+    LeaseWithoutPush() {
+      super(MemStoreUnderTest.onRealTime(NO_PUSH));
+    }
+  }
+
+  @Nested
+  class JavaLockWithoutPush extends JavaLockSuite {
+    JavaLockWithoutPush() {
+      super(MemStoreUnderTest.onRealTime(NO_PUSH));
+    }
+  }
+
+  @Nested
+  class SharedAccessWithoutPush extends SharedAccessSuite {
+    SharedAccessWithoutPush() {
+      super(MemStoreUnderTest.onRealTime(NO_PUSH));
+    }
+  }
+
+  @Nested
+  class AcquireWithoutQueue extends AcquireSuite {
+    AcquireWithoutQueue() {
+      super(MemStoreUnderTest.onRealTime(NO_QUEUE));
+    }
+  }
+
+  @Nested
+  class LeaseWithoutQueue extends LeaseSuite {
+    LeaseWithoutQueue() {
+      super(MemStoreUnderTest.onRealTime(NO_QUEUE));
+    }
+  }
+
+  @Nested
+  class JavaLockWithoutQueue extends JavaLockSuite {
+    JavaLockWithoutQueue() {
+      super(MemStoreUnderTest.onRealTime(NO_QUEUE));
+    }
+  }
+
+  @Nested
+  class SharedAccessWithoutQueue extends SharedAccessSuite {
+    SharedAccessWithoutQueue() {
+      super(MemStoreUnderTest.onRealTime(NO_QUEUE));
+    }
+  }
+
+  @Nested
+  class AcquireWithNothing extends AcquireSuite {
+    AcquireWithNothing() {
+      super(MemStoreUnderTest.onRealTime(NOTHING));
+    }
+  }
+
+  @Nested
+  class LeaseWithNothing extends LeaseSuite {
+    LeaseWithNothing() {
+      super(MemStoreUnderTest.onRealTime(NOTHING));
+    }
+  }
+
+  @Nested
+  class JavaLockWithNothing extends JavaLockSuite {
+    JavaLockWithNothing() {
+      super(MemStoreUnderTest.onRealTime(NOTHING));
+    }
+  }
+
+  @Nested
+  class SharedAccessWithNothing extends SharedAccessSuite {
+    SharedAccessWithNothing() {
+      super(MemStoreUnderTest.onRealTime(NOTHING));
+    }
+  }
+
+  @Nested
+  class FairnessWithoutPush extends FairnessSuite {
+    FairnessWithoutPush() {
+      super(MemStoreUnderTest.onRealTime(NO_PUSH));
+    }
+  }
+
+  @Nested
+  class OperatorWithoutPush extends OperatorSuite {
+    OperatorWithoutPush() {
+      super(MemStoreUnderTest.onRealTime(NO_PUSH));
+    }
+  }
+
+  @Nested
+  class FairnessWithoutQueue extends FairnessSuite {
+    FairnessWithoutQueue() {
+      super(MemStoreUnderTest.onRealTime(NO_QUEUE));
+    }
+  }
+
+  @Nested
+  class OperatorWithoutQueue extends OperatorSuite {
+    OperatorWithoutQueue() {
+      super(MemStoreUnderTest.onRealTime(NO_QUEUE));
+    }
+  }
+
+  @Nested
+  class FairnessWithNothing extends FairnessSuite {
+    FairnessWithNothing() {
+      super(MemStoreUnderTest.onRealTime(NOTHING));
+    }
+  }
+
+  @Nested
+  class OperatorWithNothing extends OperatorSuite {
+    OperatorWithNothing() {
+      super(MemStoreUnderTest.onRealTime(NOTHING));
+    }
+  }
+}

@@ -1,0 +1,310 @@
+package io.mortise.spring.integration;
+
+import io.mortise.DistributedLock;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationEventPublisherAware;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.integration.leader.Candidate;
+import org.springframework.integration.leader.Context;
+import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
+import org.springframework.integration.leader.event.LeaderEventPublisher;
+
+/**
+ * Makes a {@link Candidate} of Spring Integration the leader of its role while it holds the lock of
+ * that name. Candidates wait in the lock's queue, without polling.
+ *
+ * <p>{@code onGranted} and {@code onRevoked} of the candidate are called in turns, by one thread of
+ * the initiator, each followed by its event if there is a publisher. When the lease is lost, that
+ * thread is interrupted at once: a candidate that works in {@code onGranted} stops there, and
+ * {@code onRevoked} follows. A candidate that gives leadership up, by {@code yield()} or {@link
+ * #stop()}, is revoked <em>before</em> the lock is released, so that the next leader begins after
+ * it. Then it waits in the queue again. An exception of {@code onGranted} gives leadership up, too.
+ *
+ * <p>{@code Context.isLeader()} is {@link Lease#isValid()}: false before the store can let another
+ * lead. A process that is stopped right after it asked may still act once; {@link #lease()} has the
+ * fencing token against that.
+ *
+ * <p>Events about failed attempts are not published: a candidate waits, and an attempt does not
+ * fail. Thread-safe. The client stays the caller's to close, after this was stopped.
+ */
+public final class MortiseLeaderInitiator
+    implements SmartLifecycle, ApplicationEventPublisherAware {
+  private static final Logger log = LoggerFactory.getLogger(MortiseLeaderInitiator.class);
+
+  /** Where Spring Integration has its own: started last, and stopped first. */
+  private static final int PHASE = Integer.MAX_VALUE - 1000;
+
+  /** Between attempts that the store refused, and after a candidate that failed. */
+  private static final long PAUSE_SECONDS = 1;
+
+  private static final long STOP_SECONDS = 10;
+
+  private final DistributedLock lock;
+  private final Candidate candidate;
+  private final ReentrantLock guard = new ReentrantLock();
+
+  /** Null while stopped; guarded by {@link #guard}. */
+  private @Nullable Election election;
+
+  private volatile @Nullable LeaderEventPublisher publisher;
+
+  /** Of the current term; null while another leads. */
+  private volatile @Nullable Term term;
+
+  private MortiseLeaderInitiator(DistributedLock lock, Candidate candidate) {
+    this.lock = lock;
+    this.candidate = candidate;
+  }
+
+  /**
+   * Over the lock that is named as the candidate's role.
+   *
+   * @throws IllegalArgumentException if the role is no lock name
+   */
+  public static MortiseLeaderInitiator over(LockClient client, Candidate candidate) {
+    return over(client.lock(candidate.getRole()), candidate);
+  }
+
+  /** Over a lock. */
+  public static MortiseLeaderInitiator over(DistributedLock lock, Candidate candidate) {
+    return new MortiseLeaderInitiator(
+        Objects.requireNonNull(lock, "lock"), Objects.requireNonNull(candidate, "candidate"));
+  }
+
+  /** Called by the application context: events are published there. */
+  @Override
+  public void setApplicationEventPublisher(ApplicationEventPublisher applicationEventPublisher) {
+    publisher = new DefaultLeaderEventPublisher(applicationEventPublisher);
+  }
+
+  /** Begins to wait for leadership. Does not block. Does nothing if it has begun. */
+  @Override
+  public void start() {
+    guard.lock();
+    try {
+      if (election == null) {
+        election = new Election();
+        election.thread.start();
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Gives leadership and the wait for it up. Blocks until the candidate was revoked and the lock is
+   * released, for ten seconds at most; then this ends by itself. It may be started again.
+   */
+  @Override
+  public void stop() {
+    Election ending;
+    guard.lock();
+    try {
+      ending = election;
+      election = null;
+    } finally {
+      guard.unlock();
+    }
+    if (ending != null) {
+      ending.end();
+    }
+  }
+
+  /** Whether it leads or waits for leadership. */
+  @Override
+  public boolean isRunning() {
+    guard.lock();
+    try {
+      return election != null;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  @Override
+  public int getPhase() {
+    return PHASE;
+  }
+
+  /** The current term's context, or one that does not lead. */
+  public Context getContext() {
+    Term now = term;
+    return now == null ? new NoTerm() : now;
+  }
+
+  /** The lease of the current term; empty while this process does not lead. */
+  public Optional<Lease> lease() {
+    Term now = term;
+    return now == null ? Optional.empty() : Optional.of(now.lease);
+  }
+
+  @Override
+  public String toString() {
+    return "MortiseLeaderInitiator[" + lock.name() + ", " + candidate.getId() + "]";
+  }
+
+  /** From a start to the next stop. */
+  private final class Election implements Runnable {
+    final Thread thread = new Thread(this, "mortise-leader-" + lock.name());
+    private final CountDownLatch ended = new CountDownLatch(1);
+
+    Election() {
+      thread.setDaemon(true);
+    }
+
+    @Override
+    public void run() {
+      boolean refused = false;
+      while (ended.getCount() > 0) {
+        try (Lease lease = lock.acquire()) {
+          refused = false;
+          lead(lease);
+        } catch (LeaseLostException e) {
+          log.debug("Leadership '{}' was lost: {}", lock.name(), e.getMessage());
+        } catch (InterruptedException e) {
+          log.debug("Leadership '{}': interrupted.", lock.name());
+        } catch (LockException e) {
+          if (!refused) {
+            log.warn(
+                "Leadership '{}' cannot be had, it is tried again: {}",
+                lock.name(),
+                e.getMessage());
+          }
+          refused = true;
+          pause();
+        } catch (IllegalStateException e) {
+          log.warn("Leadership '{}' is given up: {}", lock.name(), e.getMessage());
+          return;
+        }
+      }
+    }
+
+    private void lead(Lease lease) throws InterruptedException {
+      Term now = new Term(lease);
+      term = now;
+      boolean failed = false;
+      try {
+        lease.run(() -> serve(now));
+      } catch (LeaseLostException e) {
+        log.debug("Leadership '{}' ends: {}", lock.name(), e.getMessage());
+      } catch (InterruptedException e) {
+        log.debug("Leadership '{}' ends: interrupted.", lock.name());
+      } catch (RuntimeException e) {
+        failed = true;
+        log.warn("The candidate '{}' failed as leader of '{}'.", candidate.getId(), lock.name(), e);
+      } finally {
+        // The interrupt has ended the candidate's work; its callback must not see it again.
+        boolean unused = Thread.interrupted();
+        term = null;
+        revoke(now);
+      }
+      if (failed) {
+        lease.close();
+        pause();
+      }
+    }
+
+    private void serve(Term now) throws InterruptedException {
+      candidate.onGranted(now);
+      publish(events -> events.publishOnGranted(MortiseLeaderInitiator.this, now, lock.name()));
+      now.yielded.await();
+    }
+
+    private void revoke(Term now) {
+      try {
+        candidate.onRevoked(now);
+      } catch (RuntimeException e) {
+        log.warn(
+            "The candidate '{}' failed when revoked from '{}'.", candidate.getId(), lock.name(), e);
+      }
+      publish(events -> events.publishOnRevoked(MortiseLeaderInitiator.this, now, lock.name()));
+    }
+
+    private void publish(Consumer<LeaderEventPublisher> event) {
+      LeaderEventPublisher events = publisher;
+      if (events != null) {
+        try {
+          event.accept(events);
+        } catch (RuntimeException e) {
+          log.warn("A listener for events of leadership '{}' failed.", lock.name(), e);
+        }
+      }
+    }
+
+    private void pause() {
+      try {
+        boolean unused = ended.await(PAUSE_SECONDS, TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        log.debug("Leadership '{}': interrupted.", lock.name());
+      }
+    }
+
+    void end() {
+      ended.countDown();
+      thread.interrupt();
+      if (thread == Thread.currentThread()) {
+        return;
+      }
+      try {
+        thread.join(TimeUnit.SECONDS.toMillis(STOP_SECONDS));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** A time of leadership. */
+  private final class Term implements Context {
+    final Lease lease;
+    final CountDownLatch yielded = new CountDownLatch(1);
+
+    Term(Lease lease) {
+      this.lease = lease;
+    }
+
+    @Override
+    public boolean isLeader() {
+      return term == this && yielded.getCount() > 0 && lease.isValid();
+    }
+
+    @Override
+    public void yield() {
+      yielded.countDown();
+    }
+
+    @Override
+    public String getRole() {
+      return candidate.getRole();
+    }
+
+    @Override
+    public String toString() {
+      return "Leadership[" + lock.name() + ", " + candidate.getId() + ", " + lease + "]";
+    }
+  }
+
+  private final class NoTerm implements Context {
+    @Override
+    public boolean isLeader() {
+      return false;
+    }
+
+    @Override
+    public String getRole() {
+      return candidate.getRole();
+    }
+  }
+}

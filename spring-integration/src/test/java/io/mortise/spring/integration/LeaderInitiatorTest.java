@@ -1,0 +1,232 @@
+package io.mortise.spring.integration;
+
+import static io.mortise.spring.integration.RecordingCandidate.ROLE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.LockClient;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.LockAdmin;
+import io.mortise.testkit.server.TestStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.integration.leader.Context;
+import org.springframework.integration.leader.event.AbstractLeaderEvent;
+import org.springframework.integration.leader.event.OnGrantedEvent;
+import org.springframework.integration.leader.event.OnRevokedEvent;
+import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
+
+/** Leadership in Spring Integration's terms, by its own initiator and by the one of this module. */
+class LeaderInitiatorTest {
+  private final String url = TestStore.MEMORY.newUrl();
+  private final List<SmartLifecycle> started = new ArrayList<>();
+  private LockClient one;
+  private LockClient two;
+
+  @BeforeEach
+  void connect() {
+    one = LockClient.connect(url);
+    two = LockClient.connect(url);
+  }
+
+  @AfterEach
+  void close() {
+    started.forEach(SmartLifecycle::stop);
+    one.close();
+    two.close();
+  }
+
+  @Test
+  void givenTwoCandidates_whenTheLeaderStops_thenItIsRevokedBeforeTheOtherLeads() {
+    List<String> order = new ArrayList<>();
+    RecordingCandidate first =
+        new RecordingCandidate("first") {
+          @Override
+          public void onRevoked(Context context) {
+            super.onRevoked(context);
+            synchronized (order) {
+              order.add("first revoked");
+            }
+          }
+        };
+    RecordingCandidate second =
+        new RecordingCandidate("second") {
+          @Override
+          public void onGranted(Context context) throws InterruptedException {
+            super.onGranted(context);
+            synchronized (order) {
+              order.add("second granted");
+            }
+          }
+        };
+    MortiseLeaderInitiator leading = start(MortiseLeaderInitiator.over(one, first));
+    await().until(() -> leading.getContext().isLeader());
+    MortiseLeaderInitiator waiting = start(MortiseLeaderInitiator.over(two, second));
+    awaitWaiter();
+    assertThat(waiting.isRunning()).isTrue();
+    assertThat(waiting.getContext().isLeader()).isFalse();
+    assertThat(waiting.getContext().getRole()).isEqualTo(ROLE);
+    assertThat(waiting.lease()).isEmpty();
+    long token = leading.lease().orElseThrow().token();
+    leading.stop();
+    assertThat(first.told).containsExactly("granted", "revoked");
+    assertThat(leading.isRunning()).isFalse();
+    await().until(() -> waiting.getContext().isLeader());
+    assertThat(waiting.lease().orElseThrow().token()).isGreaterThan(token);
+    synchronized (order) {
+      assertThat(order).containsExactly("first revoked", "second granted");
+    }
+    assertThat(second.told).containsExactly("granted");
+    start(leading);
+    awaitWaiter();
+    waiting.stop();
+    await().until(() -> leading.getContext().isLeader());
+  }
+
+  @Test
+  void givenLeaderThatYields_thenTheOtherLeads_andTheFormerWaitsBehindIt() {
+    RecordingCandidate first = new RecordingCandidate("first");
+    MortiseLeaderInitiator leading = start(MortiseLeaderInitiator.over(one, first));
+    await().until(() -> leading.getContext().isLeader());
+    MortiseLeaderInitiator waiting =
+        start(MortiseLeaderInitiator.over(two, new RecordingCandidate("second")));
+    awaitWaiter();
+    Context context = leading.getContext();
+    context.yield();
+    assertThat(context.isLeader()).isFalse();
+    await().until(() -> waiting.getContext().isLeader());
+    awaitWaiter();
+    assertThat(first.told).containsExactly("granted", "revoked");
+    waiting.getContext().yield();
+    await().until(() -> first.told.size() == 3);
+  }
+
+  @Test
+  void givenCandidateThatWorksInOnGranted_whenTheLeaseIsLost_thenItIsInterruptedAtOnce()
+      throws Exception {
+    CountDownLatch works = new CountDownLatch(1);
+    RecordingCandidate worker =
+        new RecordingCandidate("worker") {
+          @Override
+          public void onGranted(Context context) throws InterruptedException {
+            super.onGranted(context);
+            works.countDown();
+            try {
+              new CountDownLatch(1).await();
+            } finally {
+              told.add(context.isLeader() ? "interrupted while leader" : "interrupted");
+            }
+          }
+        };
+    start(MortiseLeaderInitiator.over(one, worker));
+    works.await();
+    evict();
+    await()
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(
+            () -> assertThat(worker.told).startsWith("granted", "interrupted", "revoked"));
+  }
+
+  @Test
+  void givenCandidateThatFails_thenAnotherLeads_andItsFailureStopsNothing() {
+    AtomicInteger calls = new AtomicInteger();
+    RecordingCandidate failing =
+        new RecordingCandidate("failing") {
+          @Override
+          public void onGranted(Context context) {
+            if (calls.incrementAndGet() == 1) {
+              throw new IllegalStateException("of the candidate");
+            }
+            told.add("granted");
+          }
+
+          @Override
+          public void onRevoked(Context context) {
+            super.onRevoked(context);
+            throw new IllegalStateException("of the candidate, too");
+          }
+        };
+    start(MortiseLeaderInitiator.over(one, failing));
+    await().untilAsserted(() -> assertThat(failing.told).containsExactly("revoked", "granted"));
+  }
+
+  @Test
+  void givenApplicationContext_thenItStartsAndStopsTheInitiator_andGetsItsEvents() {
+    List<AbstractLeaderEvent> events = new ArrayList<>();
+    RecordingCandidate candidate = new RecordingCandidate("bean");
+    try (GenericApplicationContext context = new GenericApplicationContext()) {
+      context.registerBean(
+          MortiseLeaderInitiator.class, () -> MortiseLeaderInitiator.over(one, candidate));
+      context.addApplicationListener(
+          event -> {
+            if (event instanceof AbstractLeaderEvent leaderEvent) {
+              synchronized (events) {
+                events.add(leaderEvent);
+              }
+            }
+          });
+      context.refresh();
+      await().until(() -> one.admin().find(ROLE).isPresent() && candidate.told.size() == 1);
+      evict();
+      await().untilAsserted(() -> assertThat(candidate.told).startsWith("granted", "revoked"));
+    }
+    synchronized (events) {
+      assertThat(events.get(0)).isInstanceOf(OnGrantedEvent.class);
+      assertThat(events.get(1)).isInstanceOf(OnRevokedEvent.class);
+      assertThat(events).extracting(AbstractLeaderEvent::getRole).containsOnly(ROLE);
+      assertThat(events.get(events.size() - 1)).isInstanceOf(OnRevokedEvent.class);
+    }
+    assertThat(one.admin().find(ROLE).orElseThrow().holders()).isEmpty();
+  }
+
+  @Test
+  void givenTheInitiatorOfSpringIntegration_whenTheLeaseIsLost_thenItRevokes_andTheOtherLeads() {
+    RecordingCandidate first = new RecordingCandidate("first");
+    RecordingCandidate second = new RecordingCandidate("second");
+    LockRegistryLeaderInitiator leading = start(initiator(MortiseLockRegistry.over(one), first));
+    await().until(() -> first.told.size() == 1);
+    LockRegistryLeaderInitiator waiting =
+        start(initiator(MortiseDistributedLockRegistry.over(two), second));
+    assertThat(leading.getContext().isLeader()).isTrue();
+    awaitWaiter();
+    evict();
+    await().untilAsserted(() -> assertThat(first.told).startsWith("granted", "revoked"));
+    await().until(() -> waiting.getContext().isLeader());
+  }
+
+  private static LockRegistryLeaderInitiator initiator(
+      org.springframework.integration.support.locks.LockRegistry<?> registry,
+      RecordingCandidate candidate) {
+    LockRegistryLeaderInitiator initiator = new LockRegistryLeaderInitiator(registry, candidate);
+    initiator.setHeartBeatMillis(50);
+    initiator.setApplicationEventPublisher(event -> {});
+    return initiator;
+  }
+
+  private <T extends SmartLifecycle> T start(T initiator) {
+    initiator.start();
+    started.add(initiator);
+    return initiator;
+  }
+
+  private void awaitWaiter() {
+    await()
+        .until(
+            () ->
+                one.admin().find(ROLE).stream()
+                    .anyMatch(lock -> !lock.holders().isEmpty() && !lock.waiters().isEmpty()));
+  }
+
+  private void evict() {
+    LockAdmin admin = two.admin();
+    admin.evict(ROLE, admin.find(ROLE).orElseThrow().holders().get(0).attempt(), Eviction.BREAK);
+  }
+}

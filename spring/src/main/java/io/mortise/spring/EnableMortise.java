@@ -1,0 +1,27 @@
+package io.mortise.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.context.annotation.Import;
+
+/**
+ * Puts {@link Locked} in force for the beans of this context, which needs a bean of type {@link
+ * io.mortise.LockClient}. When the context starts, all such methods are checked.
+ *
+ * <p>Two properties of the environment: {@code mortise.locked.wait} is the wait of methods that
+ * name none, {@code 30s} unless set; {@code mortise.locked.order} is the place among other advice,
+ * {@code Ordered.LOWEST_PRECEDENCE - 100} unless set, which is outside of {@code @Transactional}.
+ */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Import({LockedRegistrar.class, LockedConfiguration.class})
+public @interface EnableMortise {
+  /**
+   * Whether beans with interfaces are proxied by subclasses, too; for all advice of the context.
+   */
+  boolean proxyTargetClass() default false;
+}

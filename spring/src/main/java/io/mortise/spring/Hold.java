@@ -1,0 +1,133 @@
+package io.mortise.spring;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lease with its users: the call that acquired it, calls inside of that which joined it, and a
+ * transaction at whose end it is to be released. The last user's release releases the lease.
+ * Thread-safe.
+ */
+final class Hold {
+  /** Those of this thread that a transaction uses, whichever transaction it works in just now. */
+  private static final ThreadLocal<@Nullable List<Hold>> UNTIL_COMMIT = new ThreadLocal<>();
+
+  private final @Nullable LockClient client;
+  private final boolean shared;
+  private final Lease lease;
+  private final Thread owner = Thread.currentThread();
+  private final AtomicInteger uses = new AtomicInteger(1);
+
+  /**
+   * With one use.
+   *
+   * @param client null for a hold that nobody joins
+   */
+  Hold(@Nullable LockClient client, boolean shared, Lease lease) {
+    this.client = client;
+    this.shared = shared;
+    this.lease = lease;
+  }
+
+  Lease lease() {
+    return lease;
+  }
+
+  /** Adds a use for the thread that has one already. */
+  void retain() {
+    int before = uses.getAndIncrement();
+    assert before > 0;
+  }
+
+  /** Whether this was the last use: the lease is the caller's to release. */
+  private boolean isLastUse() {
+    return uses.decrementAndGet() == 0;
+  }
+
+  private boolean isEnded() {
+    return uses.get() <= 0;
+  }
+
+  void release() {
+    if (isLastUse()) {
+      lease.close();
+    }
+  }
+
+  CompletableFuture<Void> releaseAsync() {
+    return isLastUse() ? lease.releaseAsync() : CompletableFuture.completedFuture(null);
+  }
+
+  /** Has this thread find it until its last use is over, also when no call of it is running. */
+  void keepUntilCommit() {
+    List<Hold> mine = UNTIL_COMMIT.get();
+    if (mine == null) {
+      mine = new ArrayList<>(2);
+      UNTIL_COMMIT.set(mine);
+    }
+    mine.add(this);
+  }
+
+  /**
+   * Another use of what this thread holds of that lock.
+   *
+   * @return null if it does not hold it
+   * @throws IllegalStateException if it holds it shared and wants it exclusively
+   */
+  static @Nullable Hold join(LockClient client, String name, boolean shared) {
+    Hold found = find(client, name);
+    if (found == null) {
+      return null;
+    }
+    if (found.shared && !shared) {
+      throw new IllegalStateException(
+          "This thread holds lock '"
+              + name
+              + "' shared and asks for it exclusively: it would wait for itself. Take the lock"
+              + " exclusively in the outer call.");
+    }
+    found.retain();
+    return found;
+  }
+
+  private static @Nullable Hold find(LockClient client, String name) {
+    for (LockContext at = LockContext.innermost(); at != null; at = at.outer()) {
+      for (Hold hold : at.holds()) {
+        if (hold.isOf(client, name)) {
+          return hold;
+        }
+      }
+    }
+    List<Hold> untilCommit = UNTIL_COMMIT.get();
+    if (untilCommit == null) {
+      return null;
+    }
+    // A transaction may have ended on another thread.
+    untilCommit.removeIf(Hold::isEnded);
+    for (Hold hold : untilCommit) {
+      if (hold.isOf(client, name)) {
+        return hold;
+      }
+    }
+    if (untilCommit.isEmpty()) {
+      UNTIL_COMMIT.remove();
+    }
+    return null;
+  }
+
+  /**
+   * Only for the thread that acquired it: two threads that a context was handed to would else run
+   * at the same time under what each takes for a lock of its own.
+   */
+  private boolean isOf(LockClient wanted, String name) {
+    return client == wanted
+        && lease.name().equals(name)
+        && owner == Thread.currentThread()
+        && !isEnded();
+  }
+}

@@ -1,0 +1,142 @@
+package io.mortise.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.aot.hint.annotation.Reflective;
+
+/**
+ * Runs the method under one or more distributed locks: they are acquired before it, renewed while
+ * it runs, and released after it. In force on Spring beans, by {@link EnableMortise}; a call of a
+ * bean to itself is not locked, as with every annotation of that kind. {@link LockContext} gives
+ * the method its fencing token.
+ *
+ * <p><b>Order.</b> The lock is taken on the thread that runs the method: inside {@code @Async} and
+ * {@code @Scheduled}, and around a {@code @Transactional} of the same method, so that it is
+ * released after the commit. Where the caller has a transaction already, {@link #until()} decides.
+ *
+ * <p><b>Nested calls.</b> A method that asks for a lock that its thread holds by an outer such
+ * call, or until the end of its transaction, joins that hold: it neither waits nor acquires, and
+ * its times are not applied. A thread that holds a lock shared and asks for it exclusively is
+ * refused with {@link IllegalStateException}. Asynchronous methods never join.
+ *
+ * <p><b>Results.</b> A {@code CompletionStage} and the types that {@code ReactiveAdapterRegistry}
+ * knows, such as {@code Mono} and {@code Flux}, block no thread: the lock is held until the stage
+ * completes, or from each subscription to its end. A body that returns a stage runs on a thread of
+ * Mortise, or on that of its executor if it is {@code @Async}. Everything else is held until the
+ * method returns. Types whose work is done after the return ({@code Future}, {@code Callable},
+ * streams, Kotlin's suspend functions) are refused.
+ *
+ * <p><b>Exceptions</b> of the call, besides those of the method:
+ *
+ * <ul>
+ *   <li>{@link io.mortise.LockTimeoutException} if the lock could not be had in time; the method
+ *       has not run
+ *   <li>{@link io.mortise.StoreUnavailableException} if the store did not answer; the method has
+ *       not run, also with {@link IfBusy#SKIP}
+ *   <li>{@link io.mortise.LeaseLostException} if the lock was lost before the method ended: its
+ *       work may overlap with the next holder's. What the method threw is suppressed, or the other
+ *       way round without {@link #interrupt()}
+ *   <li>{@link IllegalArgumentException} if a name has a null, blank or unusable part, or is no
+ *       lock name
+ *   <li>{@link InterruptedException} if the thread is interrupted while it waits and the method
+ *       declares it; otherwise {@link io.mortise.LockException}, and the thread's flag stays set
+ * </ul>
+ *
+ * <p>What cannot work is refused when the context starts, by {@link InvalidLockedMethodException}.
+ *
+ * <p>Lombok has a {@code @Locked} of its own, a lock of one JVM. It takes no text like this one,
+ * and this one cannot do without: a wrong import does not compile.
+ */
+@Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Reflective
+public @interface Locked {
+  /**
+   * The lock's name: text with <code>${property}</code> and <code>#{expression}</code> parts, such
+   * as <code>"invoice/#{#id}"</code>. An expression is SpEL over the method's parameters ({@code
+   * #id}, or {@code #p0}) and beans ({@code @tenants.current()}); its value is one that has a text
+   * of its own. Several names are taken together, all or none, in the order of the names' bytes;
+   * equal ones count once.
+   */
+  String[] value();
+
+  /** Whether others may hold the lock at the same time. Several names are exclusive only. */
+  Mode mode() default Mode.EXCLUSIVE;
+
+  /**
+   * How long to wait for the lock, such as {@code "5s"} or {@code "1m30s"}; {@code "0"} tries once,
+   * {@code "forever"} has no limit. Empty: the property {@code mortise.locked.wait}, 30 seconds
+   * unless set. <code>${property}</code> is allowed here and in the other times.
+   */
+  String waitFor() default "";
+
+  /** What happens if the lock could not be had in time. */
+  IfBusy ifBusy() default IfBusy.THROW;
+
+  /**
+   * The store frees the lock no later than this after the grant, renewed or not. Empty for no such
+   * limit. For one name only.
+   */
+  String atMost() default "";
+
+  /**
+   * The store keeps the lock shut until this after the grant, also when the method is done early:
+   * for {@code @Scheduled} methods, longer than clocks of hosts differ. Empty for none. For one
+   * name only.
+   */
+  String atLeast() default "";
+
+  /**
+   * Strictly first come, first served: see {@link io.mortise.LockOptions#fair()}. One name only.
+   */
+  boolean fair() default false;
+
+  /**
+   * Whether the thread is interrupted if the lock is lost while the method runs, and a subscription
+   * is cancelled. A {@code CompletionStage} cannot be interrupted: its result is the loss, as soon
+   * as it has completed.
+   */
+  boolean interrupt() default true;
+
+  /** Until when the lock is held if the caller has a transaction already. */
+  Until until() default Until.COMMIT;
+
+  /** The bean name of the {@link io.mortise.LockClient}; empty for the only or primary one. */
+  String client() default "";
+
+  /** Who else may hold the lock. */
+  enum Mode {
+    /** Nobody else. */
+    EXCLUSIVE,
+    /** Others that hold it shared: the read side of {@link io.mortise.DistributedReadWriteLock}. */
+    SHARED
+  }
+
+  /** What happens if the lock could not be had in time. */
+  enum IfBusy {
+    /** {@link io.mortise.LockTimeoutException} is thrown. */
+    THROW,
+    /**
+     * The method is not run, and the call returns nothing: an empty {@code Optional}, an empty
+     * publisher, otherwise null. Methods that return a primitive are refused.
+     */
+    SKIP
+  }
+
+  /** Until when the lock is held if the caller has a transaction already. */
+  enum Until {
+    /**
+     * The end of that transaction, commit or rollback, so that the next holder sees what was
+     * written. If the lock is lost before, the commit fails with {@link
+     * io.mortise.LeaseLostException} and the transaction is rolled back. Without such a transaction
+     * as {@link #RETURN}.
+     */
+    COMMIT,
+    /** The method's return. The next holder may read what was there before the commit. */
+    RETURN
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * Locks for Spring: methods that run under a lock by {@code @Locked}, and what they know about it
+ * by {@code LockContext}. Start reading at {@code Locked}; {@code LockedInterceptor} is a call of
+ * such a method, {@code HeldLocks} what it holds meanwhile.
+ */
+@NullMarked
+package io.mortise.spring;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,319 @@
+package io.mortise.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.mortise.LockClient;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import kotlin.coroutines.Continuation;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
+import org.springframework.core.PriorityOrdered;
+
+/** What cannot work stops the start of the context, with a remedy. */
+class LockedRefusalTest {
+  /** A method per problem; the test names it. */
+  @SuppressWarnings("unused")
+  static class Methods {
+    @Locked("a")
+    private void isPrivate() {}
+
+    @Locked("a")
+    final void isFinal() {}
+
+    @Locked("a")
+    static void isStatic() {}
+
+    @Locked({})
+    void noName() {}
+
+    @Locked(" ")
+    void blankName() {}
+
+    @Locked("")
+    void emptyName() {}
+
+    @Locked({"a", "a"})
+    void sameNames() {}
+
+    @Locked("a/#{#ids}")
+    void unknownParameter(int id) {}
+
+    @Locked("a/#{id}")
+    void forgottenSign(int id) {}
+
+    @Locked("a/#{#root}")
+    void rootOfExpression(int id) {}
+
+    @Locked("a/#{#p1}")
+    void indexTooGreat(int id) {}
+
+    @Locked("a/#{#id")
+    void unclosedExpression(int id) {}
+
+    @Locked("a/#{#id +}")
+    void brokenExpression(int id) {}
+
+    @Locked("a/#{#ids}")
+    void manyValues(List<String> ids) {}
+
+    @Locked("a/${no.such.property}")
+    void unsetProperty() {}
+
+    @Locked(value = "a", waitFor = "10")
+    void waitWithoutUnit() {}
+
+    @Locked(value = "a", atMost = "soon")
+    void wrongAtMost() {}
+
+    @Locked(value = "a", atMost = "1s", atLeast = "2s")
+    void atLeastLongerThanAtMost() {}
+
+    @Locked(
+        value = {"a", "b"},
+        mode = Locked.Mode.SHARED)
+    void severalShared() {}
+
+    @Locked(
+        value = {"a", "b"},
+        atLeast = "1s")
+    void severalAtLeast() {}
+
+    @Locked(value = "a", ifBusy = Locked.IfBusy.SKIP)
+    int skippedPrimitive() {
+      return 1;
+    }
+
+    @Locked("a")
+    Future<String> future() {
+      return CompletableFuture.completedFuture("");
+    }
+
+    @Locked("a")
+    Callable<String> callable() {
+      return () -> "";
+    }
+
+    @Locked("a")
+    Stream<String> stream() {
+      return Stream.of();
+    }
+
+    @Locked("a")
+    Object suspends(String value, Continuation continuation) {
+      return value;
+    }
+
+    @Locked(value = "a", client = "nobody")
+    void unknownClient() {}
+  }
+
+  /** As many beans as problems, of which one is looked at. */
+  private static InvalidLockedMethodException refusal(String method) {
+    try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        LockClient client = LockClient.connect(SpringApp.newUrl())) {
+      context.registerBean(LockClient.class, () -> client);
+      LockedMethodParser parser =
+          new LockedMethodParser(context.getDefaultListableBeanFactory(), context.getEnvironment());
+      context.register(Empty.class);
+      context.refresh();
+      for (java.lang.reflect.Method each : Methods.class.getDeclaredMethods()) {
+        if (each.getName().equals(method)) {
+          return catchThrowableOfType(
+              InvalidLockedMethodException.class, () -> parser.parse(each, Methods.class));
+        }
+      }
+      throw new AssertionError("no method " + method);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Empty {}
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "isPrivate | a method that is private | Remove 'private'",
+        "isFinal | a method that is final | make it open",
+        "isStatic | a method that is static | LockTemplate",
+        "noName | names no lock | Give one",
+        "blankName | blank name | Name what is to be locked",
+        "emptyName | must not be empty | Choose",
+        "sameNames | names 'a' twice | Remove one",
+        "unknownParameter | asks for #ids | [id]",
+        "forgottenSign | 'id' without an object | #{#id}",
+        "rootOfExpression | asks for #root | [id]",
+        "indexTooGreat | asks for #p1 | [id]",
+        "unclosedExpression | cannot be parsed | a/#{#id",
+        "brokenExpression | cannot be parsed | a/#{#id +}",
+        "manyValues | takes #ids | Choose one property",
+        "unsetProperty | property that is not set | ${name:default}",
+        "waitWithoutUnit | '10' is no duration | 500ms",
+        "wrongAtMost | 'soon' is no duration | 30s",
+        "atLeastLongerThanAtMost | longer than the at-most time | Shorten",
+        "severalShared | several names are taken exclusively | nest methods",
+        "severalAtLeast | several names are taken exclusively | Drop these",
+        "skippedPrimitive | primitive int | Optional",
+        "future | done after the return | CompletableFuture",
+        "callable | done after the return | Return what is ready",
+        "stream | done after the return | Return what is ready",
+        "suspends | suspend functions are not supported | Mono",
+        "unknownClient | no bean of type LockClient with the name 'nobody' | Declare one",
+      })
+  void givenMethodThatCannotWork_whenParsed_thenItIsRefusedWithARemedy(
+      String method, String problem, String remedy) {
+    assertThat(refusal(method))
+        .isNotNull()
+        .hasMessageContaining("@Locked on Methods." + method + "(")
+        .hasMessageContaining(problem)
+        .hasMessageContaining(remedy);
+  }
+
+  static class TwoProblems {
+    @Locked("")
+    void first() {}
+
+    @Locked("a/#{id}")
+    void second(int id) {}
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class LazyAndPrototype {
+    @Bean
+    @Lazy
+    TwoProblems lazy() {
+      throw new AssertionError("not made to be looked at");
+    }
+
+    @Bean
+    @Scope("prototype")
+    TwoProblems prototype() {
+      throw new AssertionError("not made to be looked at");
+    }
+  }
+
+  @Test
+  void givenBeansThatAreNotMadeAtStart_whenStarted_thenAllProblemsAreToldAtOnce() {
+    InvalidLockedMethodException refused =
+        catchThrowableOfType(
+            InvalidLockedMethodException.class, () -> SpringApp.start(LazyAndPrototype.class));
+    assertThat(refused.problems())
+        .hasSize(2)
+        .anyMatch(problem -> problem.contains("TwoProblems.first()"))
+        .anyMatch(problem -> problem.contains("TwoProblems.second(int)"));
+    assertThat(refused).hasMessageContaining("2 methods with @Locked cannot work");
+  }
+
+  static class Fine {
+    @Locked("a")
+    String call() {
+      return "called";
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableMortise
+  static class WithoutClient {
+    @Bean
+    Fine fine() {
+      return new Fine();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class SecondClient {
+    @Bean
+    static LockClient second() {
+      return LockClient.connect(SpringApp.newUrl());
+    }
+
+    @Bean
+    Fine fine() {
+      return new Fine();
+    }
+  }
+
+  @Test
+  void givenNoClientOrSeveral_whenStarted_thenItIsRefused() {
+    assertThatThrownBy(() -> new AnnotationConfigApplicationContext(WithoutClient.class))
+        .isInstanceOf(InvalidLockedMethodException.class)
+        .hasMessageContaining("no bean of type LockClient")
+        .hasMessageContaining("LockClient.connect(url)");
+    assertThatThrownBy(() -> SpringApp.start(SecondClient.class))
+        .isInstanceOf(InvalidLockedMethodException.class)
+        .hasMessageContaining("[locks, second]")
+        .hasMessageContaining("@Primary");
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class EarlyBean {
+    @Bean
+    static Fine fine() {
+      return new Fine();
+    }
+
+    @Bean
+    static EarlyProcessor processor(Fine fine) {
+      return new EarlyProcessor(fine);
+    }
+  }
+
+  /** Made before the processor that makes proxies, which has no priority. */
+  record EarlyProcessor(Fine needed) implements BeanPostProcessor, PriorityOrdered {
+    @Override
+    public int getOrder() {
+      return 0;
+    }
+  }
+
+  @Test
+  void givenBeanThatWasMadeBeforeProxies_whenStarted_thenItIsRefused() {
+    assertThatThrownBy(() -> SpringApp.start(EarlyBean.class))
+        .isInstanceOf(InvalidLockedMethodException.class)
+        .hasMessageContaining("'fine'")
+        .hasMessageContaining("no proxy")
+        .hasMessageContaining("ObjectProvider");
+  }
+
+  interface Other {
+    void other();
+  }
+
+  static class HidesTheMethod implements Other {
+    @Override
+    public void other() {}
+
+    @Locked("a")
+    public void hidden() {}
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class InterfaceProxy {
+    @Bean
+    HidesTheMethod hides() {
+      return new HidesTheMethod();
+    }
+  }
+
+  @Test
+  void givenMethodThatIsInNoInterfaceOfTheProxy_whenStarted_thenItIsRefused() {
+    assertThatThrownBy(() -> SpringApp.start(InterfaceProxy.class))
+        .isInstanceOf(InvalidLockedMethodException.class)
+        .hasMessageContaining("HidesTheMethod.hidden")
+        .hasMessageContaining("proxyTargetClass = true");
+  }
+}

@@ -1,0 +1,233 @@
+package io.mortise.testkit.contract.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.DistributedLock;
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockName;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.PauseDetector;
+import io.mortise.testkit.StoreLink;
+import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What the suites of {@link LockClientContract} share: a store, processes that use it (clients,
+ * each behind a link that can be cut), and words.
+ */
+@Timeout(120)
+abstract class ClientSuite {
+  static final String LOCK = "invoice/42";
+
+  /** For waits that must not end by themselves in a test. */
+  static final Duration LONG = Duration.ofSeconds(20);
+
+  /** For waits that are to end without the lock. */
+  static final Duration BRIEF = Duration.ofMillis(150);
+
+  final StoreUnderTest under;
+  private final List<Peer> processes = new ArrayList<>();
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private @Nullable LockStore opened;
+
+  ClientSuite(StoreUnderTest under) {
+    this.under = under;
+  }
+
+  /** A process: its link to the store, and its client. */
+  record Peer(StoreLink link, LockClient client) {
+    DistributedLock lock() {
+      return client.lock(LOCK);
+    }
+  }
+
+  @BeforeEach
+  void openStore() {
+    opened = under.open();
+  }
+
+  @AfterEach
+  void closeAll() throws InterruptedException {
+    threads.shutdownNow();
+    try {
+      closeProcesses();
+    } finally {
+      store().close();
+      under.close();
+    }
+    assertThat(threads.awaitTermination(10, TimeUnit.SECONDS))
+        .as("threads of the test end")
+        .isTrue();
+  }
+
+  /** All at once: each waits until what it has under way has ended. */
+  private void closeProcesses() {
+    ExecutorService closing = Executors.newCachedThreadPool();
+    try {
+      List<Future<?>> ends = new ArrayList<>();
+      processes.forEach(process -> ends.add(closing.submit(process.client()::close)));
+      ends.forEach(ClientSuite::get);
+    } finally {
+      closing.shutdownNow();
+    }
+  }
+
+  final LockStore store() {
+    if (opened == null) {
+      throw new IllegalStateException("The store is not open.");
+    }
+    return opened;
+  }
+
+  final void needs(Capability... capabilities) {
+    for (Capability capability : capabilities) {
+      Assumptions.assumeTrue(
+          under.capabilities().contains(capability), "the store has no " + capability);
+    }
+  }
+
+  final boolean can(Capability capability) {
+    return under.capabilities().contains(capability);
+  }
+
+  /** A process whose session outlives any pause of a test. */
+  final Peer peer(String name) {
+    return peer(name, peerTtl());
+  }
+
+  /** Without a push it takes a renewal to hear what others did, which is not to slow the tests. */
+  final Duration peerTtl() {
+    return Duration.ofSeconds(can(Capability.PUSH) ? 30 : 8);
+  }
+
+  /** A process whose session ends soon after its link is cut. */
+  final Peer mortal(String name) {
+    return peer(name, mortalTtl());
+  }
+
+  final Duration mortalTtl() {
+    Duration least = store().profile().minTtl();
+    Duration ttl = PauseDetector.stretched(Duration.ofMillis(1500));
+    return ttl.compareTo(least) < 0 ? least : ttl;
+  }
+
+  final Peer peer(String name, Duration ttl) {
+    StoreLink link = new StoreLink(store());
+    LockClient client = LockClient.builder().store(link).ttl(ttl).name(name).build();
+    return adopt(new Peer(link, client));
+  }
+
+  /** Its client is closed when the test is over. */
+  final Peer adopt(Peer process) {
+    processes.add(process);
+    return process;
+  }
+
+  final <T> Future<T> start(Callable<T> task) {
+    return threads.submit(task);
+  }
+
+  /** Waits in a thread of its own until granted. */
+  final Future<Lease> acquiring(DistributedLock lock) {
+    return start(() -> lock.acquireWithin(LONG));
+  }
+
+  static <T> T get(Future<T> future) {
+    try {
+      return future.get(BoundedWait.scaled(LONG).toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      throw new AssertionError("Not done within " + BoundedWait.scaled(LONG) + ".", e);
+    } catch (ExecutionException e) {
+      throw new AssertionError("Failed: " + e.getCause(), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("Interrupted.", e);
+    }
+  }
+
+  static Throwable failure(Future<?> future) {
+    try {
+      Object value = future.get(BoundedWait.scaled(LONG).toMillis(), TimeUnit.MILLISECONDS);
+      throw new AssertionError("Expected a failure, not " + value + ".");
+    } catch (ExecutionException e) {
+      return e.getCause() == null ? e : e.getCause();
+    } catch (TimeoutException e) {
+      throw new AssertionError("Not done within " + BoundedWait.scaled(LONG) + ".", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("Interrupted.", e);
+    }
+  }
+
+  final List<LockView.Participant> holders(String name) {
+    return look(name).stream().flatMap(view -> view.holders().stream()).toList();
+  }
+
+  final List<LockView.Participant> waiters(String name) {
+    return look(name).stream().flatMap(view -> view.waiters().stream()).toList();
+  }
+
+  private List<LockView> look(String name) {
+    return BoundedWait.join(store().inspect(LockQuery.of(LockName.of(name)))).locks();
+  }
+
+  /** Until so many attempts stand in the store's queue. */
+  final void awaitWaiters(String name, int count) {
+    BoundedWait.until(LONG, count + " wait for " + name, () -> waiters(name).size() == count);
+  }
+
+  /** Neither holders nor waiters remain, at once or as soon as what is on its way has arrived. */
+  final void assertNothingLeft(String... names) {
+    for (String name : names) {
+      BoundedWait.until(
+          LONG,
+          "nothing was left of " + name,
+          () -> holders(name).isEmpty() && waiters(name).isEmpty());
+    }
+  }
+
+  /** Whether a fresh try gets the lock; gives it back. */
+  static boolean isFree(DistributedLock lock) {
+    return lock.tryAcquire()
+        .map(
+            lease -> {
+              lease.close();
+              return true;
+            })
+        .orElse(false);
+  }
+
+  final void awaitFree(DistributedLock lock) {
+    BoundedWait.until(LONG, "lock '" + lock.name() + "' was free", () -> isFree(lock));
+  }
+
+  /** Whether a thread is parked. */
+  static boolean isWaiting(@Nullable Thread thread) {
+    return thread != null
+        && (thread.getState() == Thread.State.WAITING
+            || thread.getState() == Thread.State.TIMED_WAITING);
+  }
+
+  static Duration elapsed(long sinceNanos) {
+    return Duration.ofNanos(System.nanoTime() - sinceNanos);
+  }
+}

@@ -1,0 +1,156 @@
+package io.mortise.testkit.contract.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockOptions;
+import io.mortise.spi.Capability;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.StoreLink;
+import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** First come, first served, over processes. */
+class FairnessSuite extends ClientSuite {
+  /** So long that nobody waits for its end in a test. */
+  private static final Duration WHOLE = Duration.ofSeconds(60);
+
+  /** How long the session of a process lives that waits and holds nothing. */
+  private static final Duration SHORT = Duration.ofSeconds(3);
+
+  FairnessSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @Test
+  void givenQueueOfProcesses_thenTheyAreServedInTheOrderInWhichTheyCame() throws Exception {
+    needs(Capability.QUEUE);
+    Lease lease = peer("first").lock().acquire();
+    List<String> order = Collections.synchronizedList(new ArrayList<>());
+    List<Future<?>> waits = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      Peer next = peer("p" + i);
+      String name = "p" + i;
+      waits.add(
+          start(
+              () -> {
+                Lease own = next.lock().acquireWithin(LONG);
+                order.add(name);
+                own.close();
+                return name;
+              }));
+      awaitWaiters(LOCK, i + 1);
+    }
+    lease.close();
+    waits.forEach(ClientSuite::get);
+    assertThat(order).containsExactly("p0", "p1", "p2", "p3");
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenFairThreadsOfTwoProcesses_thenTheyAreServedInTheOrderInWhichTheyCame()
+      throws Exception {
+    // Without a push it is known a little later that another process waits.
+    needs(Capability.QUEUE, Capability.PUSH);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    LockOptions fair = LockOptions.DEFAULTS.withFair(true);
+    Lease lease = a.client().lock(LOCK, fair).acquire();
+    List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+    List<Future<?>> waits = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      AtomicReference<@Nullable Thread> waiter = new AtomicReference<>();
+      int number = i;
+      Peer process = i % 2 == 0 ? b : a;
+      waits.add(
+          start(
+              () -> {
+                waiter.set(Thread.currentThread());
+                Lease own = process.client().lock(LOCK, fair).acquireWithin(LONG);
+                order.add(number);
+                own.close();
+                return number;
+              }));
+      if (i < 2) {
+        BoundedWait.until(LONG, "it waits", () -> !waiters(LOCK).isEmpty());
+      }
+      BoundedWait.until(LONG, "its thread waits", () -> isWaiting(waiter.get()));
+      BoundedWait.pass(Duration.ofMillis(40));
+    }
+    lease.close();
+    waits.forEach(ClientSuite::get);
+    assertThat(order).containsExactly(0, 1, 2, 3, 4, 5);
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenWaiterThatGaveUp_thenTheNextIsNotDelayedByIt() throws Exception {
+    needs(Capability.QUEUE);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Peer c = peer("c");
+    Lease lease = a.lock().acquire();
+    CompletableFuture<Lease> impatient = b.lock().acquireAsync();
+    awaitWaiters(LOCK, 1);
+    Future<Lease> patient = acquiring(c.lock());
+    awaitWaiters(LOCK, 2);
+    assertThat(impatient.cancel(true)).isTrue();
+    lease.close();
+    get(patient).close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenProcessThatWaitsAndHoldsNothing_thenItsSessionIsShort_andWholeAgainBeforeItHolds()
+      throws Exception {
+    needs(Capability.QUEUE, Capability.VARIABLE_TTL);
+    Peer a = peer("a", WHOLE);
+    Peer b = peer("b", WHOLE);
+    Lease lease = a.lock().acquire();
+    Future<Lease> next = acquiring(b.lock());
+    BoundedWait.until(
+        LONG,
+        "the waiter's session was short",
+        () -> waiters(LOCK).stream().anyMatch(party -> party.sessionLeft().compareTo(SHORT) <= 0));
+    assertThat(holders(LOCK).get(0).sessionLeft()).isGreaterThan(SHORT);
+    lease.close();
+    Lease own = get(next);
+    assertThat(own.remaining()).isGreaterThan(SHORT);
+    own.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenHeadThatStandsStill_whenTheHolderReleases_thenTheNextHoldsWithinItsShortSession()
+      throws Exception {
+    needs(Capability.QUEUE, Capability.VARIABLE_TTL);
+    Peer a = peer("a", WHOLE);
+    Peer b = peer("b", WHOLE);
+    Peer c = peer("c", WHOLE);
+    Lease lease = a.lock().acquire();
+    CompletableFuture<Lease> head = b.lock().acquireAsync();
+    awaitWaiters(LOCK, 1);
+    BoundedWait.until(
+        LONG,
+        "the head's session was short",
+        () -> waiters(LOCK).stream().anyMatch(party -> party.sessionLeft().compareTo(SHORT) <= 0));
+    Future<Lease> next = acquiring(c.lock());
+    awaitWaiters(LOCK, 2);
+    b.link().set(StoreLink.LinkState.SILENT);
+    lease.close();
+    // LONG is less than the whole TTL.
+    get(next).close();
+    b.link().set(StoreLink.LinkState.UP);
+    head.get(1, TimeUnit.MINUTES).close();
+    assertNothingLeft(LOCK);
+  }
+}

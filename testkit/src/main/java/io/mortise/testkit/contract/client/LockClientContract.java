@@ -1,0 +1,97 @@
+package io.mortise.testkit.contract.client;
+
+import io.mortise.testkit.StoreUnderTest;
+import io.mortise.testkit.contract.store.LockStoreContract;
+import org.junit.jupiter.api.Nested;
+
+/**
+ * What users may take for granted, on a given store: the API from end to end, by real time. A
+ * store's tests have one subclass per kind of server, beside that of {@link LockStoreContract}.
+ *
+ * <p>The safety properties are tagged as there; {@code deadline-before-next-grant} stands here.
+ */
+public abstract class LockClientContract {
+  private final StoreUnderTest under;
+
+  /** For the store's own test. Time is never moved by hand here. */
+  protected LockClientContract(StoreUnderTest under) {
+    this.under = under;
+  }
+
+  @Nested
+  class AcquireRules extends AcquireSuite {
+    AcquireRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class FairnessRules extends FairnessSuite {
+    FairnessRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class LeaseRules extends LeaseSuite {
+    LeaseRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class ListenerRules extends ListenerSuite {
+    ListenerRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class LeaderRules extends LeaderSuite {
+    LeaderRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class OperatorRules extends OperatorSuite {
+    OperatorRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class JavaLockRules extends JavaLockSuite {
+    JavaLockRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class SharedAccessRules extends SharedAccessSuite {
+    SharedAccessRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class OutageRules extends OutageSuite {
+    OutageRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class LoadRules extends LoadSuite {
+    LoadRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class FaultRules extends FaultSuite {
+    FaultRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+}

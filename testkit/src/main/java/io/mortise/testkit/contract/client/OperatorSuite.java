@@ -1,0 +1,98 @@
+package io.mortise.testkit.contract.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockException;
+import io.mortise.LockTimeoutException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.EvictionResult;
+import io.mortise.spi.Capability;
+import io.mortise.testkit.RecordingConsumer;
+import io.mortise.testkit.StoreUnderTest;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** What an operator does to holders and waiters. */
+class OperatorSuite extends ClientSuite {
+  OperatorSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @Test
+  void givenLease_whenAnOperatorClosesIt_thenTheHolderIsTold_andTheLockOpensWhenItStops()
+      throws Exception {
+    needs(Capability.EVICT);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
+    Lease lease = a.lock().acquire();
+    lease.onLost(told);
+    String attempt = holders(LOCK).get(0).attempt().encoded();
+
+    assertThat(b.client().admin().evict(LOCK, attempt, Eviction.CLOSE))
+        .isEqualTo(EvictionResult.HOLD_ENDED);
+
+    told.await(1);
+    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    awaitFree(b.lock());
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenLease_whenAnOperatorBreaksIt_thenTheLockIsFreeAtOnce_andTheHolderIsTold()
+      throws Exception {
+    needs(Capability.EVICT);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
+    Lease lease = a.lock().acquire();
+    lease.onLost(told);
+    String attempt = holders(LOCK).get(0).attempt().encoded();
+    assertThat(b.client().admin().evict(LOCK, attempt, Eviction.BREAK))
+        .isEqualTo(EvictionResult.HOLD_ENDED);
+    Lease next = b.lock().tryAcquire().orElseThrow();
+    told.await(1);
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertThat(next.isValid()).isTrue();
+    assertThat(holders(LOCK)).hasSize(1);
+    next.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenWaiter_whenAnOperatorEvictsIt_thenItsWaitFails() throws Exception {
+    // Whether it hears of it by a push or asks again first.
+    needs(Capability.EVICT, Capability.QUEUE);
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    Future<Lease> waiting = acquiring(b.lock());
+    awaitWaiters(LOCK, 1);
+    String attempt = waiters(LOCK).get(0).attempt().encoded();
+    assertThat(a.client().admin().evict(LOCK, attempt, Eviction.BREAK))
+        .isEqualTo(EvictionResult.WAIT_ENDED);
+    assertThat(failure(waiting))
+        .isInstanceOf(LockException.class)
+        .isNotInstanceOf(LockTimeoutException.class);
+    lease.close();
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenStoreThatCannotEvict_thenItIsSaid() throws Exception {
+    Assumptions.assumeFalse(can(Capability.EVICT), "the store has EVICT");
+    Peer a = peer("a");
+    Lease lease = a.lock().acquire();
+    String attempt = holders(LOCK).get(0).attempt().encoded();
+    assertThatThrownBy(() -> a.client().admin().evict(LOCK, attempt, Eviction.BREAK))
+        .isInstanceOf(UnsupportedByStoreException.class);
+    assertThat(lease.isValid()).isTrue();
+    lease.close();
+  }
+}

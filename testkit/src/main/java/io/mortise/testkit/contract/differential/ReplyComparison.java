@@ -1,0 +1,349 @@
+package io.mortise.testkit.contract.differential;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionVerdict;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether two stores answer the same. Tokens are compared by their order within a name, durations
+ * with a tolerance, news without regard to order, and places in the queue as the upper bounds that
+ * they are.
+ */
+final class ReplyComparison {
+  /** Between the same command on one store and on the other, on a busy machine. */
+  private static final Duration TOLERANCE = BoundedWait.scaled(Duration.ofSeconds(20));
+
+  /** Less than by what a wrong time would differ. */
+  private static final Duration TOLERANCE_BY_HAND = Duration.ofSeconds(4);
+
+  private final Duration tolerance;
+  private final boolean tokens;
+  private final boolean allTokens;
+  private final boolean records;
+
+  /** Attempts whose turn came, in a store that serves its queue by itself. */
+  private final Set<AttemptId> served = new HashSet<>();
+
+  /** Attempts whose end was answered before. */
+  private final Set<AttemptId> ended = new HashSet<>();
+
+  private final Map<LockName, TreeMap<Long, Long>> pairs = new HashMap<>();
+  private final List<String> differences = new ArrayList<>();
+
+  /** For a store and its reference. */
+  ReplyComparison(StoreUnderTest under) {
+    Set<Capability> capabilities = under.capabilities();
+    this.tolerance = under.isTimeByHand() ? TOLERANCE_BY_HAND : TOLERANCE;
+    this.allTokens = under.givesAllTokens();
+    this.tokens = capabilities.contains(Capability.TOKEN);
+    this.records =
+        capabilities.contains(Capability.RECORD) || !capabilities.contains(Capability.SESSION);
+  }
+
+  /**
+   * Compares two answers about a lock.
+   *
+   * @param view the lock in the reference after the command; null for commands about no lock
+   * @return what differs; empty if nothing does
+   */
+  List<String> compare(
+      @Nullable LockName name, @Nullable LockView view, Object expected, Object actual) {
+    differences.clear();
+    compareOne(name, view, expected, actual);
+    return List.copyOf(differences);
+  }
+
+  private void compareOne(
+      @Nullable LockName name, @Nullable LockView view, Object expected, Object actual) {
+    if (expected instanceof Reply left && actual instanceof Reply right && name != null) {
+      reply(name, view, left, right);
+    } else if (expected instanceof Renewal left && actual instanceof Renewal right) {
+      renewal(left, right);
+    } else if (expected instanceof SessionVerdict.Alive left
+        && actual instanceof SessionVerdict.Alive right) {
+      same("beat", left.beat(), right.beat());
+      near("time left", left.left(), right.left());
+    } else if (expected instanceof LockViewPage left && actual instanceof LockViewPage right) {
+      page(left, right);
+    } else {
+      same("answer", expected, actual);
+    }
+  }
+
+  private void reply(LockName name, @Nullable LockView view, Reply expected, Reply actual) {
+    same("attempt", expected.attempt(), actual.attempt());
+    if (expected instanceof Reply.Granted left && actual instanceof Reply.Granted right) {
+      token(name, left.token(), right.token());
+      if (allTokens || right.tokens() < 1 || right.tokens() > left.tokens()) {
+        same("tokens", left.tokens(), right.tokens());
+      }
+      same("wanted", left.wanted(), right.wanted());
+      near("at most", left.atMostLeft(), right.atMostLeft());
+    } else if (expected instanceof Reply.Queued left && actual instanceof Reply.Queued right) {
+      long place =
+          view == null
+              ? 0
+              : view.waiters().stream()
+                  .takeWhile(waiter -> !waiter.attempt().equals(left.attempt()))
+                  .count();
+      if (right.ahead() < place) {
+        differences.add("ahead: " + place + " are, but at most " + right.ahead() + " was told");
+      }
+      holder(name, view, left.holder(), right.holder());
+      retryAfter(left.retryAfter(), right.retryAfter());
+    } else if (expected instanceof Reply.Busy left && actual instanceof Reply.Busy right) {
+      holder(name, view, left.holder(), right.holder());
+      retryAfter(left.retryAfter(), right.retryAfter());
+    } else if (expected instanceof Reply.Refused left && actual instanceof Reply.Refused right) {
+      same("refused", left.why(), right.why());
+    } else if (expected instanceof Reply.Ended left && actual instanceof Reply.Ended right) {
+      ended(left, right);
+    } else {
+      same("answer", expected, actual);
+    }
+  }
+
+  /**
+   * Without a record, who is told of an end a second time, or of one that somebody else brought
+   * about, may as well be told that nothing is known of it; and of one whose turn has come unheard,
+   * that it waited. Of an end that another session brought about the owner hears nothing, so that
+   * he takes his own session's end for it when that comes.
+   */
+  private void ended(Reply.Ended expected, Reply.Ended actual) {
+    boolean unheard =
+        expected.was() == Reply.AttemptState.HELD && actual.was() == Reply.AttemptState.WAITING;
+    if (!records && unheard) {
+      same("how it ended", expected.how(), actual.how());
+      return;
+    }
+    boolean first = ended.add(expected.attempt()) && expected.how() == Reply.EndReason.RELEASED;
+    boolean takenForIt =
+        expected.how() == Reply.EndReason.RELEASED
+            && actual.how() == Reply.EndReason.TAKEN
+            && !first;
+    boolean known =
+        actual.was() != Reply.AttemptState.ABSENT
+            && actual.how() != Reply.EndReason.UNKNOWN
+            && !takenForIt;
+    if (records || first || known) {
+      same("answer", expected, actual);
+    }
+  }
+
+  /** Of several holders any may be named, but one that is to be judged goes first. */
+  private void holder(
+      LockName name,
+      @Nullable LockView view,
+      Reply.@Nullable Holder expected,
+      Reply.@Nullable Holder actual) {
+    if (expected == null || actual == null) {
+      same("holder", expected, actual);
+      return;
+    }
+    if (view == null || view.holders().size() == 1) {
+      same("holder", expected.attempt(), actual.attempt());
+      recordedToken(name, expected.token(), actual.token());
+    } else if (view.holders().stream().noneMatch(h -> h.attempt().equals(actual.attempt()))) {
+      differences.add("holder: " + actual.attempt() + " does not hold");
+    }
+    near("session left", expected.sessionLeft(), actual.sessionLeft());
+  }
+
+  /** Sooner does no harm, but later means to sleep while the lock is free. */
+  private void retryAfter(Duration expected, Duration actual) {
+    if (actual.isNegative() || actual.isZero()) {
+      differences.add("ask again: in " + actual + ", without a pause");
+    }
+    Duration latest =
+        expected.compareTo(Duration.ofSeconds(1)) < 0
+            ? Duration.ofSeconds(1)
+            : expected.plus(tolerance);
+    if (actual.compareTo(latest) > 0) {
+      differences.add("ask again: in " + actual + ", not in " + expected);
+    }
+  }
+
+  private void renewal(Renewal expected, Renewal actual) {
+    if (expected instanceof Renewal.Renewed left && actual instanceof Renewal.Renewed right) {
+      List<SessionNotification> missing = notifications(left);
+      List<SessionNotification> surplus = new ArrayList<>();
+      for (SessionNotification told : notifications(right)) {
+        int match = -1;
+        for (int i = 0; i < missing.size() && match < 0; i++) {
+          match = sameNews(missing.get(i), told, !records) ? i : -1;
+        }
+        if (match < 0 && !records && isOfEnded(told)) {
+          continue;
+        }
+        if (match < 0) {
+          surplus.add(told);
+        } else if (missing.remove(match) instanceof SessionNotification.Granted granted) {
+          served.add(granted.attempt());
+          token(granted.name(), granted.token(), ((SessionNotification.Granted) told).token());
+        }
+      }
+      if (!records) {
+        // Whether one whose turn comes sees that others wait, or is told afterwards, is chance.
+        missing.removeIf(this::isWantedOfServed);
+        surplus.removeIf(this::isWantedOfServed);
+      }
+      if (!missing.isEmpty() || !surplus.isEmpty()) {
+        differences.add("news: missing " + missing + ", surplus " + surplus);
+      }
+      same("more", left.more(), right.more());
+    } else {
+      same("renewal", expected.getClass(), actual.getClass());
+    }
+  }
+
+  /** Without a record, the owner hears late, or never, of what somebody else has ended. */
+  private boolean isOfEnded(SessionNotification told) {
+    return ended.contains(told.attempt())
+        || (told instanceof SessionNotification.HoldEnded holdEnded
+            && holdEnded.how() == Reply.EndReason.UNKNOWN);
+  }
+
+  private static List<SessionNotification> notifications(Renewal.Renewed renewed) {
+    return new ArrayList<>(
+        renewed.notifications().stream().map(Renewal.NumberedNotification::notification).toList());
+  }
+
+  private boolean isWantedOfServed(SessionNotification sessionNotification) {
+    return sessionNotification instanceof SessionNotification.Contended
+        && served.contains(sessionNotification.attempt());
+  }
+
+  private static boolean sameNews(
+      SessionNotification expected, SessionNotification actual, boolean anyWanted) {
+    if (expected instanceof SessionNotification.Granted left
+        && actual instanceof SessionNotification.Granted right) {
+      return left.name().equals(right.name())
+          && left.attempt().equals(right.attempt())
+          && left.tokens() == right.tokens()
+          && (anyWanted || left.wanted() == right.wanted())
+          && left.timed() == right.timed();
+    }
+    return expected.equals(actual);
+  }
+
+  private void page(LockViewPage expected, LockViewPage actual) {
+    Map<LockName, LockView> left = byName(expected);
+    Map<LockName, LockView> right = byName(actual);
+    same("locks", left.keySet(), right.keySet());
+    left.forEach(
+        (name, view) -> {
+          LockView other = right.get(name);
+          if (other != null) {
+            view(view, other);
+          }
+        });
+  }
+
+  private static Map<LockName, LockView> byName(LockViewPage page) {
+    Map<LockName, LockView> views = new TreeMap<>();
+    page.locks().forEach(view -> views.put(view.name(), view));
+    return views;
+  }
+
+  private void view(LockView expected, LockView actual) {
+    same("capacity", expected.capacity(), actual.capacity());
+    near("closed for", expected.closedFor(), actual.closedFor());
+    recordedToken(expected.name(), expected.lastToken(), actual.lastToken());
+    parties("holder", expected.name(), expected.holders(), actual.holders());
+    parties("waiter", expected.name(), expected.waiters(), actual.waiters());
+  }
+
+  private void parties(
+      String what,
+      LockName name,
+      List<LockView.Participant> expected,
+      List<LockView.Participant> actual) {
+    same(
+        what + "s",
+        expected.stream().map(LockView.Participant::attempt).toList(),
+        actual.stream().map(LockView.Participant::attempt).toList());
+    for (int i = 0; i < Math.min(expected.size(), actual.size()); i++) {
+      LockView.Participant left = expected.get(i);
+      LockView.Participant right = actual.get(i);
+      same(what + " client", left.client(), right.client());
+      same(what + " label", left.label(), right.label());
+      same(what + " weight", left.weight(), right.weight());
+      recordedToken(name, left.token(), right.token());
+      near(what + " since", left.since(), right.since(), false);
+      near(what + " session left", left.sessionLeft(), right.sessionLeft());
+      near(what + " at most", left.atMostLeft(), right.atMostLeft());
+    }
+  }
+
+  /** Without a record, others than the holder know its first token only, and none of idle locks. */
+  private void recordedToken(LockName name, long expected, long actual) {
+    if (records) {
+      token(name, expected, actual);
+    }
+  }
+
+  /** Tokens of one name pair up in one order: equal with equal, greater with greater. */
+  private void token(LockName name, long expected, long actual) {
+    if (!tokens) {
+      return;
+    }
+    TreeMap<Long, Long> pair =
+        pairs.computeIfAbsent(name, unknown -> new TreeMap<>(Map.of(0L, 0L)));
+    Map.Entry<Long, Long> below = pair.lowerEntry(expected);
+    Map.Entry<Long, Long> above = pair.higherEntry(expected);
+    Long same = pair.putIfAbsent(expected, actual);
+    if ((same != null && same != actual)
+        || (below != null && below.getValue() >= actual)
+        || (above != null && above.getValue() <= actual)) {
+      differences.add(
+          "token: "
+              + actual
+              + " stands for "
+              + expected
+              + " of the reference, where "
+              + (same != null && same != actual
+                  ? same + " did before"
+                  : "the order of tokens is "
+                      + pair.headMap(expected)
+                      + " "
+                      + pair.tailMap(expected)));
+    }
+  }
+
+  private void same(String what, @Nullable Object expected, @Nullable Object actual) {
+    if (expected == null ? actual != null : !expected.equals(actual)) {
+      differences.add(what + ": expected " + expected + ", got " + actual);
+    }
+  }
+
+  private void near(String what, @Nullable Duration expected, @Nullable Duration actual) {
+    near(what, expected, actual, true);
+  }
+
+  private void near(
+      String what, @Nullable Duration expected, @Nullable Duration actual, boolean zeroCounts) {
+    if (expected == null || actual == null) {
+      same(what, expected, actual);
+    } else if ((zeroCounts && expected.isZero() != actual.isZero())
+        || expected.minus(actual).abs().compareTo(tolerance) > 0) {
+      differences.add(what + ": expected about " + expected + ", got " + actual);
+    }
+  }
+}

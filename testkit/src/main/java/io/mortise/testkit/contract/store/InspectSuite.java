@@ -1,0 +1,211 @@
+package io.mortise.testkit.contract.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockName;
+import io.mortise.Terms;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.SessionDriver;
+import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Looking changes nothing and shows who holds and who waits, in order; sweeping harms nobody. */
+class InspectSuite extends StoreSuite {
+  InspectSuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @Test
+  void givenUnknownLock_thenThereIsNothingToSee() {
+    assertThat(look(LOCK)).isEmpty();
+    LockViewPage page = BoundedWait.join(store().inspect(LockQuery.all()));
+    assertThat(page.locks()).isEmpty();
+    assertThat(page.next()).isNull();
+  }
+
+  @Test
+  void givenHolder_thenWhoItIsAndSinceWhenIsShown_alsoOfALockThatWasHeldBefore() {
+    needs(Capability.SESSION);
+    for (String each : List.of("é", "the \"client\" ü")) {
+      SessionDriver a = session(each);
+      Reply.Granted hold = a.hold(LOCK, EX, new Terms(null, null, "nightly report — " + each));
+      under.pass(Duration.ofMillis(20));
+      LockView view = look(LOCK).orElseThrow();
+      assertThat(view.name()).isEqualTo(LOCK);
+      assertThat(view.capacity()).isEqualTo(Mode.SHARERS);
+      assertThat(view.closedFor()).isZero();
+      assertThat(view.waiters()).isEmpty();
+      LockView.Participant holder = view.holders().get(0);
+      assertThat(view.holders()).hasSize(1);
+      assertThat(holder.attempt()).isEqualTo(hold.attempt());
+      assertThat(client(holder).host()).isEqualTo("testhost");
+      assertThat(client(holder).pid()).isEqualTo(4711);
+      assertThat(client(holder).name()).isEqualTo(each);
+      assertThat(holder.label()).isEqualTo("nightly report — " + each);
+      assertThat(holder.weight()).isEqualTo(Mode.SHARERS);
+      assertThat(holder.since()).isBetween(Duration.ofMillis(15), Duration.ofSeconds(30));
+      assertThat(holder.sessionLeft()).isBetween(Duration.ofMinutes(4), LONG);
+      assertThat(holder.atMostLeft()).isNull();
+      if (under.capabilities().contains(Capability.TOKEN)) {
+        assertThat(holder.token()).isEqualTo(hold.token());
+        assertThat(view.lastToken()).isEqualTo(hold.token() + hold.tokens() - 1);
+      }
+      a.end(LOCK, hold.attempt());
+    }
+  }
+
+  @Test
+  void givenWaiters_thenTheyAreShownInOrderWithTheirLabels() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    List<AttemptId> attempts = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      AttemptId attempt = b.attempt();
+      attempts.add(attempt);
+      queued(b.ask(timed(LOCK, attempt, true, new Terms(null, null, "w" + i))));
+    }
+    List<LockView.Participant> waiters = look(LOCK).orElseThrow().waiters();
+    assertThat(waiters)
+        .extracting(LockView.Participant::attempt)
+        .containsExactlyElementsOf(attempts);
+    assertThat(waiters)
+        .extracting(LockView.Participant::label)
+        .containsExactly("w0", "w1", "w2", "w3");
+    assertThat(waiters)
+        .allSatisfy(
+            waiter -> {
+              assertThat(client(waiter).name()).isEqualTo("b");
+              assertThat(waiter.token()).isZero();
+              assertThat(waiter.weight()).isEqualTo(Mode.SHARERS);
+              assertThat(waiter.sessionLeft()).isPositive();
+            });
+  }
+
+  @Test
+  void givenReaders_thenTheyAreShownInTheOrderInWhichTheyWereGranted() {
+    needs(Capability.SHARED);
+    SessionDriver a = session("a");
+    List<AttemptId> attempts = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      attempts.add(a.hold(LOCK, SH).attempt());
+    }
+    assertThat(holders(LOCK)).containsExactlyElementsOf(attempts);
+    assertThat(look(LOCK).orElseThrow().holders())
+        .extracting(LockView.Participant::weight)
+        .containsOnly(1);
+  }
+
+  @Test
+  void givenDeadHolder_whenLookedAt_thenItIsShownAsDead_andStillHolds() {
+    needsProofs();
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    die(a);
+    for (int i = 0; i < 2; i++) {
+      LockView.Participant holder = look(LOCK).orElseThrow().holders().get(0);
+      assertThat(holder.attempt()).isEqualTo(attempt);
+      assertThat(holder.sessionLeft()).isZero();
+      assertThat(holder.client()).isNull();
+    }
+    SessionDriver b = session("b");
+    busy(b.acquire(LOCK, b.attempt(), EX));
+  }
+
+  @Test
+  void givenManyLocks_thenPagesShowEachHeldOneOnce_andIdleOnesOnlyIfAsked() {
+    SessionDriver a = session("a");
+    Set<LockName> held = new HashSet<>();
+    Set<LockName> all = new HashSet<>();
+    for (int i = 0; i < 25; i++) {
+      LockName name = LockName.of("page/" + i);
+      all.add(name);
+      AttemptId attempt = a.hold(name, EX).attempt();
+      if (i % 5 == 0) {
+        a.end(name, attempt);
+      } else {
+        held.add(name);
+      }
+    }
+    assertThat(pages(new LockQuery(null, null, 7, false)))
+        .containsExactlyInAnyOrderElementsOf(held);
+    assertThat(pages(new LockQuery(null, null, 1000, false)))
+        .containsExactlyInAnyOrderElementsOf(held);
+    if (can(Capability.SESSION) && records()) {
+      assertThat(pages(new LockQuery(null, null, 7, true)))
+          .containsExactlyInAnyOrderElementsOf(all);
+    }
+  }
+
+  private List<LockName> pages(LockQuery query) {
+    List<LockName> names = new ArrayList<>();
+    LockQuery next = query;
+    for (int page = 0; page < 100; page++) {
+      LockViewPage found = BoundedWait.join(store().inspect(next));
+      assertThat(found.locks()).hasSizeLessThanOrEqualTo(query.limit());
+      found.locks().forEach(view -> names.add(view.name()));
+      String cursor = found.next();
+      if (cursor == null) {
+        return names;
+      }
+      next = next.from(cursor);
+    }
+    throw new AssertionError("There is no last page: " + names);
+  }
+
+  @Test
+  void givenLiveAndDeadHolders_whenSwept_thenOnlyWhatTheDeadLeftIsRemoved() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId live = a.hold(LOCK, EX).attempt();
+    b.hold(OTHER, EX);
+    die(b);
+    for (int i = 0; i < 50; i++) {
+      assertThat(BoundedWait.join(store().sweep(10))).isNotNegative();
+    }
+    assertThat(holders(LOCK)).containsExactly(live);
+    assertThat(holders(OTHER)).isEmpty();
+    assertThat(granted(a.acquire(LOCK, live, EX)).attempt()).isEqualTo(live);
+    renewed(a.renew());
+  }
+
+  @Test
+  void givenManyDeadHolders_whenSweptWithABudget_thenEachSweepIsBounded_andAllVanishInTheEnd() {
+    SessionDriver a = session("a");
+    for (int i = 0; i < 40; i++) {
+      a.hold(LockName.of("n" + i), EX);
+    }
+    die(a);
+    for (int sweeps = 0; sweeps < 100; sweeps++) {
+      assertThat(BoundedWait.join(store().sweep(8))).isBetween(0, 8);
+    }
+    assertThat(BoundedWait.join(store().inspect(LockQuery.all())).locks()).isEmpty();
+  }
+
+  @Test
+  void givenDeadHolderBeforeALiveWaiter_whenSwept_thenTheWaiterIsServedOrStillFirst() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    AttemptId waiter = b.queued(LOCK, EX);
+    die(a);
+    for (int i = 0; i < 20; i++) {
+      BoundedWait.join(store().sweep(10));
+    }
+    granted(b.enqueue(LOCK, waiter, EX));
+  }
+}

@@ -1,0 +1,75 @@
+package io.mortise.zookeeper.internal.node;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.SessionSpec;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the nodes hold: one line of UTF-8 each, parts separated by blanks, the free text last.
+ *
+ * <p>Somebody else may have written below our root; what cannot be read is null, and treated as an
+ * attempt that nobody knows.
+ */
+public final class NodeData {
+  private NodeData() {}
+
+  /** An attempt: {@code ATTEMPT TTL_MS LABEL}. */
+  public record AttemptData(AttemptId attempt, Duration ttl, String label) {}
+
+  /** A process: {@code BEAT TTL_MS HOST PID NAME}. */
+  public record SessionData(long beat, Duration ttl, ClientLabel client) {}
+
+  public static String attempt(AttemptId attempt, Duration ttl, String label) {
+    return attempt.encoded() + " " + ttl.toMillis() + " " + label;
+  }
+
+  public static @Nullable AttemptData attempt(byte @Nullable [] data) {
+    try {
+      String[] parts = text(data).split(" ", 3);
+      return new AttemptData(
+          AttemptId.parse(parts[0]), Duration.ofMillis(Long.parseLong(parts[1])), parts[2]);
+    } catch (RuntimeException e) {
+      return null;
+    }
+  }
+
+  public static byte[] member(SessionSpec spec, long beat) {
+    return bytes(beat + " " + spec.ttl().toMillis() + " " + spec.client().encoded());
+  }
+
+  public static @Nullable SessionData member(byte @Nullable [] data) {
+    try {
+      String[] parts = text(data).split(" ", 3);
+      return new SessionData(
+          Long.parseLong(parts[0]),
+          Duration.ofMillis(Long.parseLong(parts[1])),
+          ClientLabel.parse(parts[2]));
+    } catch (RuntimeException e) {
+      return null;
+    }
+  }
+
+  public static byte[] capacity(int capacity) {
+    return bytes(Integer.toString(capacity));
+  }
+
+  /** 0 if it is not one. */
+  public static int capacity(byte @Nullable [] data) {
+    try {
+      return Math.max(0, Integer.parseInt(text(data)));
+    } catch (RuntimeException e) {
+      return 0;
+    }
+  }
+
+  public static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String text(byte @Nullable [] data) {
+    return data == null ? "" : new String(data, StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,75 @@
+package io.mortise.zookeeper.internal.node;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionId;
+
+/**
+ * What stands where below the root of a store:
+ *
+ * <pre>
+ * epoch                     persistent: where tokens begin, see {@link TokenEpoch}
+ * locks/NAME                container; data: capacity
+ * locks/NAME/WEIGHT-SEQ     ephemeral, sequential: an attempt, see {@link LockQueue} and {@link NodeData}
+ * sessions/ID               ephemeral: a process; data: beat, TTL, who it is
+ * notes/ID                  container; what others want a session to hear
+ * notes/ID/ATTEMPT          ephemeral of the writer: that attempt, a holder, is wanted
+ * </pre>
+ *
+ * <p>Containers are removed by the server some time after their last child, and made again when
+ * they are missing; so nothing is left of a lock that nobody uses.
+ */
+public final class NodeLayout {
+  private final String root;
+
+  /** A root like {@code /mortise}; never a slash alone. */
+  public NodeLayout(String root) {
+    this.root = root;
+  }
+
+  public String root() {
+    return root;
+  }
+
+  public String epoch() {
+    return root + "/epoch";
+  }
+
+  public String locks() {
+    return root + "/locks";
+  }
+
+  public String lock(LockName name) {
+    return root + "/locks/" + NodeNames.encode(name);
+  }
+
+  public String sessions() {
+    return root + "/sessions";
+  }
+
+  public String session(SessionId id) {
+    return root + "/sessions/" + id;
+  }
+
+  public String allNotes() {
+    return root + "/notes";
+  }
+
+  public String notes(SessionId id) {
+    return root + "/notes/" + id;
+  }
+
+  public String note(AttemptId holder) {
+    return notes(holder.session()) + "/" + holder.encoded();
+  }
+
+  /** All before the last slash. */
+  public static String parent(String path) {
+    return path.substring(0, path.lastIndexOf('/'));
+  }
+
+  /** All behind the last slash. */
+  public static String last(String path) {
+    return path.substring(path.lastIndexOf('/') + 1);
+  }
+}

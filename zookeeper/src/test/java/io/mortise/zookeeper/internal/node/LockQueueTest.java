@@ -1,0 +1,63 @@
+package io.mortise.zookeeper.internal.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.Mode;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LockQueueTest {
+  private static final int EX = Mode.SHARERS;
+
+  @Test
+  void givenSequenceThatOverflows_thenTheOrderIsThatOfArrival() {
+    int last = Integer.MAX_VALUE;
+    List<String> nodes =
+        List.of(
+            LockQueue.node(EX, last + 2),
+            LockQueue.node(EX, last),
+            LockQueue.node(EX, last - 1),
+            LockQueue.node(EX, last + 1));
+
+    LockQueue lockQueue = LockQueue.of(nodes, EX);
+
+    assertThat(
+            List.of(lockQueue.place(0).seq(), lockQueue.place(1).seq(), lockQueue.place(2).seq()))
+        .containsExactly(last - 1, last, last + 1);
+    assertThat(lockQueue.holding()).isEqualTo(1);
+    assertThat(lockQueue.indexOf(last + 2)).isEqualTo(3);
+    assertThat(lockQueue.indexOf(0)).isEqualTo(-1);
+    assertThat(LockQueue.node(EX, last + 1)).isEqualTo("1000000--2147483648");
+    assertThat(LockQueue.node(3, 42)).isEqualTo("3-0000000042");
+  }
+
+  @Test
+  void givenReadersAWriterAndReaders_thenOnlyTheFirstReadersHold_andTheOthersWatchTheWriter() {
+    LockQueue lockQueue =
+        LockQueue.of(
+            List.of(
+                "1-0000000000",
+                "1-0000000001",
+                "1000000-0000000002",
+                "1-0000000003",
+                "1-0000000004"),
+            EX);
+    assertThat(lockQueue.holding()).isEqualTo(2);
+    assertThat(lockQueue.watched(2, false)).isEqualTo(1);
+    assertThat(lockQueue.watched(4, true)).isEqualTo(2);
+  }
+
+  @Test
+  void givenPermits_thenASmallRequestDoesNotPassALargeOne() {
+    LockQueue lockQueue = LockQueue.of(List.of("2-0000000000", "3-0000000001", "1-0000000002"), 3);
+    assertThat(lockQueue.holding()).isEqualTo(1);
+  }
+
+  @Test
+  void givenNodesOfOthers_thenTheyCountNothing() {
+    LockQueue lockQueue =
+        LockQueue.of(List.of("x", "lock-0000000001", "-", "1-", "1000000-0000000007"), EX);
+    assertThat(lockQueue.size()).isEqualTo(1);
+    assertThat(lockQueue.holding()).isEqualTo(1);
+  }
+}
