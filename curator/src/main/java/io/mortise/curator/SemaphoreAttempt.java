@@ -436,29 +436,43 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
       return;
     }
     List<String> going = List.copyOf(leases.subList(leases.size() - count, leases.size()));
-    int[] left = {count};
-    Code[] failure = {Code.OK};
+    LeaseDeletion leaseDeletion = new LeaseDeletion(count, operation, then);
     for (String lease : going) {
       nodes()
           .delete(
               child(leasesPath, lease),
-              (code, unused) ->
-                  session.step(
-                      () -> {
-                        if (code == Code.OK || code == Code.NONODE) {
-                          leases.remove(lease);
-                        } else {
-                          failure[0] = code;
-                        }
-                        if (--left[0] > 0) {
-                          return;
-                        }
-                        if (failure[0] == Code.OK) {
-                          then.run();
-                        } else {
-                          operation.fail(failure[0], leasesPath);
-                        }
-                      }));
+              (code, unused) -> session.step(() -> leaseDeletion.answered(lease, code)));
+    }
+  }
+
+  /** Several deletions in flight, of which the last one that is answered tells how they ended. */
+  private final class LeaseDeletion {
+    private final AttemptOperation operation;
+    private final Runnable then;
+    private int open;
+    private Code failure = Code.OK;
+
+    LeaseDeletion(int open, AttemptOperation operation, Runnable then) {
+      this.open = open;
+      this.operation = operation;
+      this.then = then;
+    }
+
+    void answered(String lease, Code code) {
+      if (code == Code.OK || code == Code.NONODE) {
+        leases.remove(lease);
+      } else {
+        failure = code;
+      }
+      open--;
+      if (open > 0) {
+        return;
+      }
+      if (failure == Code.OK) {
+        then.run();
+      } else {
+        operation.fail(failure, leasesPath);
+      }
     }
   }
 

@@ -21,7 +21,6 @@ final class ContentionNotes {
   private static final int MANY = 256;
 
   private final SessionCore core;
-  private final LockQueueManager queues;
 
   /** Holders that a note was left for lately, so that a poll does not do it again. */
   private final Map<AttemptId, Boolean> noted =
@@ -41,34 +40,44 @@ final class ContentionNotes {
 
   private int most = MANY;
 
-  ContentionNotes(SessionCore core, LockQueueManager queues) {
+  ContentionNotes(SessionCore core) {
     this.core = core;
-    this.queues = queues;
   }
 
-  /** Tells holders that they are wanted, then goes on. */
+  /** Tells holders of other sessions that they are wanted, then goes on. */
   void leave(List<AttemptId> holders, Runnable then) {
-    int[] open = {1};
-    Runnable one =
-        () -> {
-          if (--open[0] == 0) {
-            then.run();
-          }
-        };
-    for (AttemptId holder : holders) {
-      if (holder.session().equals(core.id())) {
-        queues.wanted(holder);
-      } else if (!noted.containsKey(holder)) {
-        noted.put(holder, true);
-        open[0]++;
-        boolean first = !core.connection().isOwn() && written.add(holder);
-        note(holder, first, 0, one);
-      }
+    List<AttemptId> untold =
+        holders.stream().filter(holder -> !noted.containsKey(holder)).distinct().toList();
+    NotesInFlight notesInFlight = new NotesInFlight(untold.size(), then);
+    for (AttemptId holder : untold) {
+      noted.put(holder, true);
+      boolean first = !core.connection().isOwn() && written.add(holder);
+      note(holder, first, 0, notesInFlight);
     }
     if (written.size() > most) {
       forgetRead();
     }
-    one.run();
+    if (untold.isEmpty()) {
+      then.run();
+    }
+  }
+
+  /** Goes on when the last of several notes was answered. */
+  private static final class NotesInFlight {
+    private final Runnable then;
+    private int open;
+
+    NotesInFlight(int open, Runnable then) {
+      this.open = open;
+      this.then = then;
+    }
+
+    void answered() {
+      open--;
+      if (open == 0) {
+        then.run();
+      }
+    }
   }
 
   /** The notes that this session may have written and nobody has read, by their paths. */
@@ -105,7 +114,7 @@ final class ContentionNotes {
   /**
    * @param first whether a note that is there already cannot be ours
    */
-  private void note(AttemptId holder, boolean first, int tries, Runnable then) {
+  private void note(AttemptId holder, boolean first, int tries, NotesInFlight notesInFlight) {
     core.connection()
         .client()
         .create(
@@ -122,7 +131,7 @@ final class ContentionNotes {
                           }
                           if (rc == Code.NONODE.intValue() && tries < 2) {
                             core.makeContainers(core.layout().notes(holder.session()));
-                            note(holder, first, tries + 1, then);
+                            note(holder, first, tries + 1, notesInFlight);
                             return;
                           }
                           if (rc == Code.NODEEXISTS.intValue() && first) {
@@ -133,7 +142,7 @@ final class ContentionNotes {
                           if (rc != 0 && rc != Code.NODEEXISTS.intValue()) {
                             noted.remove(holder);
                           }
-                          then.run();
+                          notesInFlight.answered();
                         }),
             (Object) null);
   }

@@ -1,68 +1,124 @@
 package io.mortise.zookeeper;
 
 import io.mortise.LockName;
-import io.mortise.StoreUnavailableException;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Reply.AttemptState;
-import io.mortise.spi.Reply.EndReason;
-import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
-import io.mortise.spi.SessionNotification;
 import io.mortise.spi.time.Ticker;
-import io.mortise.zookeeper.LockRequests.PendingRequest;
-import io.mortise.zookeeper.ZooKeeperAttempt.NodeState;
-import io.mortise.zookeeper.internal.node.EndedAttempts;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.NodeLayout;
+import io.mortise.zookeeper.internal.queue.CreateResult;
+import io.mortise.zookeeper.internal.queue.LockQueueState;
+import io.mortise.zookeeper.internal.queue.PendingRequest;
+import io.mortise.zookeeper.internal.queue.QueueEffect;
+import io.mortise.zookeeper.internal.queue.QueueEffect.Answer;
+import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
+import io.mortise.zookeeper.internal.queue.QueueEffect.EndForeign;
+import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
+import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
+import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveNode;
+import io.mortise.zookeeper.internal.queue.QueueEffect.RewriteNode;
+import io.mortise.zookeeper.internal.queue.QueueEffect.Tell;
+import io.mortise.zookeeper.internal.queue.QueueEffect.WatchNode;
+import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
+import io.mortise.zookeeper.internal.queue.QueueEffect.WatchSuccessors;
+import io.mortise.zookeeper.internal.queue.SessionAttempts;
+import io.mortise.zookeeper.internal.queue.SoleUserCache;
+import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt;
+import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session does about locks: one request of a name after the other, each a creation ({@link
- * AcquireHandler}), a look at the queue, or a removal ({@link ReleaseHandler}). {@link
- * PredecessorWatcher} finds out who holds, {@link PollBatcher} answers who asks again, {@link
- * AttemptRecovery} finds out what became of what was in doubt. Guarded by the session.
+ * The queues of a session: routes requests, events and answers to the {@link LockQueueState} of
+ * their lock, and executes the effects of its transitions. Reads go by {@link QueueReader},
+ * creations and removals by {@link NodeWriter}, notes by {@link ContentionNotes}. Guarded by the
+ * session.
+ *
+ * <p>Effects are executed in order, one transition's after those of the one before: what an effect
+ * brings about at once waits until the effects before it are done.
  */
-final class LockQueueManager {
+final class LockQueueManager implements QueueEffect.Executor {
+  private static final long RECOVERY_PAUSE_NANOS = 20_000_000;
+
   private final SessionCore core;
   private final Ticker ticker;
   private final NodeWriter nodeWriter;
-  private final SoleUserCache soleUserCache;
-  private final PredecessorWatcher predecessorWatcher;
-  private final PollBatcher pollBatcher;
-  private final AcquireHandler acquireHandler;
-  private final ReleaseHandler releaseHandler;
-  private final AttemptRecovery attemptRecovery;
-  private final AttemptTable attempts = new AttemptTable();
-  private final EndedAttempts endedAttempts = new EndedAttempts();
-  private final Map<String, LockRequests> queues = new HashMap<>();
+  private final QueueReader queueReader;
+  private final ContentionNotes contentionNotes;
+  private final SoleUserCache soleUserCache = new SoleUserCache();
+  private final SessionAttempts attempts;
+  private final Map<String, LockQueueState> queues = new HashMap<>();
+  private final ArrayDeque<DueEffect> due = new ArrayDeque<>();
+  private boolean executing;
+
+  /** An effect that has not been executed yet. */
+  private record DueEffect(LockQueueState queue, QueueEffect effect) {}
 
   LockQueueManager(SessionCore core, Ticker ticker, NodeWriter nodeWriter) {
     this.core = core;
     this.ticker = ticker;
     this.nodeWriter = nodeWriter;
-    this.soleUserCache = new SoleUserCache(core);
-    this.predecessorWatcher = new PredecessorWatcher(core, this);
-    this.pollBatcher = new PollBatcher(core, this, predecessorWatcher);
-    this.releaseHandler = new ReleaseHandler(core, this, nodeWriter, soleUserCache);
-    this.acquireHandler =
-        new AcquireHandler(
-            core, this, nodeWriter, predecessorWatcher, pollBatcher, releaseHandler, soleUserCache);
-    this.attemptRecovery = new AttemptRecovery(core, this);
+    this.queueReader = new QueueReader(core, this::step);
+    this.contentionNotes = new ContentionNotes(core);
+    this.attempts = new SessionAttempts(core.id());
   }
 
+  /** Whether no look at a queue is in flight that may bring a notification. */
   boolean isSettled() {
-    return predecessorWatcher.underWay() == 0;
+    return attempts.isSettled();
+  }
+
+  private LockQueueState queue(LockName name) {
+    return queues.computeIfAbsent(
+        core.layout().lock(name),
+        path -> new LockQueueState(core, attempts, soleUserCache, name, path));
+  }
+
+  // ---- Transitions ----
+
+  /** Takes the guard, and runs a transition unless the session is over. */
+  private void step(LockQueueState queue, Function<LockQueueState, List<QueueEffect>> transition) {
+    core.guard()
+        .run(
+            () -> {
+              if (!core.isOver()) {
+                execute(queue, transition.apply(queue));
+              }
+            });
+  }
+
+  private void execute(LockQueueState queue, List<QueueEffect> effects) {
+    if (queue.isIdle()) {
+      queues.remove(queue.path(), queue);
+    }
+    effects.forEach(effect -> due.add(new DueEffect(queue, effect)));
+    if (executing) {
+      return;
+    }
+    executing = true;
+    try {
+      for (DueEffect next = due.poll(); next != null; next = due.poll()) {
+        next.effect().execute(next.queue(), this);
+      }
+    } finally {
+      executing = false;
+    }
+    core.settled();
   }
 
   // ---- Requests ----
@@ -71,361 +127,257 @@ final class LockQueueManager {
     PendingRequest pendingRequest = new PendingRequest(request, ticker.nanos(), later, sink);
     Reply refusal = core.store().profile().refusal(request).orElse(null);
     if (refusal != null) {
-      answer(pendingRequest, refusal);
+      answerOnce(pendingRequest, refusal);
     } else if (!core.isOpen()) {
-      gone(pendingRequest);
+      refuseAsOver(pendingRequest);
     } else {
-      LockRequests requests = requests(request.name());
-      if (request instanceof Request.Abandon && mayPass(requests, pendingRequest)) {
-        start(requests, pendingRequest);
-      } else if (request instanceof Request.Acquire && isPolledAside(requests, pendingRequest)) {
-        requests.polls.add(pendingRequest);
-        pollBatcher.pollInBatch(requests);
-      } else {
-        requests.pendingRequests.add(pendingRequest);
-      }
-      advance(requests);
+      LockQueueState queue = queue(request.name());
+      execute(queue, queue.onSubmit(pendingRequest));
     }
-  }
-
-  /**
-   * Whether an end may go before what others of this session ask about the same lock: thousands of
-   * them must not keep a holder from giving it back. Ending takes nothing from anybody.
-   */
-  private boolean mayPass(LockRequests requests, PendingRequest pendingRequest) {
-    ZooKeeperAttempt known =
-        isOurs(pendingRequest.attempt()) ? attempts.get(pendingRequest.attempt().number()) : null;
-    return known != null
-        && known.name.equals(requests.name)
-        && (known.state() == NodeState.HELD || known.state() == NodeState.WAITING)
-        && requests.isBusy()
-        && !requests.concerns(pendingRequest.attempt());
-  }
-
-  /**
-   * Whether a request sent again may be answered by a read that many share: thousands of waiters of
-   * one process would keep those from coming who have no node yet.
-   */
-  private boolean isPolledAside(LockRequests requests, PendingRequest pendingRequest) {
-    ZooKeeperAttempt known =
-        isOurs(pendingRequest.attempt()) ? attempts.get(pendingRequest.attempt().number()) : null;
-    return known != null
-        && known.name.equals(requests.name)
-        && known.state() == NodeState.WAITING
-        && known.queues
-        && !known.leaving
-        && requests.waiting.size() > PredecessorWatcher.SHORT
-        && core.connection().isUp();
-  }
-
-  private LockRequests requests(LockName name) {
-    return queues.computeIfAbsent(core.layout().lock(name), path -> new LockRequests(name, path));
-  }
-
-  void answer(PendingRequest pendingRequest, Reply reply) {
-    pendingRequest.answer(core.guard(), reply);
-  }
-
-  /** What was asked aside has to be answered in its turn after all. */
-  void again(LockRequests requests, PendingRequest pendingRequest) {
-    if (!pendingRequest.isAnswered()) {
-      requests.pendingRequests.add(pendingRequest);
-    }
-  }
-
-  /** The node of the attempt was neither deleted by its session nor has the session ended. */
-  void refuseAsRemoved(PendingRequest pendingRequest) {
-    answer(
-        pendingRequest,
-        new Reply.Refused(
-            pendingRequest.attempt(), RefusalReason.ENDED, "Somebody removed the attempt's node."));
-  }
-
-  void fail(PendingRequest pendingRequest, boolean mayHaveRun, String why) {
-    StoreUnavailableException cause =
-        new StoreUnavailableException(
-            "ZooKeeper did not answer (store=" + core.display() + "): " + why);
-    answer(pendingRequest, new Reply.Failed(pendingRequest.attempt(), mayHaveRun, cause));
   }
 
   /** The session is not, or no longer, alive. */
-  private void gone(PendingRequest pendingRequest) {
-    if (pendingRequest.request instanceof Request.Abandon) {
-      if (isOurs(pendingRequest.attempt())) {
-        absent(pendingRequest);
-      } else {
-        releaseHandler.foreign(pendingRequest, () -> {});
-      }
+  private void refuseAsOver(PendingRequest request) {
+    AttemptId attempt = request.attempt();
+    if (!request.isAbandon()) {
+      answerOnce(request, Refusals.sessionGone(attempt));
+    } else if (attempts.isOurs(attempt)) {
+      answerOnce(request, attempts.absent(attempt, request.request.name()));
     } else {
-      answer(pendingRequest, Refusals.sessionGone(pendingRequest.attempt()));
+      endForeign(request, ended -> answerForeign(request, ended));
     }
   }
 
-  void absent(PendingRequest pendingRequest) {
-    EndedAttempts.AttemptEnd attemptEnd =
-        isOurs(pendingRequest.attempt())
-            ? endedAttempts.get(pendingRequest.attempt().number(), pendingRequest.request.name())
-            : null;
-    answer(
-        pendingRequest,
-        attemptEnd == null
-            ? new Reply.Ended(
-                pendingRequest.attempt(), AttemptState.ABSENT, EndReason.UNKNOWN, false)
-            : new Reply.Ended(
-                pendingRequest.attempt(), attemptEnd.attemptState, attemptEnd.endReason, false));
-  }
-
-  private boolean isOurs(AttemptId attempt) {
-    return attempt.session().equals(core.id());
-  }
-
-  /** Begins what can be begun. */
-  void advance(LockRequests requests) {
-    while (requests.current == null
-        && !requests.recovering
-        && !requests.pendingRequests.isEmpty()) {
-      start(requests, requests.pendingRequests.remove());
-    }
-    if (requests.isIdle()) {
-      queues.remove(requests.path, requests);
+  private void answerOnce(PendingRequest request, Reply reply) {
+    if (request.markAnswered()) {
+      core.guard().afterUnlock(() -> request.deliver(reply));
     }
   }
 
-  /** The current request is answered. */
-  void finish(LockRequests requests) {
-    requests.current = null;
-    advance(requests);
+  private void answerForeign(PendingRequest request, Reply.@Nullable Ended ended) {
+    answerOnce(
+        request,
+        ended != null
+            ? ended
+            : request.unanswered(core.display(), true, "the connection was lost."));
   }
 
-  private void start(LockRequests requests, PendingRequest pendingRequest) {
-    ZooKeeperAttempt known =
-        isOurs(pendingRequest.attempt()) ? attempts.get(pendingRequest.attempt().number()) : null;
-    if (known != null && !known.name.equals(requests.name)) {
-      known = null;
-    }
-    if (pendingRequest.request instanceof Request.Adjust adjust) {
-      acquireHandler.adjust(pendingRequest, adjust, known);
-    } else if (known != null && known.state() == NodeState.DOUBT && core.connection().isUp()) {
-      known.leaving |= pendingRequest.request instanceof Request.Abandon;
-      requests.pendingRequests.addFirst(pendingRequest);
-      attemptRecovery.recover(requests);
-    } else if (pendingRequest.request instanceof Request.Acquire acquire) {
-      acquireHandler.acquire(requests, pendingRequest, acquire, known);
-    } else if (known != null) {
-      releaseHandler.abandon(requests, pendingRequest, known);
-    } else if (isOurs(pendingRequest.attempt())) {
-      absent(pendingRequest);
-    } else {
-      requests.current = pendingRequest;
-      releaseHandler.foreign(pendingRequest, () -> finish(requests));
+  /** Under the guard, then is given null if there was no answer. */
+  private void endForeign(PendingRequest request, Consumer<Reply.@Nullable Ended> then) {
+    core.store()
+        .inspector()
+        .end(request.request.name(), request.attempt())
+        .whenComplete(
+            (ended, failure) ->
+                core.guard().run(() -> then.accept(failure == null ? ended : null)));
+  }
+
+  /** Requests that have waited for too long are told that there was no answer. */
+  void expire(long now, long requestTimeout) {
+    for (LockQueueState queue : List.copyOf(queues.values())) {
+      execute(queue, queue.onTime(now, requestTimeout));
     }
   }
 
-  // ---- What becomes of attempts ----
+  // ---- Writes ----
 
-  /** Whether an attempt of this session has ended, or its number was given to another one. */
-  boolean hasEnded(AttemptId attempt, LockName name) {
-    return endedAttempts.get(attempt.number(), name) != null
-        || attempts.get(attempt.number()) != null;
+  @Override
+  public void create(LockQueueState queue, CreateNode effect) {
+    ZooKeeperAttempt attempt = effect.attempt();
+    Consumer<CreateResult> then = result -> step(queue, to -> to.onCreated(effect, result));
+    ZooKeeperAttempt previous = effect.mayTakeOver() ? nodeWriter.leaving(queue.path()) : null;
+    if (previous != null && attempt.mayTakeOver(previous)) {
+      // Also if the attempt is found again by its node: that is as old as the tokens before.
+      attempt.startAt(previous.next());
+      nodeWriter.takeOver(queue.path(), attempt, effect.data(), then);
+      return;
+    }
+    boolean reads = !soleUserCache.expects(queue.path(), attempt);
+    if (soleUserCache.wantsWatch(queue.path(), attempt) && core.connection().isOwn()) {
+      queueReader.watchContainer(queue.path(), () -> soleUserCache.watches(queue.path()));
+    }
+    nodeWriter.create(queue.path(), attempt, effect.data(), reads, then);
   }
 
-  /** An attempt whose node is about to be made. */
-  void add(ZooKeeperAttempt zooKeeperAttempt) {
-    attempts.add(zooKeeperAttempt);
-  }
-
-  @Nullable ZooKeeperAttempt attempt(PendingRequest pendingRequest) {
-    return attempts.get(pendingRequest.attempt().number());
-  }
-
-  /** What became of it is looked up once there is a connection. */
-  void doubt(ZooKeeperAttempt zooKeeperAttempt) {
-    zooKeeperAttempt.state(NodeState.DOUBT);
-  }
-
-  /** The attempt holds from now on; who hears of it is the caller's business. */
-  void grant(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, long czxid, int waiters) {
-    succeed(requests, zooKeeperAttempt, core.tokenRank(czxid), waiters);
-  }
-
-  /** The same, with the tokens that go on behind those of the hold before. */
-  void succeed(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt, long rank, int waiters) {
-    requests.leaves(zooKeeperAttempt);
-    zooKeeperAttempt.granted(rank);
-    if (waiters > PredecessorWatcher.SHORT) {
-      zooKeeperAttempt.wantedByMany();
-    } else if (waiters > 0) {
-      zooKeeperAttempt.wanted();
+  @Override
+  public void remove(LockQueueState queue, RemoveNode effect) {
+    String node = queue.node(effect.attempt());
+    NodeOperation.ReleaseListener then =
+        (code, takenOver) -> step(queue, to -> to.onRemoved(effect, code, takenOver));
+    switch (effect.urgency()) {
+      case HANDOFF -> nodeWriter.removeForHandoff(node, false, code -> then.accept(code, false));
+      case MARKED_HANDOFF ->
+          nodeWriter.removeForHandoff(node, true, code -> then.accept(code, false));
+      case NEXT -> nodeWriter.delete(node, false, code -> then.accept(code, false));
+      case LATER -> nodeWriter.delete(node, true, code -> then.accept(code, false));
+      case LATER_OR_TAKEN_OVER -> nodeWriter.release(queue.path(), node, effect.attempt(), then);
     }
   }
 
-  Reply.Granted granted(ZooKeeperAttempt zooKeeperAttempt) {
-    return new Reply.Granted(
-        core.attempt(zooKeeperAttempt.number),
-        zooKeeperAttempt.token(),
-        zooKeeperAttempt.tokens,
-        zooKeeperAttempt.isWanted(),
-        null);
+  @Override
+  public void rewrite(LockQueueState queue, RewriteNode effect) {
+    core.connection()
+        .client()
+        .setData(
+            queue.node(effect.attempt()),
+            effect.content().data(),
+            -1,
+            (rc, path, context, stat) -> {},
+            null);
   }
 
-  /** As the queue's turn came: nobody asked just now. */
-  void tellGranted(ZooKeeperAttempt zooKeeperAttempt) {
-    core.tell(
-        new SessionNotification.Granted(
-            zooKeeperAttempt.name,
-            core.attempt(zooKeeperAttempt.number),
-            zooKeeperAttempt.token(),
-            zooKeeperAttempt.tokens,
-            zooKeeperAttempt.isWanted(),
-            false));
+  @Override
+  public void removeContainer(LockQueueState queue) {
+    core.connection().client().delete(queue.path(), -1, (rc, path, context) -> {}, null);
   }
 
-  /** Somebody else removed the node, and who asks just now is told. */
-  void forget(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
-    requests.leaves(zooKeeperAttempt);
-    ended(
-        zooKeeperAttempt,
-        zooKeeperAttempt.wasHeld()
-            ? EndedAttempts.AttemptEnd.HOLD_GONE
-            : EndedAttempts.AttemptEnd.WAIT_GONE);
+  // ---- Reads ----
+
+  @Override
+  public void list(LockQueueState queue, ListNodes effect) {
+    queueReader.list(queue, effect);
   }
 
-  /** Somebody else removed the node. */
-  void vanished(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
-    forget(requests, zooKeeperAttempt);
-    core.tell(
-        new SessionNotification.HoldEnded(
-            zooKeeperAttempt.name, core.attempt(zooKeeperAttempt.number), EndReason.UNKNOWN));
+  @Override
+  public void read(LockQueueState queue, ReadNodes effect) {
+    queueReader.read(queue, effect);
   }
 
-  /** A waiter has left a note for this holder. */
-  void wanted(AttemptId id) {
-    ZooKeeperAttempt zooKeeperAttempt = isOurs(id) ? attempts.get(id.number()) : null;
-    if (zooKeeperAttempt != null && !zooKeeperAttempt.isWanted()) {
-      zooKeeperAttempt.wanted();
-      if (zooKeeperAttempt.state() == NodeState.HELD && !zooKeeperAttempt.leaving) {
-        core.tell(new SessionNotification.Contended(zooKeeperAttempt.name, id));
-      }
-    }
+  @Override
+  public void readQueue(LockQueueState queue, ReadQueue effect) {
+    queueReader.readQueue(queue, effect);
   }
 
-  /** The node is gone, and that is remembered. */
-  void ended(ZooKeeperAttempt zooKeeperAttempt, EndedAttempts.AttemptEnd attemptEnd) {
-    attempts.remove(zooKeeperAttempt);
-    endedAttempts.add(zooKeeperAttempt.number, zooKeeperAttempt.name, attemptEnd);
-    core.inbox().forget(core.attempt(zooKeeperAttempt.number));
+  @Override
+  public void watch(LockQueueState queue, WatchNode effect) {
+    queueReader.watch(queue, effect);
   }
 
-  /** Its node was found again: whether it holds is looked up. */
-  void resumeWait(LockRequests requests, ZooKeeperAttempt zooKeeperAttempt) {
-    requests.waiting.put(zooKeeperAttempt.number, zooKeeperAttempt);
-    predecessorWatcher.look(requests);
+  @Override
+  public void watchOwn(LockQueueState queue, WatchOwnNode effect) {
+    queueReader.watchOwn(queue, effect);
   }
 
-  /** It has no node, and counts as never made. */
-  void discardUncreated(ZooKeeperAttempt zooKeeperAttempt) {
-    attempts.remove(zooKeeperAttempt);
+  @Override
+  public void watchSuccessors(LockQueueState queue, WatchSuccessors effect) {
+    queueReader.watchSuccessors(queue, effect);
   }
 
-  ReleaseHandler releaseHandler() {
-    return releaseHandler;
+  @Override
+  public void readIndex(LockQueueState queue) {
+    queueReader.readIndex(queue);
   }
 
-  NodeWriter nodeWriter() {
-    return nodeWriter;
+  @Override
+  public void recoverLater(LockQueueState queue) {
+    core.store()
+        .timer()
+        .in(
+            RECOVERY_PAUSE_NANOS,
+            () ->
+                core.guard()
+                    .run(
+                        () -> {
+                          if (!core.isOver()) {
+                            // The queue may have become idle, and another may have taken its place.
+                            LockQueueState present = queue(queue.name());
+                            execute(present, present.onRecoveryDue());
+                          }
+                        }));
+  }
+
+  // ---- Others ----
+
+  @Override
+  public void leaveNotes(LockQueueState queue, LeaveNotes effect) {
+    contentionNotes.leave(
+        effect.holders(), () -> step(queue, to -> to.onNotesLeft(effect.purpose())));
+  }
+
+  @Override
+  public void endForeign(LockQueueState queue, EndForeign effect) {
+    endForeign(
+        effect.request(),
+        ended -> {
+          if (core.isOver()) {
+            answerForeign(effect.request(), ended);
+          } else {
+            step(queue, to -> to.onForeignEnded(effect.request(), ended));
+          }
+        });
+  }
+
+  @Override
+  public void answer(Answer effect) {
+    core.guard().afterUnlock(() -> effect.request().deliver(effect.reply()));
+  }
+
+  @Override
+  public void tell(Tell effect) {
+    core.tell(effect.notification());
+  }
+
+  @Override
+  public void forgetNotifications(ForgetNotifications effect) {
+    core.inbox().forget(effect.attempt());
+  }
+
+  @Override
+  public void endSession(EndSession effect) {
+    core.over(effect.why());
   }
 
   // ---- What the connection tells ----
 
+  /** A waiter has left a note for this holder. */
+  void wanted(AttemptId id) {
+    attempts.want(id).ifPresent(core::tell);
+  }
+
   void changed(EventType type, String path) {
     soleUserCache.changed(type, path);
-    LockRequests whole = queues.get(path);
+    LockQueueState whole = queues.get(path);
     if (whole != null) {
       if (type == EventType.NodeChildrenChanged) {
-        whole.queueChanged();
-        if (whole.watchesAll) {
-          predecessorWatcher.look(whole);
-        }
+        execute(whole, whole.onChildrenChanged());
       }
       return;
     }
-    LockRequests requests = queues.get(NodeLayout.parent(path));
-    if (requests != null) {
-      predecessorWatcher.changed(
-          requests, type, LockQueue.QueueNode.parse(NodeLayout.last(path)).seq());
+    LockQueueState queue = queues.get(NodeLayout.parent(path));
+    if (queue != null) {
+      int seq = LockQueue.QueueNode.parse(NodeLayout.last(path)).seq();
+      execute(queue, queue.onNodeChanged(type, seq));
     }
   }
 
   /** What happens meanwhile is not told, or in another order. */
   void disconnected() {
     soleUserCache.forget();
-    queues.values().forEach(LockRequests::forgetNext);
+    for (LockQueueState queue : List.copyOf(queues.values())) {
+      execute(queue, queue.onDisconnected());
+    }
   }
 
-  /** What was in doubt is looked up, and what may have been missed. */
+  /** Attempts in doubt are looked up, and what may have been missed. */
   void reconnected() {
     soleUserCache.forget();
-    for (ZooKeeperAttempt zooKeeperAttempt : attempts.all()) {
-      if (zooKeeperAttempt.state() == NodeState.DOUBT) {
-        attemptRecovery.recover(requests(zooKeeperAttempt.name));
-      }
-    }
-    for (LockRequests requests : List.copyOf(queues.values())) {
-      if (!requests.waiting.isEmpty()) {
-        predecessorWatcher.look(requests);
-      }
+    Set<LockName> inDoubt = attempts.namesInDoubt();
+    inDoubt.forEach(this::queue);
+    for (LockQueueState queue : List.copyOf(queues.values())) {
+      execute(queue, queue.onReconnected(inDoubt.contains(queue.name())));
     }
   }
 
-  List<ZooKeeperAttempt> inDoubt(LockRequests requests) {
-    List<ZooKeeperAttempt> found = new ArrayList<>();
-    for (ZooKeeperAttempt zooKeeperAttempt : attempts.all()) {
-      if (zooKeeperAttempt.state() == NodeState.DOUBT
-          && zooKeeperAttempt.name.equals(requests.name)) {
-        found.add(zooKeeperAttempt);
-      }
-    }
-    return found;
-  }
-
-  /** Whoever has waited for too long is told that there was no answer. */
-  void expire(long now, long requestTimeout) {
-    for (LockRequests requests : List.copyOf(queues.values())) {
-      PendingRequest current = requests.current;
-      if (current != null && now - current.since > requestTimeout) {
-        fail(current, true, "no answer in time.");
-      }
-      for (PendingRequest pendingRequest : requests.polled) {
-        if (now - pendingRequest.since > requestTimeout) {
-          fail(pendingRequest, true, "no answer in time.");
-        }
-      }
-      for (Queue<PendingRequest> unsent : List.of(requests.pendingRequests, requests.polls)) {
-        for (PendingRequest pendingRequest : unsent) {
-          if (now - pendingRequest.since > requestTimeout) {
-            fail(pendingRequest, false, "no answer in time.");
-          }
-        }
-        unsent.removeIf(PendingRequest::isAnswered);
-      }
-    }
-    for (PendingRequest pendingRequest : releaseHandler.unanswered()) {
-      if (now - pendingRequest.since > requestTimeout) {
-        fail(pendingRequest, true, "no answer in time.");
-      }
-    }
-  }
+  // ---- Ending ----
 
   /** Attempts that may have a node of a number that is not known, by the path of their lock. */
   Map<String, Set<AttemptId>> attemptsInDoubt() {
     Map<String, Set<AttemptId>> found = new HashMap<>();
-    for (ZooKeeperAttempt zooKeeperAttempt : attempts.all()) {
-      if (zooKeeperAttempt.state() == NodeState.SENT
-          || zooKeeperAttempt.state() == NodeState.DOUBT) {
+    for (ZooKeeperAttempt attempt : attempts.all()) {
+      if (attempt.state() == NodeState.SENT || attempt.state() == NodeState.DOUBT) {
         found
-            .computeIfAbsent(
-                core.layout().lock(zooKeeperAttempt.name), unused -> new LinkedHashSet<>())
-            .add(core.attempt(zooKeeperAttempt.number));
+            .computeIfAbsent(core.layout().lock(attempt.name), unused -> new LinkedHashSet<>())
+            .add(attempts.id(attempt));
       }
     }
     return found;
@@ -433,11 +385,10 @@ final class LockQueueManager {
 
   /** The nodes of all others, and the notes that they have left. */
   List<String> nodes() {
-    List<String> found = new ArrayList<>(predecessorWatcher.notes());
-    for (ZooKeeperAttempt zooKeeperAttempt : attempts.all()) {
-      if (zooKeeperAttempt.state() == NodeState.WAITING
-          || zooKeeperAttempt.state() == NodeState.HELD) {
-        found.add(core.layout().lock(zooKeeperAttempt.name) + "/" + zooKeeperAttempt.node());
+    List<String> found = new ArrayList<>(contentionNotes.unread());
+    for (ZooKeeperAttempt attempt : attempts.all()) {
+      if (attempt.state() == NodeState.WAITING || attempt.state() == NodeState.HELD) {
+        found.add(core.layout().lock(attempt.name) + "/" + attempt.node());
       }
     }
     return found;
@@ -445,24 +396,10 @@ final class LockQueueManager {
 
   /** The session has ended, and with it all that hung on it. */
   void over() {
-    for (ZooKeeperAttempt zooKeeperAttempt : attempts.all()) {
-      if (zooKeeperAttempt.wasHeld()) {
-        endedAttempts.add(
-            zooKeeperAttempt.number, zooKeeperAttempt.name, EndedAttempts.AttemptEnd.HOLD_TAKEN);
-      }
-      attempts.remove(zooKeeperAttempt);
-    }
-    List<PendingRequest> open = new ArrayList<>(releaseHandler.unanswered());
-    for (LockRequests requests : queues.values()) {
-      if (requests.current != null) {
-        open.add(requests.current);
-      }
-      open.addAll(requests.polled);
-      open.addAll(requests.polls);
-      open.addAll(requests.pendingRequests);
-    }
-    releaseHandler.over();
+    attempts.over();
+    List<PendingRequest> open = new ArrayList<>();
+    queues.values().forEach(queue -> open.addAll(queue.unanswered()));
     queues.clear();
-    open.forEach(this::gone);
+    open.forEach(this::refuseAsOver);
   }
 }

@@ -2,6 +2,8 @@ package io.mortise.zookeeper;
 
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.queue.CreateResult;
+import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
@@ -12,15 +14,6 @@ import org.jspecify.annotations.Nullable;
 sealed interface NodeOperation {
   /** Nothing was done, or that is not known. */
   void failed(Code code);
-
-  /** What became of a creation. */
-  record CreateResult(Code code, String path, long czxid, int capacity, int children) {
-    /** The node is the only one if it followed right after our own: nobody looked. */
-    static final int NOT_READ = -1;
-
-    /** It is the node of the attempt before, which held the lock, and so does this one. */
-    static final int FOLLOWED = -2;
-  }
 
   /**
    * Of a node of an attempt.
@@ -41,7 +34,7 @@ sealed interface NodeOperation {
 
     @Override
     public void failed(Code code) {
-      then.accept(new CreateResult(code, "", 0, 0, 0));
+      then.accept(new CreateResult.NotMade(code));
     }
   }
 
@@ -110,7 +103,7 @@ sealed interface NodeOperation {
         return follower;
       }
       then.accept(Code.OK, true);
-      follower.then().accept(new CreateResult(Code.OK, path, 0, 0, CreateResult.FOLLOWED));
+      follower.then().accept(new CreateResult.TakenOver(attempt));
       return null;
     }
 
@@ -128,9 +121,9 @@ sealed interface NodeOperation {
     /**
      * Its node was removed, or could not be.
      *
-     * @param followed whether it stays, as the node of the next attempt
+     * @param takenOver whether it stays, as the node of the next attempt
      */
-    void accept(Code code, boolean followed);
+    void accept(Code code, boolean takenOver);
   }
 
   /** Of a node that held, with a mark for whoever watches it, or of any. */

@@ -1,10 +1,12 @@
 package io.mortise.zookeeper;
 
 import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.queue.CreateResult;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -160,24 +162,21 @@ final class NodeTransaction {
    * to the container will do as its token: it is that of the node's creation, or of a later removal
    * of an older one, and in either case below that of any later creation.
    */
-  private NodeOperation.CreateResult created(
+  private CreateResult created(
       NodeOperation.Create nodeOperation, OpResult result, @Nullable OpResult container) {
     String path = result instanceof OpResult.CreateResult made ? made.getPath() : "";
     if (!nodeOperation.reads()) {
-      return new NodeOperation.CreateResult(
-          Code.OK, path, 0, 0, NodeOperation.CreateResult.NOT_READ);
+      return new CreateResult.ContainerNotRead(path, OptionalLong.empty());
     }
     if (container instanceof OpResult.GetDataResult data) {
       Stat stat = data.getStat();
       int children = stat.getNumChildren();
       boolean alone = children == 1 && creations.getOrDefault(nodeOperation.lock(), 0) == 1;
-      return new NodeOperation.CreateResult(
-          Code.OK,
-          path,
-          alone ? stat.getPzxid() : 0,
-          NodeData.capacity(data.getData()),
-          alone ? 1 : Math.max(2, children));
+      int capacity = NodeData.capacity(data.getData());
+      return alone
+          ? new CreateResult.OnlyNode(path, capacity, stat.getPzxid())
+          : new CreateResult.AmongOthers(path, capacity, Math.max(2, children));
     }
-    return new NodeOperation.CreateResult(Code.OK, path, 0, 0, 0);
+    return new CreateResult.ContainerUnknown(path);
   }
 }

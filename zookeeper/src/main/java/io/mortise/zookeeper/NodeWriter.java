@@ -1,12 +1,15 @@
 package io.mortise.zookeeper;
 
 import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.queue.CreateResult;
+import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -73,7 +76,7 @@ final class NodeWriter {
       ZooKeeperAttempt zooKeeperAttempt,
       String data,
       boolean reads,
-      Consumer<NodeOperation.CreateResult> then) {
+      Consumer<CreateResult> then) {
     add(new NodeOperation.Create(lock, zooKeeperAttempt, data, reads, then));
     sendBatches();
   }
@@ -131,12 +134,9 @@ final class NodeWriter {
     return nodeOperation == null ? null : nodeOperation.attempt();
   }
 
-  /** Gives it the node of the {@link #leaving} hold; of one more node if that has gone. */
-  void follow(
-      String lock,
-      ZooKeeperAttempt zooKeeperAttempt,
-      String data,
-      Consumer<NodeOperation.CreateResult> then) {
+  /** Gives it the node of the {@link #leaving} hold, or a node of its own if that has gone. */
+  void takeOver(
+      String lock, ZooKeeperAttempt zooKeeperAttempt, String data, Consumer<CreateResult> then) {
     NodeOperation.Release before = Objects.requireNonNull(unsent.remove(lock));
     before.follow(new NodeOperation.Create(lock, zooKeeperAttempt, data, true, then));
     sendBatches();
@@ -311,14 +311,7 @@ final class NodeWriter {
               if (!reads) {
                 core.guard()
                     .run(
-                        () ->
-                            made(
-                                nodeOperation,
-                                tries,
-                                createReply,
-                                NodeOperation.CreateResult.NOT_READ,
-                                0,
-                                then));
+                        () -> made(nodeOperation, tries, createReply, createReply.notRead(), then));
               }
             },
             null);
@@ -329,10 +322,9 @@ final class NodeWriter {
               false,
               (rc, path, context, data, stat) -> {
                 // A node that was made is there, whether or not the container was read.
-                int children = rc == 0 ? stat.getNumChildren() : 0;
-                int capacity = rc == 0 ? NodeData.capacity(data) : 0;
-                core.guard()
-                    .run(() -> made(nodeOperation, tries, createReply, children, capacity, then));
+                CreateResult result =
+                    rc == 0 ? createReply.read(data, stat) : createReply.notAnswered();
+                core.guard().run(() -> made(nodeOperation, tries, createReply, result, then));
               },
               null);
     }
@@ -342,8 +334,7 @@ final class NodeWriter {
       NodeOperation.Create nodeOperation,
       int tries,
       CreateReply createReply,
-      int children,
-      int capacity,
+      CreateResult result,
       Runnable then) {
     if (over) {
       return;
@@ -355,9 +346,7 @@ final class NodeWriter {
     }
     nodeOperation
         .then()
-        .accept(
-            new NodeOperation.CreateResult(
-                createReply.code, createReply.name, createReply.czxid, capacity, children));
+        .accept(createReply.code == Code.OK ? result : new CreateResult.NotMade(createReply.code));
     then.run();
   }
 
@@ -371,6 +360,26 @@ final class NodeWriter {
       code = answered;
       name = given == null ? "" : given;
       czxid = stat == null ? 0 : stat.getCzxid();
+    }
+
+    CreateResult notRead() {
+      return new CreateResult.ContainerNotRead(name, OptionalLong.of(czxid));
+    }
+
+    CreateResult notAnswered() {
+      return new CreateResult.ContainerUnknown(name);
+    }
+
+    CreateResult read(byte[] data, Stat container) {
+      int capacity = NodeData.capacity(data);
+      int children = container.getNumChildren();
+      if (children == 0) {
+        // Somebody has removed the node already.
+        return new CreateResult.ContainerUnknown(name);
+      }
+      return children == 1
+          ? new CreateResult.OnlyNode(name, capacity, czxid)
+          : new CreateResult.AmongOthers(name, capacity, children);
     }
   }
 

@@ -14,11 +14,10 @@ import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.EphemeralNodeCleaner;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
-import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
-import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.node.TokenEpoch;
-import java.time.Duration;
+import io.mortise.zookeeper.internal.queue.LockQueueState;
+import io.mortise.zookeeper.internal.queue.SessionFacts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,15 +29,15 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.data.ACL;
-import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One session: a ZooKeeper session with its node, its attempts, and what it is told.
  *
- * <p><b>Parts.</b> {@link SessionRenewal} opens and renews it; {@link LockQueueManager} has what is
- * going on about each lock name; {@link NodeWriter} sends creations and removals, many in one
- * transaction; {@link NotificationBuffer} keeps notifications until they are acknowledged. All of
+ * <p><b>Parts.</b> {@link SessionRenewal} opens and renews it. {@link LockQueueState} is the
+ * machine that decides what is done about a lock name; {@link LockQueueManager} has one for each,
+ * and executes what it decides. {@link NodeWriter} sends creations and removals, many in one
+ * transaction. {@link NotificationBuffer} keeps notifications until they are acknowledged. All of
  * it is passive, under one {@link OutboxLock}; answers and events come on the ZooKeeper client's
  * event thread, in order.
  *
@@ -50,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * serves the session, or never. So after each new connection what is in doubt is looked up, by the
  * attempt ids in the nodes' data, and is in doubt no more.
  */
-final class SessionCore implements ZooKeeperConnection.ConnectionListener {
+final class SessionCore implements ZooKeeperConnection.ConnectionListener, SessionFacts {
   private static final long AGAIN_NANOS = 500_000_000;
 
   private final ZooKeeperLockStore store;
@@ -93,36 +92,34 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
     return store.options().acl();
   }
 
-  String display() {
+  @Override
+  public String display() {
     return store.profile().display();
   }
 
-  SessionId id() {
+  @Override
+  public SessionId id() {
     return spec.id();
   }
 
-  SessionSpec spec() {
+  @Override
+  public SessionSpec spec() {
     return spec;
   }
 
-  /** What tokens of a node are made of, above their lower 16 bits. */
-  long tokenRank(long czxid) {
+  @Override
+  public boolean isUp() {
+    return connection().isUp();
+  }
+
+  @Override
+  public long zooKeeperSession() {
+    return connection().client().getSessionId();
+  }
+
+  @Override
+  public long tokenRank(long czxid) {
     return sessionRenewal.tokenBase() + czxid;
-  }
-
-  /** When who waits is to ask again at the latest. */
-  Duration retryAfter() {
-    return spec.ttl().dividedBy(2);
-  }
-
-  /** Whether a node is that of an attempt of this very session. */
-  boolean isOurs(NodeContent nodeContent, ZooKeeperAttempt zooKeeperAttempt) {
-    Stat stat = nodeContent.stat();
-    NodeData.AttemptData attemptData = NodeData.attempt(nodeContent.data());
-    return stat != null
-        && attemptData != null
-        && stat.getEphemeralOwner() == connection().client().getSessionId()
-        && attemptData.attempt().equals(attempt(zooKeeperAttempt.number));
   }
 
   NotificationBuffer inbox() {
@@ -418,10 +415,5 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener {
       return;
     }
     connection().client().delete(path, -1, (rc, given, context) -> {}, null);
-  }
-
-  /** An attempt of this session. */
-  AttemptId attempt(long number) {
-    return new AttemptId(spec.id(), number);
   }
 }

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal.queue;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal.queue;
 
 import java.util.HashMap;
 import java.util.Iterator;
@@ -23,14 +23,12 @@ import org.jspecify.annotations.Nullable;
  * earlier hold, whose 65,536 this one goes on with.
  *
  * <p>A watch stands until its container goes, which the server removes when nobody has used it for
- * a while; there are so many at most. Whatever is not certain is read, as of any other lock.
- * Guarded by its session.
+ * a while; there are so many at most. Whatever is not certain is read, as of any other lock. It
+ * does no I/O. Guarded by its session.
  */
-final class SoleUserCache {
+public final class SoleUserCache {
   private static final int MOST = 1_024;
   private static final int LATELY = 256;
-
-  private final SessionCore core;
 
   /** Containers that are watched. */
   private final Map<String, LastHold> watched = new HashMap<>();
@@ -39,7 +37,7 @@ final class SoleUserCache {
   private final Set<String> lately = new LinkedHashSet<>();
 
   /** The last hold of this session that has ended, if one has since the watch was set. */
-  static final class LastHold {
+  public static final class LastHold {
     private boolean left;
     private boolean followed;
     private int seq;
@@ -57,48 +55,37 @@ final class SoleUserCache {
     }
   }
 
-  SoleUserCache(SessionCore core) {
-    this.core = core;
-  }
-
   /**
    * Whether an attempt that is about to get a node will most likely be the next one after our last,
-   * as the one before was. If that cannot be told yet, its container is watched from now on.
+   * as the one before was.
    */
-  boolean expects(String lock, ZooKeeperAttempt zooKeeperAttempt) {
-    if (!zooKeeperAttempt.isExclusive()) {
-      return false;
-    }
+  public boolean expects(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     LastHold lastHold = watched.get(lock);
-    if (lastHold != null) {
-      return lastHold.followed && hasTokens(lastHold, zooKeeperAttempt);
-    }
-    if (lately.remove(lock) && watched.size() < MOST && core.connection().isOwn()) {
-      watch(lock);
-    }
-    return false;
+    return lastHold != null
+        && zooKeeperAttempt.isExclusive()
+        && lastHold.followed
+        && hasTokens(lastHold, zooKeeperAttempt);
   }
 
-  private void watch(String lock) {
-    core.connection()
-        .client()
-        .getData(
-            lock,
-            core.connection(),
-            (rc, path, context, data, stat) -> {
-              if (rc == 0) {
-                core.guard().run(() -> watched.putIfAbsent(lock, new LastHold()));
-              }
-            },
-            null);
+  /** Whether the container of a lock that is taken now should be watched from now on. */
+  public boolean wantsWatch(String lock, ZooKeeperAttempt zooKeeperAttempt) {
+    return zooKeeperAttempt.isExclusive()
+        && !watched.containsKey(lock)
+        && lately.remove(lock)
+        && watched.size() < MOST;
+  }
+
+  /** The container is watched. */
+  public void watches(String lock) {
+    watched.putIfAbsent(lock, new LastHold());
   }
 
   private static boolean hasTokens(LastHold lastHold, ZooKeeperAttempt zooKeeperAttempt) {
-    return lastHold.next + zooKeeperAttempt.tokens <= AcquireHandler.TOKENS;
+    return lastHold.next + zooKeeperAttempt.tokens <= ZooKeeperAttempt.TOKENS;
   }
 
   /** An attempt of this session has been removed, as it asked. */
-  void left(String lock, ZooKeeperAttempt zooKeeperAttempt) {
+  public void left(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     if (!zooKeeperAttempt.wasHeld() || !zooKeeperAttempt.isExclusive()) {
       return;
     }
@@ -120,7 +107,7 @@ final class SoleUserCache {
   }
 
   /** An attempt has got its node: what the next one does is what this one did. */
-  void came(String lock, ZooKeeperAttempt zooKeeperAttempt) {
+  public void came(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     LastHold lastHold = watched.get(lock);
     if (lastHold != null) {
       lastHold.followed =
@@ -134,7 +121,7 @@ final class SoleUserCache {
    * The last hold, if the node of this attempt, which is there, followed right after it: then it is
    * the only one.
    */
-  @Nullable LastHold before(String lock, ZooKeeperAttempt zooKeeperAttempt) {
+  public @Nullable LastHold before(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     LastHold lastHold = watched.get(lock);
     return lastHold != null
             && lastHold.left
@@ -146,14 +133,14 @@ final class SoleUserCache {
   }
 
   /** Something was told about a node, perhaps a container. */
-  void changed(EventType type, String path) {
+  public void changed(EventType type, String path) {
     if (type != EventType.NodeChildrenChanged) {
       watched.remove(path);
     }
   }
 
   /** There is no connection: nothing is told any more. */
-  void forget() {
+  public void forget() {
     watched.clear();
     lately.clear();
   }

@@ -1,0 +1,209 @@
+package io.mortise.zookeeper.internal.queue;
+
+import io.mortise.LockName;
+import io.mortise.internal.storekit.Refusals;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Reply.RefusalReason;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
+import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
+import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.queue.QueueEffect.Answer;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
+import io.mortise.zookeeper.internal.queue.QueueEffect.RemovalCause;
+import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveNode;
+import io.mortise.zookeeper.internal.queue.QueueEffect.Tell;
+import io.mortise.zookeeper.internal.queue.QueueEffect.Urgency;
+import io.mortise.zookeeper.internal.queue.QueueEffect.WithdrawalReason;
+import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of a session about one lock, its attempts that wait, and what every step does with
+ * them: answers, grants and ends. The steps themselves are in {@link QueueScan}, {@link
+ * NodePlacement}, {@link PollBatch} and {@link LockQueueState}, which share this. Guarded by its
+ * session.
+ */
+final class LockRequests {
+  final SessionFacts session;
+  final SessionAttempts attempts;
+  final LockName name;
+
+  /** The lock's container. */
+  final String path;
+
+  final WatchTable watches = new WatchTable();
+
+  /** Attempts of this session that wait, by number. */
+  final Map<Long, ZooKeeperAttempt> waiting = new LinkedHashMap<>();
+
+  /** Requests that have not begun. */
+  final ArrayDeque<PendingRequest> pending = new ArrayDeque<>();
+
+  /** The request whose answer is being found; the next begins after it. */
+  @Nullable PendingRequest current;
+
+  /** What is to be done when the transition has ended. */
+  final List<QueueEffect> effects = new ArrayList<>();
+
+  LockRequests(SessionFacts session, SessionAttempts attempts, LockName name, String path) {
+    this.session = session;
+    this.attempts = attempts;
+    this.name = name;
+    this.path = path;
+  }
+
+  /** The current request is answered: the next begins when the transition has ended. */
+  void finish() {
+    current = null;
+  }
+
+  /** The path of an attempt's node. */
+  String node(ZooKeeperAttempt attempt) {
+    return path + "/" + attempt.node();
+  }
+
+  void answer(PendingRequest request, Reply reply) {
+    if (request.markAnswered()) {
+      effects.add(new Answer(request, reply));
+    }
+  }
+
+  void fail(PendingRequest request, boolean mayHaveRun, String why) {
+    answer(request, request.unanswered(session.display(), mayHaveRun, why));
+  }
+
+  /** The node of the attempt was neither deleted by its session nor has the session ended. */
+  void refuseAsRemoved(PendingRequest request) {
+    answer(
+        request,
+        new Reply.Refused(
+            request.attempt(), RefusalReason.ENDED, "Somebody removed the attempt's node."));
+  }
+
+  /** The attempt holds, by the node that this transaction created. */
+  void grant(ZooKeeperAttempt attempt, long czxid, int waiters) {
+    hold(attempt, session.tokenRank(czxid), waiters);
+  }
+
+  /** The attempt holds from now on. The engine is not told by this. */
+  void hold(ZooKeeperAttempt attempt, long rank, int waiters) {
+    leaveQueue(attempt);
+    attempt.granted(rank);
+    if (waiters > QueueScan.SHORT) {
+      attempt.wantedByMany();
+    } else if (waiters > 0) {
+      attempt.wanted();
+    }
+  }
+
+  Reply.Granted granted(ZooKeeperAttempt attempt) {
+    return new Reply.Granted(
+        attempts.id(attempt), attempt.token(), attempt.tokens, attempt.isWanted(), null);
+  }
+
+  /** A request in flight gets an answer, all others a notification. */
+  void announce(ZooKeeperAttempt attempt) {
+    AttemptId id = attempts.id(attempt);
+    PendingRequest request = current;
+    if (request != null
+        && request.isAcquire()
+        && !request.isAnswered()
+        && request.attempt().equals(id)) {
+      answer(request, granted(attempt));
+    } else {
+      effects.add(
+          new Tell(
+              new SessionNotification.Granted(
+                  name, id, attempt.token(), attempt.tokens, attempt.isWanted(), false)));
+    }
+  }
+
+  void leaveQueue(ZooKeeperAttempt attempt) {
+    waiting.remove(attempt.number);
+    watches.leaves(attempt);
+  }
+
+  /** Another client removed the node; the current request says so. */
+  void forget(ZooKeeperAttempt attempt) {
+    leaveQueue(attempt);
+    end(attempt, attempt.ifGone());
+  }
+
+  /** Another client removed the node. */
+  void vanish(ZooKeeperAttempt attempt) {
+    forget(attempt);
+    effects.add(
+        new Tell(new SessionNotification.HoldEnded(name, attempts.id(attempt), EndReason.UNKNOWN)));
+  }
+
+  void end(ZooKeeperAttempt attempt, AttemptEnd attemptEnd) {
+    attempts.end(attempt, attemptEnd);
+    effects.add(new ForgetNotifications(attempts.id(attempt)));
+  }
+
+  /** Whether a node is that of an attempt of this very session. */
+  boolean isOurs(NodeContent nodeContent, ZooKeeperAttempt attempt) {
+    Stat stat = nodeContent.stat();
+    NodeData.AttemptData attemptData = NodeData.attempt(nodeContent.data());
+    return stat != null
+        && attemptData != null
+        && stat.getEphemeralOwner() == session.zooKeeperSession()
+        && attemptData.attempt().equals(attempts.id(attempt));
+  }
+
+  /** Removes the node of the current request's attempt, as if it had never been. */
+  void withdraw(PendingRequest request, ZooKeeperAttempt attempt, WithdrawalReason reason) {
+    leaveQueue(attempt);
+    attempt.leaving = true;
+    effects.add(new RemoveNode(attempt, Urgency.NEXT, new RemovalCause.Withdrawn(request, reason)));
+  }
+
+  /** After so long a waiter is to poll at the latest. */
+  Duration retryAfter() {
+    return session.spec().ttl().dividedBy(2);
+  }
+
+  void adjust(PendingRequest request, Request.Adjust adjust, @Nullable ZooKeeperAttempt known) {
+    AttemptId attempt = adjust.attempt();
+    if (known == null || known.state() != NodeState.HELD || known.leaving) {
+      answer(request, Refusals.notHeld(attempt, name));
+    } else if (known.capacity() != adjust.mode().capacity()) {
+      answer(
+          request,
+          Refusals.capacityDiffers(attempt, name, known.capacity(), adjust.mode().capacity()));
+    } else if (adjust.mode().weight() > known.weight()) {
+      answer(request, Refusals.cannotWiden(attempt, name));
+    } else if (adjust.tokens() > 0 && known.next() >= ZooKeeperAttempt.TOKENS) {
+      answer(
+          request,
+          new Reply.Refused(
+              attempt,
+              RefusalReason.NOT_HELD,
+              "The hold on lock '" + name + "' has used up its tokens: acquire it anew."));
+    } else {
+      if (adjust.tokens() > 0) {
+        int next = known.next();
+        known.startAt(next);
+        known.tokens = Math.min(adjust.tokens(), ZooKeeperAttempt.TOKENS - next);
+      }
+      answer(request, granted(known));
+    }
+  }
+
+  /** Whether a request of this attempt is being answered, or waits for that. */
+  boolean concerns(AttemptId attempt) {
+    return (current != null && current.attempt().equals(attempt))
+        || pending.stream().anyMatch(request -> request.attempt().equals(attempt));
+  }
+}

@@ -1,0 +1,135 @@
+package io.mortise.zookeeper.internal.queue;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.zookeeper.internal.node.EndedAttempts;
+import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
+import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The attempts of one session at all of its locks: those that have a node or may have one, and how
+ * the last others ended. It does no I/O. Guarded by its session.
+ */
+public final class SessionAttempts {
+  private final SessionId session;
+  private final AttemptTable attempts = new AttemptTable();
+  private final EndedAttempts endedAttempts = new EndedAttempts();
+
+  /** How many looks at queues are in flight that may yet bring a notification. */
+  private int looks;
+
+  public SessionAttempts(SessionId session) {
+    this.session = session;
+  }
+
+  public boolean isOurs(AttemptId id) {
+    return id.session().equals(session);
+  }
+
+  public AttemptId id(ZooKeeperAttempt attempt) {
+    return new AttemptId(session, attempt.number);
+  }
+
+  /** The attempt with this id at the lock; null for one of another session, too. */
+  public @Nullable ZooKeeperAttempt find(AttemptId id, LockName name) {
+    ZooKeeperAttempt attempt = isOurs(id) ? attempts.get(id.number()) : null;
+    return attempt != null && attempt.name.equals(name) ? attempt : null;
+  }
+
+  /** Whether an attempt of this session has ended, or its number was given to another one. */
+  public boolean hasEnded(AttemptId id, LockName name) {
+    return endedAttempts.get(id.number(), name) != null || attempts.get(id.number()) != null;
+  }
+
+  public void add(ZooKeeperAttempt attempt) {
+    attempts.add(attempt);
+  }
+
+  /** The attempt has no node, and counts as never made. */
+  public void discard(ZooKeeperAttempt attempt) {
+    attempts.remove(attempt);
+  }
+
+  /** The attempt's node is gone, and how it ended is remembered. */
+  public void end(ZooKeeperAttempt attempt, AttemptEnd attemptEnd) {
+    attempts.remove(attempt);
+    endedAttempts.add(attempt.number, attempt.name, attemptEnd);
+  }
+
+  /** The session has ended, and its holds with it. */
+  public void over() {
+    for (ZooKeeperAttempt attempt : attempts.all()) {
+      if (attempt.wasHeld()) {
+        endedAttempts.add(attempt.number, attempt.name, AttemptEnd.HOLD_TAKEN);
+      }
+      attempts.remove(attempt);
+    }
+  }
+
+  /** The answer to a request that ends an attempt without a node. */
+  public Reply.Ended absent(AttemptId id, LockName name) {
+    AttemptEnd attemptEnd = isOurs(id) ? endedAttempts.get(id.number(), name) : null;
+    return attemptEnd == null
+        ? new Reply.Ended(id, AttemptState.ABSENT, EndReason.UNKNOWN, false)
+        : new Reply.Ended(id, attemptEnd.attemptState, attemptEnd.endReason, false);
+  }
+
+  /**
+   * Another attempt wants the lock that this one holds, or is about to hold.
+   *
+   * @return what the engine is to be told
+   */
+  public Optional<SessionNotification> want(AttemptId id) {
+    ZooKeeperAttempt attempt = isOurs(id) ? attempts.get(id.number()) : null;
+    if (attempt == null || attempt.isWanted()) {
+      return Optional.empty();
+    }
+    attempt.wanted();
+    return attempt.state() == NodeState.HELD && !attempt.leaving
+        ? Optional.of(new SessionNotification.Contended(attempt.name, id))
+        : Optional.empty();
+  }
+
+  public List<ZooKeeperAttempt> all() {
+    return attempts.all();
+  }
+
+  /** Attempts at the lock of which it is not known whether they have a node. */
+  public List<ZooKeeperAttempt> inDoubt(LockName name) {
+    return attempts.all().stream()
+        .filter(attempt -> attempt.state() == NodeState.DOUBT && attempt.name.equals(name))
+        .toList();
+  }
+
+  /** The locks that have such attempts. */
+  public Set<LockName> namesInDoubt() {
+    return attempts.all().stream()
+        .filter(attempt -> attempt.state() == NodeState.DOUBT)
+        .map(attempt -> attempt.name)
+        .collect(Collectors.toCollection(LinkedHashSet::new));
+  }
+
+  public void lookBegins() {
+    looks++;
+  }
+
+  public void lookEnds() {
+    looks--;
+  }
+
+  /** Whether no look is in flight that may bring a notification. */
+  public boolean isSettled() {
+    return looks == 0;
+  }
+}

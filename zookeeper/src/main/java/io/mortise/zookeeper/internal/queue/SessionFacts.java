@@ -1,0 +1,23 @@
+package io.mortise.zookeeper.internal.queue;
+
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+
+/** What the queues of a session read of it. They change nothing in it. */
+public interface SessionFacts {
+  SessionId id();
+
+  SessionSpec spec();
+
+  /** The store, as messages name it. */
+  String display();
+
+  /** Whether requests can be sent now, as far as is known. */
+  boolean isUp();
+
+  /** The number of the ZooKeeper session that owns the nodes of the session. */
+  long zooKeeperSession();
+
+  /** The part of a token above its lower 16 bits, for the node that this transaction created. */
+  long tokenRank(long czxid);
+}

@@ -1,0 +1,376 @@
+package io.mortise.zookeeper.internal.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockName;
+import io.mortise.Terms;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.testkit.Seed;
+import io.mortise.zookeeper.internal.node.NodeData;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * {@link LockQueueState} in random worlds without a server: several sessions want one lock, while
+ * connections break, answers are lost, sessions end, an operator removes nodes of waiters, and all
+ * that is on its way overtakes what is on another way. {@code -Dmortise.seed=…} repeats a world,
+ * {@code -Dmortise.zookeeper.worlds=…} sets how many there are.
+ */
+class QueueSimulationTest {
+  private static final int WORLDS = Integer.getInteger("mortise.zookeeper.worlds", 400);
+  private static final int STEPS = 600;
+  private static final int SESSIONS = 3;
+  private static final int ATTEMPTS = 4;
+  private static final LockName NAME = LockName.of("x");
+
+  @ParameterizedTest
+  @ValueSource(strings = {"exclusive", "readers and writers", "permits"})
+  void givenSessionsThatWantOneLock_whateverHappens_thenNoTwoHold_andEachHasItsTurn(String kind) {
+    long from = Seed.draw().value();
+    int worlds = Seed.isGiven() ? 1 : WORLDS;
+    int grants = 0;
+    for (long seed = from; seed < from + worlds; seed++) {
+      SimulatedWorld world = new SimulatedWorld(new Seed(seed), kind);
+      try {
+        world.run();
+      } catch (AssertionError | RuntimeException e) {
+        throw new AssertionError("-D%s=%d, %s".formatted(Seed.PROPERTY, seed, kind), e);
+      }
+      grants += world.grants;
+    }
+    System.out.println(worlds + " worlds of a queue, " + kind + ": " + grants + " grants");
+    assertThat(grants).isGreaterThan(worlds);
+  }
+
+  /** An attempt, as the engine sees it. */
+  private static final class EngineAttempt {
+    final AttemptId id;
+    final Mode mode;
+    final boolean queue;
+
+    /** Whether a request has no answer yet. */
+    boolean open;
+
+    /** Whether the last answer says nothing of how the attempt stands. */
+    boolean unknown;
+
+    boolean holds;
+
+    /** Whether the engine knows that another attempt wants the lock. */
+    boolean wanted;
+
+    boolean leaving;
+    boolean over;
+
+    EngineAttempt(AttemptId id, Mode mode, boolean queue) {
+      this.id = id;
+      this.mode = mode;
+      this.queue = queue;
+    }
+
+    /** Whether it stands in the queue, and its engine expects nothing but its turn. */
+    boolean waits() {
+      return queue && !open && !unknown && !holds && !leaving && !over;
+    }
+
+    @Override
+    public String toString() {
+      return "%d %s open=%s unknown=%s holds=%s leaving=%s queue=%s over=%s"
+          .formatted(id.number(), mode.text(), open, unknown, holds, leaving, queue, over);
+    }
+  }
+
+  /** One world. */
+  private static final class SimulatedWorld {
+    private final RandomGenerator random;
+    private final String kind;
+    private final int capacity;
+    private final SimulatedQueue server;
+    private final List<EngineSession> engines = new ArrayList<>();
+
+    /** Attempts whose node an operator has removed while they waited. */
+    private final Set<AttemptId> removed = new HashSet<>();
+
+    private long sessions;
+    private long lastToken;
+    int grants;
+
+    SimulatedWorld(Seed seed, String kind) {
+      this.random = seed.random();
+      this.kind = kind;
+      this.capacity = kind.equals("permits") ? 3 : Mode.SHARERS;
+      this.server = new SimulatedQueue("/m/locks/x", capacity, this::tell);
+      for (int i = 0; i < SESSIONS; i++) {
+        engines.add(new EngineSession());
+      }
+    }
+
+    /** The engine of a session, as far as it takes part. */
+    private final class EngineSession {
+      final SessionId id = SessionId.random(random);
+      final List<EngineAttempt> attempts = new ArrayList<>();
+      final SimulatedSession session;
+      long last;
+
+      EngineSession() {
+        sessions++;
+        this.session =
+            new SimulatedSession(
+                id,
+                sessions,
+                server,
+                random,
+                SimulatedWorld.this::note,
+                notification -> heard(this, notification));
+      }
+    }
+
+    private void tell(long number, SimulatedQueue.WatchEvent event) {
+      engines.stream()
+          .map(engine -> engine.session)
+          .filter(session -> session.zooKeeperSession() == number)
+          .forEach(session -> session.hear(event));
+    }
+
+    private void note(AttemptId holder) {
+      engines.stream()
+          .filter(engine -> engine.id.equals(holder.session()))
+          .forEach(engine -> engine.session.wanted(holder));
+    }
+
+    // ---- Steps ----
+
+    void run() {
+      for (int i = 0; i < STEPS; i++) {
+        EngineSession engine = engines.get(random.nextInt(SESSIONS));
+        int chance = random.nextInt(1_000);
+        if (chance < 120) {
+          use(engine);
+        } else if (chance < 130) {
+          engine.session.disconnect();
+        } else if (chance < 133) {
+          replace(engine);
+        } else if (chance < 138) {
+          removeWaiter();
+        } else if (chance < 200) {
+          engine.session.reconnect();
+        } else if (chance < 400) {
+          engine.session.send();
+        } else if (chance < 700) {
+          engine.session.execute();
+        } else if (chance < 990) {
+          engine.session.receive();
+        } else {
+          engine.session.runTimers();
+        }
+      }
+      drain();
+    }
+
+    private void replace(EngineSession engine) {
+      engine.session.disconnect();
+      engines.set(engines.indexOf(engine), new EngineSession());
+      server.end(engine.session.zooKeeperSession());
+    }
+
+    /** Not one of a request in flight: a creation and the read behind it belong together. */
+    private void removeWaiter() {
+      List<AttemptId> inFlight =
+          engines.stream()
+              .flatMap(engine -> engine.attempts.stream())
+              .filter(attempt -> attempt.open)
+              .map(attempt -> attempt.id)
+              .toList();
+      for (int seq : server.waiters()) {
+        AttemptId attempt = NodeData.attempt(server.read(seq).data()).attempt();
+        if (!inFlight.contains(attempt) && random.nextBoolean()) {
+          removed.add(attempt);
+          server.delete(seq, false);
+          return;
+        }
+      }
+    }
+
+    private void use(EngineSession engine) {
+      List<EngineAttempt> free =
+          engine.attempts.stream().filter(attempt -> !attempt.open && !attempt.over).toList();
+      boolean another =
+          engine.attempts.stream().filter(attempt -> !attempt.over).count() < ATTEMPTS;
+      if (another && (free.isEmpty() || random.nextBoolean())) {
+        Mode mode = mode();
+        EngineAttempt attempt =
+            new EngineAttempt(new AttemptId(engine.id, ++engine.last), mode, random.nextInt(4) > 0);
+        engine.attempts.add(attempt);
+        acquire(engine, attempt);
+      } else if (!free.isEmpty()) {
+        EngineAttempt attempt = free.get(random.nextInt(free.size()));
+        if (attempt.holds || attempt.leaving || random.nextInt(3) == 0) {
+          abandon(engine, attempt);
+        } else {
+          acquire(engine, attempt);
+        }
+      }
+    }
+
+    private Mode mode() {
+      if (kind.equals("permits")) {
+        return Mode.permits(1 + random.nextInt(3), 3);
+      }
+      boolean shared = kind.equals("readers and writers") && random.nextInt(3) > 0;
+      return shared ? Mode.SHARED : Mode.EXCLUSIVE;
+    }
+
+    // ---- The engine ----
+
+    private void acquire(EngineSession engine, EngineAttempt attempt) {
+      attempt.open = true;
+      attempt.unknown = false;
+      engine.session.submit(
+          new Request.Acquire(
+              NAME, attempt.id, attempt.mode, attempt.queue, Terms.NONE, 2, 0, null),
+          false,
+          reply -> {
+            assertThat(attempt.open).isTrue();
+            attempt.open = false;
+            if (reply instanceof Reply.Granted granted) {
+              granted(attempt, granted.token(), granted.wanted());
+            } else if (reply instanceof Reply.Failed) {
+              attempt.unknown = true;
+            } else if (reply instanceof Reply.Busy) {
+              assertThat(attempt.queue).isFalse();
+              attempt.over = true;
+            } else if (reply instanceof Reply.Refused) {
+              assertThat(removed).contains(attempt.id);
+              attempt.over = true;
+            } else {
+              assertThat(reply).isInstanceOf(Reply.Queued.class);
+            }
+          });
+    }
+
+    private void abandon(EngineSession engine, EngineAttempt attempt) {
+      attempt.open = true;
+      attempt.unknown = false;
+      attempt.leaving = true;
+      attempt.holds = false;
+      engine.session.submit(
+          new Request.Abandon(NAME, attempt.id),
+          random.nextBoolean(),
+          reply -> {
+            assertThat(attempt.open).isTrue();
+            attempt.open = false;
+            if (reply instanceof Reply.Failed) {
+              attempt.unknown = true;
+            } else {
+              assertThat(reply).isInstanceOf(Reply.Ended.class);
+              attempt.over = true;
+            }
+          });
+    }
+
+    private void heard(EngineSession engine, SessionNotification notification) {
+      if (notification instanceof SessionNotification.Granted granted) {
+        engine.attempts.stream()
+            .filter(attempt -> attempt.id.equals(granted.attempt()))
+            .forEach(attempt -> granted(attempt, granted.token(), granted.wanted()));
+      } else if (notification instanceof SessionNotification.Contended) {
+        engine.attempts.stream()
+            .filter(attempt -> attempt.id.equals(notification.attempt()))
+            .forEach(attempt -> attempt.wanted = true);
+      } else {
+        assertThat(removed).contains(notification.attempt());
+        engine.attempts.stream()
+            .filter(attempt -> attempt.id.equals(notification.attempt()))
+            .forEach(attempt -> attempt.over = true);
+      }
+    }
+
+    private void granted(EngineAttempt attempt, long token, boolean wanted) {
+      attempt.wanted |= wanted;
+      if (attempt.leaving || attempt.over || attempt.holds) {
+        return;
+      }
+      attempt.holds = true;
+      attempt.unknown = false;
+      grants++;
+      int used =
+          engines.stream()
+              .flatMap(engine -> engine.attempts.stream())
+              .filter(holder -> holder.holds)
+              .mapToInt(holder -> holder.mode.weight())
+              .sum();
+      assertThat(used).as("weight of all holders").isLessThanOrEqualTo(capacity);
+      if (kind.equals("exclusive")) {
+        assertThat(token).as("token").isGreaterThan(lastToken);
+        lastToken = token;
+      }
+    }
+
+    // ---- The end ----
+
+    /** All connections stand from now on, and all holders release: each waiter has its turn. */
+    private void drain() {
+      engines.forEach(engine -> engine.session.reconnect());
+      for (int round = 0; round < 10_000; round++) {
+        for (EngineSession engine : engines) {
+          engine.session.send();
+          engine.session.execute();
+          engine.session.receive();
+          engine.session.runTimers();
+        }
+        if (engines.stream().allMatch(engine -> engine.session.isQuiet())) {
+          assertHoldersKnowOfWaiters();
+          if (!release()) {
+            break;
+          }
+        }
+      }
+      for (EngineSession engine : engines) {
+        assertThat(engine.attempts).as("attempts").allMatch(attempt -> attempt.over);
+        assertThat(engine.session.isIdle()).as("idle").isTrue();
+      }
+      assertThat(server.size()).as("nodes that are left").isZero();
+    }
+
+    /** Unless a holder knows that it is wanted, its process may keep the lock to itself. */
+    private void assertHoldersKnowOfWaiters() {
+      List<EngineAttempt> all =
+          engines.stream().flatMap(engine -> engine.attempts.stream()).toList();
+      if (all.stream().anyMatch(EngineAttempt::waits)) {
+        assertThat(all.stream().filter(attempt -> attempt.holds))
+            .as("holders that are wanted")
+            .allMatch(attempt -> attempt.wanted);
+      }
+    }
+
+    /** Holders release, and requests without an answer are sent again. Polls are not needed. */
+    private boolean release() {
+      boolean some = false;
+      for (EngineSession engine : engines) {
+        for (EngineAttempt attempt : engine.attempts) {
+          if (attempt.over || attempt.open) {
+            continue;
+          }
+          if (attempt.holds || attempt.leaving) {
+            abandon(engine, attempt);
+            some = true;
+          } else if (attempt.unknown) {
+            acquire(engine, attempt);
+            some = true;
+          }
+        }
+      }
+      return some;
+    }
+  }
+}
