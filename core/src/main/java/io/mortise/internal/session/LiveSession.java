@@ -2,6 +2,7 @@ package io.mortise.internal.session;
 
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.EngineScheduler;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreSession;
@@ -134,6 +135,11 @@ public final class LiveSession implements Validity {
   public long silentNanos(long now) {
     long since = silentSince;
     return since == 0 ? 0 : now - since;
+  }
+
+  /** The same, for messages. */
+  String silenceText(long now) {
+    return text(silentNanos(now));
   }
 
   /** Something was answered. */
@@ -319,6 +325,16 @@ public final class LiveSession implements Validity {
   String withPause(String reason) {
     String pause = pauseText();
     return pause.isEmpty() ? reason : reason + "; " + pause;
+  }
+
+  /** Why it is lost when its time is over; a pause tells more than a failed renewal does. */
+  String overdueReason(Duration lifetime, @Nullable Throwable lastFailure) {
+    String reason = "it was not renewed within its TTL of " + DurationText.format(lifetime);
+    if (lastFailure != null && pauseText().isEmpty()) {
+      reason +=
+          "; the last try failed: " + FailureText.withoutFullStop(FailureText.said(lastFailure));
+    }
+    return withPause(reason);
   }
 
   private static String text(long nanos) {

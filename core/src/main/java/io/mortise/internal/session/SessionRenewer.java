@@ -10,7 +10,6 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -248,10 +247,6 @@ public final class SessionRenewer {
                 error == null ? renewal : new Renewal.Unknown(error)));
   }
 
-  /** A renewal on its way, and what the clocks showed before it left. */
-  private record InFlightRenewal(
-      long at, long suspended, long beat, Duration ttl, List<Long> seen) {}
-
   private void reschedule(LiveSession session, long delay) {
     if (session.renewal != null) {
       session.renewal.cancel();
@@ -267,22 +262,17 @@ public final class SessionRenewer {
     }
     if (renewal instanceof Renewal.Renewed answer) {
       extend(session, sent, answer);
-      reporter.renewal(session, RenewalResult.RENEWED, env.now() - sent.at(), sent.ttl(), "");
+      reporter.renewal(session, RenewalResult.RENEWED, sent, "");
     } else if (renewal instanceof Renewal.Lost lost) {
       if (isOutdated(session, sent) && env.rules().ignoresOutdatedLoss()) {
         renewNow(session);
       } else {
-        reporter.renewal(
-            session, RenewalResult.LOST, env.now() - sent.at(), sent.ttl(), lost.reason());
+        reporter.renewal(session, RenewalResult.LOST, sent, lost.reason());
         lose(session, session.withPause(lost.reason()));
       }
     } else if (renewal instanceof Renewal.Unknown unknown) {
-      reporter.renewal(
-          session,
-          RenewalResult.UNANSWERED,
-          env.now() - sent.at(),
-          sent.ttl(),
-          FailureText.said(unknown.cause()));
+      String said = FailureText.said(unknown.cause());
+      reporter.renewal(session, RenewalResult.UNANSWERED, sent, said);
       retry(session, unknown.cause());
     }
   }
@@ -418,7 +408,7 @@ public final class SessionRenewer {
               session,
               pause.isEmpty()
                   ? "Store %s has not answered a renewal for %s."
-                      .formatted(name(), text(session.silentNanos(now)))
+                      .formatted(name(), session.silenceText(now))
                   : "Renewal in store %s is late: %s.".formatted(name(), pause));
         }
         watchDeadline(session, now);
@@ -429,17 +419,7 @@ public final class SessionRenewer {
     } finally {
       guard.unlock();
     }
-    String reason =
-        "it was not renewed within its TTL of " + DurationText.format(sessionTtl.of(session));
-    String pause = session.pauseText();
-    if (pause.isEmpty() && cause != null) {
-      reason += "; the last try failed: " + FailureText.withoutFullStop(FailureText.said(cause));
-    }
-    lose(session, session.withPause(reason));
-  }
-
-  private static String text(long nanos) {
-    return DurationText.format(Duration.ofNanos(nanos));
+    lose(session, session.overdueReason(sessionTtl.of(session), cause));
   }
 
   private void retry(LiveSession session, Throwable cause) {

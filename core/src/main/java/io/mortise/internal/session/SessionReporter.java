@@ -49,12 +49,12 @@ public final class SessionReporter {
 
   /** A renewal was answered, or is known to have failed. */
   void renewal(
-      LiveSession session, RenewalResult outcome, long tookNanos, Duration ttl, String reason) {
+      LiveSession session, RenewalResult outcome, InFlightRenewal sent, String reason) {
     publisher.renewed(
         session(session),
         outcome,
-        Duration.ofNanos(Math.max(0, tookNanos)),
-        ttl,
+        Duration.ofNanos(Math.max(0, env.now() - sent.at())),
+        sent.ttl(),
         () -> remaining(session),
         reason);
   }
