@@ -48,8 +48,7 @@ public final class SessionReporter {
   }
 
   /** A renewal was answered, or is known to have failed. */
-  void renewal(
-      LiveSession session, RenewalResult outcome, InFlightRenewal sent, String reason) {
+  void renewal(LiveSession session, RenewalResult outcome, InFlightRenewal sent, String reason) {
     publisher.renewed(
         session(session),
         outcome,
