@@ -1,5 +1,6 @@
 package io.mortise;
 
+import io.mortise.event.LockListener;
 import java.time.Duration;
 
 /** Makes a {@link LockClient}. Not thread-safe. Get one by {@link LockClient#builder()}. */

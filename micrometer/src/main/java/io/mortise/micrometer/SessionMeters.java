@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
-import io.mortise.LockListener.LockSession;
+import io.mortise.event.LockListener.LockSession;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.mortise.internal.client;
 
 import io.mortise.Lease;
-import io.mortise.LockListener.AcquireOutcome;
 import io.mortise.LockName;
+import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.internal.engine.Engine;
 import io.mortise.internal.engine.LeaseImpl;
 import io.mortise.internal.engine.LeaseLeakDetector;

@@ -2,8 +2,8 @@ package io.mortise.internal.client;
 
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
-import io.mortise.LockListener;
 import io.mortise.Store;
+import io.mortise.event.LockListener;
 import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;

@@ -1,7 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LeaseLostException;
-import io.mortise.LockListener.LeaseEnd;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.internal.event.AcquireTrace;
 import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.session.Validity;

@@ -1,9 +1,9 @@
 package io.mortise.internal.event;
 
-import io.mortise.LockListener.AcquireCall;
-import io.mortise.LockListener.AcquireEnded;
-import io.mortise.LockListener.AcquireOutcome;
-import io.mortise.LockListener.AcquireQueued;
+import io.mortise.event.LockListener.AcquireCall;
+import io.mortise.event.LockListener.AcquireEnded;
+import io.mortise.event.LockListener.AcquireOutcome;
+import io.mortise.event.LockListener.AcquireQueued;
 import java.time.Duration;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;

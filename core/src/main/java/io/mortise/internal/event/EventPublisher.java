@@ -1,14 +1,14 @@
 package io.mortise.internal.event;
 
-import io.mortise.LockListener;
-import io.mortise.LockListener.AcquireCall;
-import io.mortise.LockListener.AcquireStarted;
-import io.mortise.LockListener.LockSession;
-import io.mortise.LockListener.RenewalResult;
-import io.mortise.LockListener.SessionChanged;
-import io.mortise.LockListener.SessionRenewed;
-import io.mortise.LockListener.SessionState;
 import io.mortise.admin.LockParticipant.Access;
+import io.mortise.event.LockListener;
+import io.mortise.event.LockListener.AcquireCall;
+import io.mortise.event.LockListener.AcquireStarted;
+import io.mortise.event.LockListener.LockSession;
+import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.SessionChanged;
+import io.mortise.event.LockListener.SessionRenewed;
+import io.mortise.event.LockListener.SessionState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

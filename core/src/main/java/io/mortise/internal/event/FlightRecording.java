@@ -1,9 +1,9 @@
 package io.mortise.internal.event;
 
-import io.mortise.LockListener.AcquireEnded;
-import io.mortise.LockListener.LeaseEnded;
-import io.mortise.LockListener.SessionChanged;
-import io.mortise.LockListener.SessionRenewed;
+import io.mortise.event.LockListener.AcquireEnded;
+import io.mortise.event.LockListener.LeaseEnded;
+import io.mortise.event.LockListener.SessionChanged;
+import io.mortise.event.LockListener.SessionRenewed;
 
 /**
  * Writes events to a recording of the Java Flight Recorder. An interface, so that nothing of module

@@ -1,10 +1,10 @@
 package io.mortise.internal.event;
 
-import io.mortise.LockListener.AcquireEnded;
-import io.mortise.LockListener.LeaseEnded;
-import io.mortise.LockListener.RenewalResult;
-import io.mortise.LockListener.SessionChanged;
-import io.mortise.LockListener.SessionRenewed;
+import io.mortise.event.LockListener.AcquireEnded;
+import io.mortise.event.LockListener.LeaseEnded;
+import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.SessionChanged;
+import io.mortise.event.LockListener.SessionRenewed;
 import java.util.Locale;
 
 /** Events of the Java Flight Recorder. Only this and the event classes need module jdk.jfr. */

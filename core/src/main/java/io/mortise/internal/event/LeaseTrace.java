@@ -1,8 +1,8 @@
 package io.mortise.internal.event;
 
-import io.mortise.LockListener.AcquireOutcome;
-import io.mortise.LockListener.LeaseEnd;
-import io.mortise.LockListener.LeaseEnded;
+import io.mortise.event.LockListener.AcquireOutcome;
+import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.event.LockListener.LeaseEnded;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,6 +1,6 @@
 package io.mortise.internal.session;
 
-import io.mortise.LockListener.RenewalResult;
+import io.mortise.event.LockListener.RenewalResult;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.session.LiveSession.ClockSample;

@@ -1,8 +1,8 @@
 package io.mortise.internal.session;
 
-import io.mortise.LockListener.LockSession;
-import io.mortise.LockListener.RenewalResult;
-import io.mortise.LockListener.SessionState;
+import io.mortise.event.LockListener.LockSession;
+import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.SessionState;
 import io.mortise.internal.event.EventPublisher;
 import io.mortise.internal.runtime.EngineEnv;
 import java.time.Duration;

@@ -2,9 +2,9 @@ package io.mortise.internal.event;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.LockListener;
-import io.mortise.LockListener.LeaseEnd;
 import io.mortise.admin.LockParticipant.Access;
+import io.mortise.event.LockListener;
+import io.mortise.event.LockListener.LeaseEnd;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

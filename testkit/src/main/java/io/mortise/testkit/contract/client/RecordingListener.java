@@ -1,6 +1,6 @@
 package io.mortise.testkit.contract.client;
 
-import io.mortise.LockListener;
+import io.mortise.event.LockListener;
 import io.mortise.testkit.BoundedWait;
 import java.util.ArrayList;
 import java.util.List;

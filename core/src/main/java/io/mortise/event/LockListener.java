@@ -1,12 +1,13 @@
-package io.mortise;
+package io.mortise.event;
 
+import io.mortise.Beta;
 import io.mortise.admin.LockParticipant.Access;
 import java.time.Duration;
 import java.util.OptionalLong;
 
 /**
  * Hears what the locks of a client do: acquires, waits, the ends of leases, renewals, outages. For
- * metrics, traces and logs. Register it by {@link LockClientBuilder#listener}.
+ * metrics, traces and logs. Register it by {@link io.mortise.LockClientBuilder#listener}.
  *
  * <p><b>Threads.</b> The start and the end of an acquire, and a release, are told on the thread of
  * the call, before it returns. The end of an asynchronous form is told on a thread of Mortise's own
@@ -26,8 +27,8 @@ import java.util.OptionalLong;
  * <p><b>Backlog.</b> While a listener blocks, at most 1,024 events about queues and renewals wait
  * for it, and later ones are dropped. Losses and changes of sessions are never dropped.
  *
- * <p>A {@link JavaLock} tells of its outermost hold only, not of re-entry. A lock group tells of
- * each of its locks.
+ * <p>A {@link io.mortise.JavaLock} tells of its outermost hold only, not of re-entry. A lock group
+ * tells of each of its locks.
  */
 @Beta
 public interface LockListener {
@@ -43,7 +44,7 @@ public interface LockListener {
   /**
    * A lease has ended. A release is told when the store has answered, so that a lease that had
    * ended before is told as lost; if nobody waits for that answer ({@link
-   * LockOptions#releaseAsync()}), it is told when it was sent.
+   * io.mortise.LockOptions#releaseAsync()}), it is told when it was sent.
    */
   default void onLeaseEnded(LeaseEnded event) {}
 
@@ -60,7 +61,7 @@ public interface LockListener {
    * @param lock the lock's name, as the application gave it: do not use it as a metric tag, as
    *     names are unbounded
    * @param access what the call asks for
-   * @param label as {@link LockOptions#withLabel} gave it; empty if there is none
+   * @param label as {@link io.mortise.LockOptions#withLabel} gave it; empty if there is none
    * @param store the store, as the log names it; without credentials
    */
   record AcquireCall(long id, String lock, Access access, String label, String store) {}
@@ -166,7 +167,7 @@ public interface LockListener {
    *
    * @param id never used again
    * @param store the store, as the log names it; without credentials
-   * @param client as {@link LockClientBuilder#name} gave it; empty if there is no name
+   * @param client as {@link io.mortise.LockClientBuilder#name} gave it; empty if there is no name
    * @param ttl how long it lives after its last renewal
    */
   record LockSession(String id, String store, String client, Duration ttl) {}
