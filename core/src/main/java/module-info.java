@@ -6,9 +6,12 @@
 module io.mortise.core {
   requires org.slf4j;
   requires static transitive org.jspecify;
+  // Where it is missing, nothing of it is touched (io.mortise.internal.event.EventPublisher).
+  requires static jdk.jfr;
 
   exports io.mortise;
   exports io.mortise.admin;
+  exports io.mortise.event;
   exports io.mortise.function;
   exports io.mortise.guarantee;
   exports io.mortise.spi;

@@ -1,5 +1,6 @@
 package io.mortise;
 
+import io.mortise.event.LockListener;
 import java.time.Duration;
 
 /** Makes a {@link LockClient}. Not thread-safe. Get one by {@link LockClient#builder()}. */
@@ -34,6 +35,13 @@ public interface LockClientBuilder {
 
   /** What this client is called where people look at locks. */
   LockClientBuilder name(String name);
+
+  /**
+   * Tells this listener what the locks of the client do. Each call adds one. Without a listener
+   * nothing is measured, and nothing is told.
+   */
+  @Beta
+  LockClientBuilder listener(LockListener listener);
 
   /**
    * Connects. Blocks.

@@ -26,6 +26,7 @@ class ArchitectureTest {
           "io.mortise.zookeeper.ZooKeeperStore",
           "io.mortise.curator.CuratorStore",
           "io.mortise.quorum.QuorumStore",
+          "io.mortise.micrometer.LockMetrics",
           "io.mortise.testkit.contract.store.LockStoreContract",
           "io.mortise.shedlock.MortiseLockProvider",
           "io.mortise.spring.integration.MortiseLockRegistry",

@@ -46,6 +46,7 @@ class DocumentedCodeTest {
       Stream.of(
               "io.mortise.*",
               "io.mortise.admin.*",
+              "io.mortise.event.*",
               "io.mortise.sql.*",
               "io.mortise.sql.VersionedUpdate.Outcome",
               "io.mortise.spi.AttemptId",

@@ -15,6 +15,7 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import io.mortise.Beta;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,7 +26,11 @@ import java.util.stream.Stream;
 final class Rules {
   /** The packages of the public API, which no other package of core may leak into. */
   private static final String[] API = {
-    "io.mortise", "io.mortise.admin", "io.mortise.function", "io.mortise.guarantee"
+    "io.mortise",
+    "io.mortise.admin",
+    "io.mortise.event",
+    "io.mortise.function",
+    "io.mortise.guarantee"
   };
 
   /** The other layout in ZooKeeper, over the connections of the first, in its internal package. */
@@ -59,6 +64,7 @@ final class Rules {
       Set.of(
           "io.mortise",
           "io.mortise.admin",
+          "io.mortise.event",
           "io.mortise.function",
           "io.mortise.guarantee",
           "io.mortise.spi",
@@ -71,6 +77,7 @@ final class Rules {
           ZOOKEEPER,
           CURATOR,
           "io.mortise.quorum",
+          "io.mortise.micrometer",
           "io.mortise.shedlock",
           "io.mortise.spring.integration",
           "io.mortise.liquibase",
@@ -122,6 +129,8 @@ final class Rules {
           .assignedFrom(new Packages())
           .should()
           .beFreeOfCycles()
+          // A mark for readers and for the check of signatures; nothing needs it to be understood.
+          .ignoreDependency(DescribedPredicate.alwaysTrue(), JavaClass.Predicates.type(Beta.class))
           .because(
               "packages of a cycle can only be understood, tested and moved together; move the type"
                   + " that both need to the lower one, or turn one of the calls into an interface");

@@ -2,12 +2,15 @@ package io.mortise.internal.client;
 
 import io.mortise.Lease;
 import io.mortise.LockName;
+import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.internal.engine.Engine;
 import io.mortise.internal.engine.LeaseImpl;
 import io.mortise.internal.engine.LeaseLeakDetector;
 import io.mortise.internal.engine.Waiter;
+import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineScheduler;
+import io.mortise.internal.runtime.FailureText;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -45,6 +48,7 @@ final class AsyncAcquire {
     try {
       engine.begin(mine);
     } catch (IllegalStateException e) {
+      engine.events().acquireEnded(mine, AcquireOutcome.REFUSED, FailureText.said(e));
       future.completeExceptionally(e);
       return future;
     }
@@ -70,7 +74,9 @@ final class AsyncAcquire {
               if (failure != null) {
                 // Cancelled, or ended by somebody else. If a grant was faster, deliver() gives it
                 // back.
-                boolean ignored = engine.cancel(mine);
+                if (engine.cancel(mine)) {
+                  engine.events().acquireEnded(mine, AcquireOutcome.CANCELLED, "");
+                }
               }
             });
     assert watched != null;
@@ -90,7 +96,11 @@ final class AsyncAcquire {
       engine
           .env()
           .callbacks()
-          .execute(() -> future.completeExceptionally(waitLimit.failure().apply(mine)));
+          .execute(
+              () -> {
+                engine.events().acquireEnded(mine);
+                future.completeExceptionally(waitLimit.failure().apply(mine));
+              });
     }
   }
 
@@ -102,6 +112,9 @@ final class AsyncAcquire {
 
   private void complete() {
     Waiter mine = Objects.requireNonNull(waiter);
+    if (mine.state() != WaiterState.CANCELLED) {
+      engine.events().acquireEnded(mine);
+    }
     switch (mine.state()) {
       case GRANTED -> {
         LeaseImpl lease = mine.lease();

@@ -10,12 +10,13 @@ import io.mortise.LockGroup;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.admin.LockAdmin;
+import io.mortise.event.LockListener;
 import io.mortise.function.CheckedConsumer;
 import io.mortise.internal.engine.Engine;
+import io.mortise.internal.engine.EngineEvents;
 import io.mortise.internal.engine.LeaseLeakDetector;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineEnv;
-import io.mortise.internal.session.SessionLog;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
@@ -59,7 +60,7 @@ public final class EngineClient implements LockClient {
   private final AtomicReferenceArray<@Nullable Engine> engines;
   private final LeaseLeakDetector leaks = new LeaseLeakDetector();
   private final SweepScheduler sweepScheduler;
-  private final SessionLog sessionLog;
+  private final EngineEvents events;
   private final Runnable afterClose;
 
   /** Held while an engine is made, and while the client begins to close. */
@@ -75,13 +76,24 @@ public final class EngineClient implements LockClient {
    * @param afterClose ends what was made for this client alone
    */
   public EngineClient(LockStore store, EngineEnv env, Runnable afterClose) {
+    this(store, env, List.of(), afterClose);
+  }
+
+  /**
+   * A client over a store.
+   *
+   * @param listeners are told what its locks do
+   * @param afterClose ends what was made for this client alone
+   */
+  public EngineClient(
+      LockStore store, EngineEnv env, List<LockListener> listeners, Runnable afterClose) {
     store.checkTtl(env.ttl());
     this.store = store;
     this.env = env;
     this.engines =
         new AtomicReferenceArray<>(
             store instanceof PartitionedStore parts ? parts.partitions() : 1);
-    this.sessionLog = new SessionLog(env.timers(), engines.length());
+    this.events = new EngineEvents(env, engines.length(), listeners);
     this.sweepScheduler = new SweepScheduler(engines.length(), this::part, env);
     this.afterClose = afterClose;
   }
@@ -138,7 +150,7 @@ public final class EngineClient implements LockClient {
       Engine engine = engines.get(part);
       if (engine == null) {
         refuseIfClosed();
-        engine = new Engine(part(part), env, engines.length(), sessionLog);
+        engine = new Engine(part(part), env, engines.length(), events);
         engines.set(part, engine);
         sweepScheduler.start();
       }

@@ -3,6 +3,7 @@ package io.mortise.internal.client;
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
 import io.mortise.Store;
+import io.mortise.event.LockListener;
 import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
@@ -11,6 +12,8 @@ import io.mortise.spi.time.DurationText;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +29,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
   private @Nullable LockStore store;
   private Duration ttl = DEFAULT_TTL;
   private String name = "";
+  private final List<LockListener> listeners = new ArrayList<>();
 
   @Override
   public LockClientBuilder url(String url) {
@@ -64,6 +68,12 @@ public final class EngineClientBuilder implements LockClientBuilder {
   }
 
   @Override
+  public LockClientBuilder listener(LockListener listener) {
+    listeners.add(Objects.requireNonNull(listener, "listener"));
+    return this;
+  }
+
+  @Override
   public LockClient build() {
     if ((url == null) == (store == null)) {
       throw new IllegalStateException("Give either the URL of a store or a store.");
@@ -76,6 +86,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
           new EngineClient(
               opened,
               system.env(ttl, new ClientLabel(host(), ProcessHandle.current().pid(), name)),
+              List.copyOf(listeners),
               () -> {
                 system.close();
                 if (own) {

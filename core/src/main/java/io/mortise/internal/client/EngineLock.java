@@ -7,8 +7,10 @@ import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
+import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.internal.engine.Engine;
 import io.mortise.internal.engine.Waiter;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.Mode;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
@@ -80,6 +82,7 @@ final class EngineLock implements DistributedLock {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+    engine.events().acquireEnded(waiter);
     return outcome(waiter);
   }
 
@@ -127,7 +130,7 @@ final class EngineLock implements DistributedLock {
         long left = deadline - now;
         if (left <= 0) {
           if (engine.cancel(waiter)) {
-            return waiter;
+            break;
           }
           continue;
         }
@@ -143,6 +146,7 @@ final class EngineLock implements DistributedLock {
       }
       if (Thread.interrupted()) {
         if (engine.cancel(waiter)) {
+          engine.events().acquireEnded(waiter, AcquireOutcome.INTERRUPTED, "");
           throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
         }
         Thread.currentThread().interrupt();
@@ -150,19 +154,27 @@ final class EngineLock implements DistributedLock {
       }
       engine.onWakeUp(waiter);
     }
+    engine.events().acquireEnded(waiter);
     return waiter;
   }
 
   private void begin(Waiter waiter, Duration longest) {
-    engine.begin(waiter);
-    if (!waiter.isDone()) {
-      engine.helpWhileWaiting(waiter::isDone, longest);
+    try {
+      engine.begin(waiter);
+      if (!waiter.isDone()) {
+        engine.helpWhileWaiting(waiter::isDone, longest);
+      }
+    } catch (RuntimeException e) {
+      engine.events().acquireEnded(waiter, AcquireOutcome.REFUSED, FailureText.said(e));
+      throw e;
     }
   }
 
   private Waiter waiter(
       boolean tryOnly, boolean endless, @org.jspecify.annotations.Nullable Runnable listener) {
-    return new Waiter(name, mode, options, tryOnly, endless, listener);
+    Waiter waiter = new Waiter(name, mode, options, tryOnly, endless, listener);
+    engine.events().acquireBegins(engine, waiter);
+    return waiter;
   }
 
   private Lease lease(Waiter waiter) {

@@ -229,6 +229,7 @@ final class AcquireProtocol {
       } else if (reply instanceof Reply.Queued queued) {
         claim.failures(0);
         claim.queued(true);
+        engine.events.queued(stripe, claim, queued.ahead());
         Reply.Holder holder = queued.holder();
         claim.saw(holder);
         engine.waits(Objects.requireNonNull(claim.session));

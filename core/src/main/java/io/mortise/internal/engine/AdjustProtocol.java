@@ -4,6 +4,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.Terms;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
@@ -159,7 +160,7 @@ final class AdjustProtocol {
         granted(stripe, lease, pendingAdjust, granted);
       } else if (reply instanceof Reply.Refused refused
           && refused.why() == Reply.RefusalReason.NOT_HELD) {
-        engine.lossProtocol.lose(stripe, claim, "the store no longer knew it");
+        engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store no longer knew it");
         engine.transitions.release(stripe, claim);
       } else if (reply instanceof Reply.Refused refused
           && refused.why() == Reply.RefusalReason.SESSION_GONE) {

@@ -2,6 +2,7 @@ package io.mortise.internal.engine;
 
 import io.mortise.LockException;
 import io.mortise.Terms;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.session.LiveSession;
@@ -343,10 +344,14 @@ final class ClaimTransitions {
                     if (engine.lossProtocol.isAtMostOver(validity)) {
                       engine.lossProtocol.loseAtMost(stripe, claim);
                     } else if (capped) {
-                      engine.lossProtocol.lose(stripe, claim, "it was not renewed in time");
+                      engine.lossProtocol.lose(
+                          stripe, claim, LeaseEnd.NOT_RENEWED, "it was not renewed in time");
                     } else {
                       engine.lossProtocol.lose(
-                          stripe, claim, "too few members vouch for it in time");
+                          stripe,
+                          claim,
+                          LeaseEnd.NOT_RENEWED,
+                          "too few members vouch for it in time");
                     }
                     release(stripe, claim);
                   } finally {

@@ -10,7 +10,6 @@ import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.runtime.VirtualThreads;
 import io.mortise.internal.session.LiveSession;
-import io.mortise.internal.session.SessionLog;
 import io.mortise.internal.session.SessionRenewer;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
@@ -73,7 +72,7 @@ public final class Engine {
   final LeaseRevalidator leaseRevalidator;
 
   /** Shared by all parts of the store. */
-  final SessionLog sessionLog;
+  final EngineEvents events;
 
   private final SessionRenewer sessionRenewer;
   final Stripe[] stripes;
@@ -86,16 +85,16 @@ public final class Engine {
 
   /** An engine on a store; opens nothing until somebody asks for a lock. */
   Engine(LockStore store, EngineEnv env) {
-    this(store, env, 1, new SessionLog(env.timers(), 1));
+    this(store, env, 1, new EngineEvents(env, 1, List.of()));
   }
 
   /**
    * An engine on one of so many parts of a store, which share their names and so need fewer stripes
    * each.
    */
-  public Engine(LockStore store, EngineEnv env, int parts, SessionLog sessionLog) {
+  public Engine(LockStore store, EngineEnv env, int parts, EngineEvents events) {
     this.store = store;
-    this.sessionLog = sessionLog;
+    this.events = events;
     this.env = env;
     this.hasTokens = store.profile().can(Capability.TOKEN);
     int count = Math.max(FEWEST_STRIPES, Integer.highestOneBit(STRIPES / parts));
@@ -111,7 +110,8 @@ public final class Engine {
     this.adjustProtocol = new AdjustProtocol(this);
     this.lossProtocol = new LossProtocol(this);
     this.leaseRevalidator = new LeaseRevalidator(this);
-    this.sessionRenewer = new SessionRenewer(store, env, sessionLog, new SessionEventHandler(this));
+    this.sessionRenewer =
+        new SessionRenewer(store, env, events.sessions(), new SessionEventHandler(this));
   }
 
   /** The engine that keeps a session. */
@@ -122,6 +122,11 @@ public final class Engine {
   /** What it takes from outside. */
   public EngineEnv env() {
     return env;
+  }
+
+  /** What it reports to. */
+  public EngineEvents events() {
+    return events;
   }
 
   Stripe stripe(LockName name) {
@@ -310,6 +315,7 @@ public final class Engine {
   /** Gives back what was granted to a wait that nobody is at the end of. */
   public void giveBack(LeaseImpl lease) {
     PendingRelease unused = release(lease, true);
+    lease.tellRelease();
   }
 
   private static PendingRelease gaveBack(PendingRelease pendingRelease) {

@@ -5,6 +5,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.function.CheckedSupplier;
+import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * A lease of this process. State, listeners and validity change under the stripe's lock; asking
  * takes no lock.
  */
-public final class LeaseImpl implements Lease {
+public sealed class LeaseImpl implements Lease permits TracedLease {
   final Claim claim;
   private final long token;
   private final boolean releaseAsync;
@@ -91,6 +92,14 @@ public final class LeaseImpl implements Lease {
       throw closed();
     }
     return new FencingToken(name(), held, attempt.encoded());
+  }
+
+  /** Tells listeners of its release, if this thread has made it. */
+  void tellRelease() {}
+
+  /** Tells listeners of it; null if there are none. */
+  @Nullable LeaseTrace trace() {
+    return null;
   }
 
   public long rawToken() {
@@ -236,7 +245,7 @@ public final class LeaseImpl implements Lease {
     lost = false;
   }
 
-  private void checkEnd(PendingRelease pendingRelease) {
+  void checkEnd(PendingRelease pendingRelease) {
     if (pendingRelease.forgotten) {
       throw new LeaseLostException(
           String.format(
@@ -255,7 +264,7 @@ public final class LeaseImpl implements Lease {
     }
   }
 
-  Engine engine() {
+  final Engine engine() {
     return Engine.of(validity.session());
   }
 

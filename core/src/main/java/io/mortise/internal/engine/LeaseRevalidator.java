@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.Terms;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
@@ -55,7 +56,7 @@ final class LeaseRevalidator {
         stripe.unlock();
       }
     }
-    engine.sessionLog.inDoubt(session.id(), engine.storeName(), held);
+    engine.events.sessions().inDoubt(session, held);
   }
 
   private void begin(Stripe stripe, Claim claim, LiveSession session) {
@@ -200,7 +201,7 @@ final class LeaseRevalidator {
   }
 
   private void lose(Stripe stripe, Claim claim, String why) {
-    engine.lossProtocol.lose(stripe, claim, why);
+    engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, why);
     engine.transitions.release(stripe, claim);
   }
 }

@@ -62,7 +62,10 @@ final class LocalHandoff {
     if (waiter.claim == claim) {
       claim.remove(waiter);
     }
-    LeaseImpl lease = new LeaseImpl(claim, validity, claim.token, waiter);
+    LeaseImpl lease =
+        waiter.trace == null
+            ? new LeaseImpl(claim, validity, claim.token, waiter)
+            : new TracedLease(claim, validity, claim.token, waiter, waiter.trace);
     if (engine.hasTokens && engine.env.rules().takesFreshToken()) {
       claim.token++;
       claim.tokensLeft--;

@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LeaseLostException;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
@@ -13,8 +14,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Ends leases that are lost: says so in the log, to their listeners and to whoever asks. Listeners
- * run with no lock held.
+ * Ends leases that are lost: says so to {@link EngineEvents}, to their listeners and to whoever
+ * asks. Listeners run with no lock held.
  */
 final class LossProtocol {
   /** The logger of the engine, by which users know a lost lease. */
@@ -30,34 +31,40 @@ final class LossProtocol {
   }
 
   /** Under the stripe's lock: the claim's lease, if there is one, is lost. */
-  void lose(Stripe stripe, Claim claim, String why) {
-    lose(stripe, claim, why, overlap(), Level.ERROR);
+  void lose(Stripe stripe, Claim claim, LeaseEnd end, String why) {
+    lose(stripe, claim, end, why, overlap(), Level.ERROR);
   }
 
-  /** As {@link #lose(Stripe, Claim, String)}, when its at-most time is over, as was asked for. */
+  /**
+   * As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its at-most time is over, as was asked
+   * for.
+   */
   void loseAtMost(Stripe stripe, Claim claim) {
-    lose(stripe, claim, AT_MOST_OVER, overlap(), Level.WARN);
+    lose(stripe, claim, LeaseEnd.AT_MOST, AT_MOST_OVER, overlap(), Level.WARN);
   }
 
-  /** As {@link #lose(Stripe, Claim, String)}, when an operator has evicted it. */
+  /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when an operator has evicted it. */
   void loseEvicted(Stripe stripe, Claim claim) {
     lose(
         stripe,
         claim,
+        LeaseEnd.EVICTED,
         EVICTED,
         "With CLOSE the lock stays shut until this lease is closed, and nobody overlaps; with BREAK"
             + " the next holder may have it already.",
         Level.WARN);
   }
 
-  /** As {@link #lose(Stripe, Claim, String)}, when its time ran out before its timer came. */
+  /**
+   * As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its time ran out before its timer came.
+   */
   void loseLate(Stripe stripe, Claim claim, LiveSession session) {
-    lose(stripe, claim, lateReason(session));
+    lose(stripe, claim, LeaseEnd.NOT_RENEWED, lateReason(session));
   }
 
-  /** As {@link #lose(Stripe, Claim, String)}, when its client is being closed. */
+  /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its client is being closed. */
   void loseClosed(Stripe stripe, Claim claim) {
-    lose(stripe, claim, "its client was closed", overlap(), null);
+    lose(stripe, claim, LeaseEnd.CLIENT_CLOSED, "its client was closed", overlap(), null);
   }
 
   /** The loss that only the answer to the lease's release has told of. */
@@ -91,7 +98,8 @@ final class LossProtocol {
    * @param so what that means for work done under it
    * @param level of the line in the log; null for none
    */
-  private void lose(Stripe stripe, Claim claim, String why, String so, @Nullable Level level) {
+  private void lose(
+      Stripe stripe, Claim claim, LeaseEnd end, String why, String so, @Nullable Level level) {
     LeaseImpl lease = claim.holder;
     claim.holder = null;
     if (lease == null || !lease.isOpen()) {
@@ -103,21 +111,8 @@ final class LossProtocol {
                 "Lease on lock '%s' was lost: %s (store=%s, token=%s). %s",
                 claim.name, why, engine.storeName(), lease.tokenText(), so));
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
-    stripe.afterUnlock(
-        () -> {
-          if (level != null) {
-            log.atLevel(level)
-                .log(
-                    "Lost lease on lock '{}' (holder={}, token={}, store={}): {}. {}",
-                    claim.name,
-                    engine.env.client(),
-                    lease.tokenText(),
-                    engine.storeName(),
-                    why,
-                    so);
-          }
-          listeners.forEach(listener -> call(listener, loss));
-        });
+    engine.events.leaseLost(stripe, lease, end, why, so, level);
+    stripe.afterUnlock(() -> listeners.forEach(listener -> call(listener, loss)));
   }
 
   /** Whether it is the lease's own time that is over, not that of what keeps it. */

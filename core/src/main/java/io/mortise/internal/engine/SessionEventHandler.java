@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.StoreUnfitException;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.session.LiveSession;
@@ -43,6 +44,7 @@ final class SessionEventHandler implements SessionLifecycleListener {
   @Override
   public void opened(LiveSession session) {
     hasOpened = true;
+    engine.events.sessions().opened(session);
     unfitSince = 0;
     // Those alone that are there now: if this session is lost meanwhile they come back, for the
     // next.
@@ -167,8 +169,10 @@ final class SessionEventHandler implements SessionLifecycleListener {
         case EVICTED -> engine.lossProtocol.loseEvicted(stripe, claim);
         case EXPIRED -> engine.lossProtocol.loseAtMost(stripe, claim);
         case TAKEN ->
-            engine.lossProtocol.lose(stripe, claim, "the store took the session for dead");
-        default -> engine.lossProtocol.lose(stripe, claim, "the store ended it");
+            engine.lossProtocol.lose(
+                stripe, claim, LeaseEnd.NOT_RENEWED, "the store took the session for dead");
+        default ->
+            engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store ended it");
       }
       engine.transitions.release(stripe, claim);
     } else if (claim.phase() == ClaimPhase.ASKED && holdEnded.how() == Reply.EndReason.EVICTED) {
@@ -204,12 +208,15 @@ final class SessionEventHandler implements SessionLifecycleListener {
   @Override
   public void lost(LiveSession session, String reason) {
     log.debug("Session {} in store {} was lost: {}.", session.id(), engine.storeName(), reason);
+    LeaseEnd end = session.isOverdue() ? LeaseEnd.NOT_RENEWED : LeaseEnd.FORGOTTEN;
+    int leases = 0;
     for (Stripe stripe : engine.stripes) {
       stripe.lock();
       try {
         for (Claim claim : Engine.claimsOf(stripe, session)) {
           if (claim.phase() == ClaimPhase.HELD) {
-            engine.lossProtocol.lose(stripe, claim, reason);
+            leases += claim.holder != null && claim.holder.isOpen() ? 1 : 0;
+            engine.lossProtocol.lose(stripe, claim, end, reason);
           }
           if (claim.head() == null) {
             engine.transitions.discard(stripe, claim);
@@ -226,6 +233,7 @@ final class SessionEventHandler implements SessionLifecycleListener {
         stripe.unlock();
       }
     }
+    engine.events.sessions().lost(session, leases, reason);
     engine.openForUnsent();
   }
 }

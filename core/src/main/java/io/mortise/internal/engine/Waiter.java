@@ -6,6 +6,7 @@ import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.internal.event.AcquireTrace;
 import io.mortise.spi.Mode;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
@@ -39,6 +40,9 @@ public final class Waiter {
 
   /** Whether its thread was woken, and has not come to look since. */
   private volatile boolean called;
+
+  /** Tells listeners of it; null if there are none. Set before the wait begins. */
+  @Nullable AcquireTrace trace;
 
   @Nullable LeaseImpl lease;
   @Nullable RuntimeException failure;

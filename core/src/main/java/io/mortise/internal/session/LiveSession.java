@@ -2,6 +2,7 @@ package io.mortise.internal.session;
 
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.EngineScheduler;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreSession;
@@ -21,6 +22,7 @@ public final class LiveSession implements Validity {
   private final StoreSession store;
   private final EngineEnv env;
   private final SessionLifecycleListener listener;
+  private final String storeName;
   private final AtomicLong attempts = new AtomicLong();
 
   /** The only thing about a session that hot paths read. */
@@ -65,6 +67,9 @@ public final class LiveSession implements Validity {
   int failures;
   boolean suspect;
 
+  /** It was lost because its time was over, not because the store said so. */
+  private volatile boolean overdue;
+
   /** Why the last renewal failed; null since one was answered. */
   @Nullable Throwable renewalFailure;
 
@@ -108,9 +113,11 @@ public final class LiveSession implements Validity {
   /** When the store told its time, between which two local times. */
   record ClockSample(long storeMicros, long sentAt, long receivedAt, long suspendedNanos) {}
 
-  LiveSession(SessionLifecycleListener listener, EngineEnv env, StoreSession store) {
+  LiveSession(
+      SessionLifecycleListener listener, EngineEnv env, String storeName, StoreSession store) {
     this.listener = listener;
     this.env = env;
+    this.storeName = storeName;
     this.store = store;
     this.pendingTtl = env.ttl();
     this.renewalReturned = env.now();
@@ -128,6 +135,11 @@ public final class LiveSession implements Validity {
   public long silentNanos(long now) {
     long since = silentSince;
     return since == 0 ? 0 : now - since;
+  }
+
+  /** The same, for messages. */
+  String silenceText(long now) {
+    return text(silentNanos(now));
   }
 
   /** Something was answered. */
@@ -168,6 +180,11 @@ public final class LiveSession implements Validity {
   /** What hears of the session's life: the engine finds itself by it. */
   public SessionLifecycleListener listener() {
     return listener;
+  }
+
+  /** The store's name, as messages show it. */
+  String storeName() {
+    return storeName;
   }
 
   /** The session as the store sees it. */
@@ -310,8 +327,28 @@ public final class LiveSession implements Validity {
     return pause.isEmpty() ? reason : reason + "; " + pause;
   }
 
+  /** Why it is lost when its time is over; a pause tells more than a failed renewal does. */
+  String overdueReason(Duration lifetime, @Nullable Throwable lastFailure) {
+    String reason = "it was not renewed within its TTL of " + DurationText.format(lifetime);
+    if (lastFailure != null && pauseText().isEmpty()) {
+      reason +=
+          "; the last try failed: " + FailureText.withoutFullStop(FailureText.said(lastFailure));
+    }
+    return withPause(reason);
+  }
+
   private static String text(long nanos) {
     return DurationText.format(Duration.ofNanos(nanos));
+  }
+
+  /** Its time is over. */
+  void becomesOverdue() {
+    overdue = true;
+  }
+
+  /** Whether it was not renewed in time, by what this process knows. */
+  public boolean isOverdue() {
+    return overdue || !pauseText().isEmpty();
   }
 
   /** The store may have forgotten all that it answered before now. */

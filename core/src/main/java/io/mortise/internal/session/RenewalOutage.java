@@ -4,23 +4,21 @@ import io.mortise.internal.runtime.EngineEnv;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The time for which renewals fail or are late: told in the log when it begins and when it ends.
- * Shares the lock of the {@link SessionRenewer}.
+ * The time for which renewals fail or are late: reported when it begins and when it ends. Shares
+ * the lock of the {@link SessionRenewer}.
  */
 final class RenewalOutage {
   private final ReentrantLock guard;
   private final EngineEnv env;
-  private final SessionLog sessionLog;
-  private final String store;
+  private final SessionReporter reporter;
 
   /** Since when renewals are known to fail, which the log has; 0 while they are answered. */
   private long since;
 
-  RenewalOutage(ReentrantLock guard, EngineEnv env, SessionLog sessionLog, String store) {
+  RenewalOutage(ReentrantLock guard, EngineEnv env, SessionReporter reporter) {
     this.guard = guard;
     this.env = env;
-    this.sessionLog = sessionLog;
-    this.store = store;
+    this.reporter = reporter;
   }
 
   /** To be called under the lock. */
@@ -34,8 +32,7 @@ final class RenewalOutage {
     if (since == 0) {
       // A nanosecond off at most: 0 means that there is none.
       since = now | 1;
-      sessionLog.unanswered(
-          sentence, session.id(), store, session.holds(), session.validUntil() - now);
+      reporter.unanswered(session, sentence, session.validUntil() - now);
     }
   }
 
@@ -50,7 +47,7 @@ final class RenewalOutage {
       guard.unlock();
     }
     if (began != 0) {
-      sessionLog.answeredAgain(store, env.now() - began, renewed ? session.holds() : 0);
+      reporter.answeredAgain(session, env.now() - began, renewed ? session.holds() : 0);
     }
   }
 }

@@ -17,7 +17,7 @@ import org.slf4j.event.Level;
  * what befalls a server befalls all of them that are kept there: so the first is told at once, and
  * those that meet the same on the same store within a second by their number. Thread-safe.
  */
-public final class SessionLog {
+final class SessionLog {
   private static final long GATHER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Logger log;
@@ -33,7 +33,7 @@ public final class SessionLog {
    *
    * @param parts of its store; what happens to the session of a store without parts is always told
    */
-  public SessionLog(EngineScheduler timers, int parts) {
+  SessionLog(EngineScheduler timers, int parts) {
     this(LoggerFactory.getLogger(SessionLog.class), timers, parts);
   }
 
@@ -85,7 +85,7 @@ public final class SessionLog {
   }
 
   /** A session that holds nothing loses nothing. */
-  public void inDoubt(SessionId session, String store, int held) {
+  void inDoubt(SessionId session, String store, int held) {
     if (held > 0
         && isFirst(
             "The leases of {} more sessions in store {} are in doubt as well.",

@@ -1,5 +1,6 @@
 package io.mortise.internal.session;
 
+import io.mortise.event.LockListener.RenewalResult;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.session.LiveSession.ClockSample;
@@ -9,7 +10,6 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -46,6 +46,7 @@ public final class SessionRenewer {
 
   private final ReentrantLock guard = new ReentrantLock();
   private final LockStore store;
+  private final SessionReporter reporter;
   private final EngineEnv env;
   private final SessionLifecycleListener listener;
   private final long ttl;
@@ -57,8 +58,9 @@ public final class SessionRenewer {
   private boolean closed;
 
   public SessionRenewer(
-      LockStore store, EngineEnv env, SessionLog sessionLog, SessionLifecycleListener listener) {
+      LockStore store, EngineEnv env, SessionReporter reporter, SessionLifecycleListener listener) {
     this.store = store;
+    this.reporter = reporter;
     this.env = env;
     this.listener = listener;
     this.ttl = env.ttlNanos();
@@ -66,7 +68,7 @@ public final class SessionRenewer {
     this.clocks = new SessionClocks(env, store.profile().display());
     this.shortTtlTimer =
         new ShortTtlTimer(guard, env, sessionTtl, session -> reschedule(session, 0));
-    this.outage = new RenewalOutage(guard, env, sessionLog, store.profile().display());
+    this.outage = new RenewalOutage(guard, env, reporter);
   }
 
   /**
@@ -89,6 +91,7 @@ public final class SessionRenewer {
           new LiveSession(
               listener,
               env,
+              name(),
               store.open(spec, sessionNotification -> hint(id, sessionNotification)));
       sessionTtl.begin(opening);
       opening.suspendedSeen = env.suspended().nanos();
@@ -244,10 +247,6 @@ public final class SessionRenewer {
                 error == null ? renewal : new Renewal.Unknown(error)));
   }
 
-  /** A renewal on its way, and what the clocks showed before it left. */
-  private record InFlightRenewal(
-      long at, long suspended, long beat, Duration ttl, List<Long> seen) {}
-
   private void reschedule(LiveSession session, long delay) {
     if (session.renewal != null) {
       session.renewal.cancel();
@@ -263,13 +262,17 @@ public final class SessionRenewer {
     }
     if (renewal instanceof Renewal.Renewed answer) {
       extend(session, sent, answer);
+      reporter.renewal(session, RenewalResult.RENEWED, sent, "");
     } else if (renewal instanceof Renewal.Lost lost) {
       if (isOutdated(session, sent) && env.rules().ignoresOutdatedLoss()) {
         renewNow(session);
       } else {
+        reporter.renewal(session, RenewalResult.LOST, sent, lost.reason());
         lose(session, session.withPause(lost.reason()));
       }
     } else if (renewal instanceof Renewal.Unknown unknown) {
+      String said = FailureText.said(unknown.cause());
+      reporter.renewal(session, RenewalResult.UNANSWERED, sent, said);
       retry(session, unknown.cause());
     }
   }
@@ -405,27 +408,18 @@ public final class SessionRenewer {
               session,
               pause.isEmpty()
                   ? "Store %s has not answered a renewal for %s."
-                      .formatted(name(), text(session.silentNanos(now)))
+                      .formatted(name(), session.silenceText(now))
                   : "Renewal in store %s is late: %s.".formatted(name(), pause));
         }
         watchDeadline(session, now);
         return;
       }
       cause = session.renewalFailure;
+      session.becomesOverdue();
     } finally {
       guard.unlock();
     }
-    String reason =
-        "it was not renewed within its TTL of " + DurationText.format(sessionTtl.of(session));
-    String pause = session.pauseText();
-    if (pause.isEmpty() && cause != null) {
-      reason += "; the last try failed: " + FailureText.withoutFullStop(FailureText.said(cause));
-    }
-    lose(session, session.withPause(reason));
-  }
-
-  private static String text(long nanos) {
-    return DurationText.format(Duration.ofNanos(nanos));
+    lose(session, session.overdueReason(sessionTtl.of(session), cause));
   }
 
   private void retry(LiveSession session, Throwable cause) {
@@ -489,7 +483,11 @@ public final class SessionRenewer {
     } finally {
       guard.unlock();
     }
-    return last == null ? CompletableFuture.completedFuture(null) : last.store().close();
+    if (last == null) {
+      return CompletableFuture.completedFuture(null);
+    }
+    reporter.closed(last);
+    return last.store().close();
   }
 
   private String name() {

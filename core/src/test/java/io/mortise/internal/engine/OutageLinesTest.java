@@ -8,6 +8,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
+import io.mortise.event.LockListener;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.liveness.ForwardingSession;
 import io.mortise.internal.liveness.ForwardingStore;
@@ -59,6 +60,12 @@ class OutageLinesTest {
   /** What renewals answer instead of the store; null for the store's own answers. */
   private @Nullable CompletionStage<Renewal> instead;
 
+  /** What the server says that it remembers with. */
+  private String incarnation = "first";
+
+  /** The states that sessions are told to be in, and how leases are told to end. */
+  private final List<String> told = new ArrayList<>();
+
   private @Nullable Consumer<String> connectionLost;
   private boolean hintsAreLost;
   private final EngineClient client =
@@ -74,6 +81,18 @@ class OutageLinesTest {
               EngineRules.ALL,
               TTL,
               new ClientLabel("host", 12, "")),
+          List.of(
+              new LockListener() {
+                @Override
+                public void onSessionChanged(SessionChanged event) {
+                  told.add(event.state() + " " + event.leases());
+                }
+
+                @Override
+                public void onLeaseEnded(LeaseEnded event) {
+                  told.add(event.end().toString());
+                }
+              }),
           () -> {});
 
   private record Timer(long at, Runnable task) {}
@@ -103,7 +122,9 @@ class OutageLinesTest {
         @Override
         public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
           CompletionStage<Renewal> answer = instead;
-          return answer == null ? super.renew(previous, next, seen) : answer;
+          return answer == null
+              ? super.renew(previous, next, seen).thenApply(OutageLinesTest.this::incarnated)
+              : answer;
         }
 
         @Override
@@ -112,6 +133,13 @@ class OutageLinesTest {
         }
       };
     }
+  }
+
+  private Renewal incarnated(Renewal renewal) {
+    return renewal instanceof Renewal.Renewed renewed
+        ? new Renewal.Renewed(
+            renewed.storeMicros(), renewed.notifications(), renewed.more(), incarnation)
+        : renewal;
   }
 
   /** Timers run when they are due. */
@@ -181,6 +209,36 @@ class OutageLinesTest {
                 + display
                 + "\\E answers renewals again after \\d+ms; leases kept: 2\\.");
     assertThat(first.isValid()).isTrue();
+  }
+
+  @Test
+  void givenTrouble_thenListenersAreToldWhatTheLogSays() {
+    Lease lease = acquire("a");
+    assertThat(told).containsExactly("OPENED 0");
+    incarnation = "second";
+    pass(TTL.dividedBy(2));
+    assertThat(told).containsExactly("OPENED 0", "IN_DOUBT 1");
+    assertThat(lease.isValid()).as("the server knows it still").isTrue();
+    storeFails("Connection refused");
+    pass(TTL.dividedBy(2));
+    assertThat(told).endsWith("IN_DOUBT 1", "UNANSWERED 1");
+    instead = null;
+    pass(TTL);
+    assertThat(told).endsWith("UNANSWERED 1", "ANSWERED 1");
+    instead = CompletableFuture.completedFuture(new Renewal.Lost("it was flushed"));
+    pass(TTL);
+    assertThat(told).endsWith("ANSWERED 1", "FORGOTTEN", "LOST 1");
+    instead = null;
+    lease = acquire("b");
+    storeFails("Connection refused");
+    pass(TTL.multipliedBy(2));
+    assertThat(told).endsWith("OPENED 0", "UNANSWERED 1", "NOT_RENEWED", "LOST 1");
+    instead = null;
+    acquire("c");
+    assertThat(told).endsWith("ANSWERED 0", "OPENED 0");
+    client.close();
+    assertThat(told).endsWith("CLIENT_CLOSED", "CLOSED 0");
+    assertThat(lease.isValid()).isFalse();
   }
 
   @Test

@@ -133,7 +133,11 @@ abstract class ClientSuite {
   final Peer peer(String name, Duration ttl) {
     StoreLink link = new StoreLink(store());
     LockClient client = LockClient.builder().store(link).ttl(ttl).name(name).build();
-    Peer process = new Peer(link, client);
+    return adopt(new Peer(link, client));
+  }
+
+  /** Its client is closed when the test is over. */
+  final Peer adopt(Peer process) {
     processes.add(process);
     return process;
   }

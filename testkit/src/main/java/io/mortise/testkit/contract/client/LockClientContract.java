@@ -40,6 +40,13 @@ public abstract class LockClientContract {
   }
 
   @Nested
+  class ListenerRules extends ListenerSuite {
+    ListenerRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
   class LeaderRules extends LeaderSuite {
     LeaderRules() {
       super(LockClientContract.this.under);

@@ -1,0 +1,236 @@
+package io.mortise.event;
+
+import io.mortise.Beta;
+import io.mortise.admin.LockParticipant.Access;
+import java.time.Duration;
+import java.util.OptionalLong;
+
+/**
+ * Hears what the locks of a client do: acquires, waits, the ends of leases, renewals, outages. For
+ * metrics, traces and logs. Register it by {@link io.mortise.LockClientBuilder#listener}.
+ *
+ * <p><b>Threads.</b> The start and the end of an acquire, and a release, are told on the thread of
+ * the call, before it returns. The end of an asynchronous form is told on a thread of Mortise's own
+ * before the future completes, or on the thread that cancels it. All other events are told on one
+ * thread of Mortise's own at a time, in the order in which they happened. Calls may overlap, so a
+ * listener must be thread-safe. No lock of Mortise is held, and the thread that renews sessions is
+ * never used: a slow listener delays acquires, releases and later events, but no renewal and no
+ * loss.
+ *
+ * <p><b>Order.</b> An acquire is told as started, then as ended, then the end of its lease, once.
+ * If the lease is lost before the caller has it, both are told on the caller's thread. A place in a
+ * queue is told on the other thread, and may be overtaken by the end of the wait.
+ *
+ * <p><b>Failures.</b> Exceptions and errors of a listener are logged and ignored. The first one is
+ * a warning.
+ *
+ * <p><b>Backlog.</b> While a listener blocks, at most 1,024 events about queues and renewals wait
+ * for it, and later ones are dropped. Losses and changes of sessions are never dropped.
+ *
+ * <p>A {@link io.mortise.JavaLock} tells of its outermost hold only, not of re-entry. A lock group
+ * tells of each of its locks.
+ */
+@Beta
+public interface LockListener {
+  /** An acquire begins. {@link #onAcquireEnded} follows in every case. */
+  default void onAcquireStarted(AcquireStarted event) {}
+
+  /** An attempt stands in the store's queue, at another place than before. */
+  default void onAcquireQueued(AcquireQueued event) {}
+
+  /** An acquire has ended, by a grant or otherwise. */
+  default void onAcquireEnded(AcquireEnded event) {}
+
+  /**
+   * A lease has ended. A release is told when the store has answered, so that a lease that had
+   * ended before is told as lost; if nobody waits for that answer ({@link
+   * io.mortise.LockOptions#releaseAsync()}), it is told when it was sent.
+   */
+  default void onLeaseEnded(LeaseEnded event) {}
+
+  /** A renewal of a session was answered, or failed. */
+  default void onSessionRenewed(SessionRenewed event) {}
+
+  /** A session was opened, is in trouble, has recovered, or is over. */
+  default void onSessionChanged(SessionChanged event) {}
+
+  /**
+   * One call that acquires a lock, as all events about it and about its lease name it. Immutable.
+   *
+   * @param id tells calls apart, of all clients of this JVM; never used again
+   * @param lock the lock's name, as the application gave it: do not use it as a metric tag, as
+   *     names are unbounded
+   * @param access what the call asks for
+   * @param label as {@link io.mortise.LockOptions#withLabel} gave it; empty if there is none
+   * @param store the store, as the log names it; without credentials
+   */
+  record AcquireCall(long id, String lock, Access access, String label, String store) {}
+
+  /** How an acquire ended. */
+  enum AcquireOutcome {
+    /** The caller has a lease. */
+    GRANTED,
+    /** Another holds or waits for the lock, and the call did not wait. */
+    BUSY,
+    /** The lock could not be had within the time to wait. */
+    TIMEOUT,
+    /** The waiting thread was interrupted. */
+    INTERRUPTED,
+    /** The future of an asynchronous acquire was cancelled or completed by somebody else. */
+    CANCELLED,
+    /** The store did not answer. Not known to be contention. */
+    UNAVAILABLE,
+    /**
+     * The store or the client refused: a store that is unfit or lacks a feature, an operator who
+     * ended the wait, a thread that would wait for itself, a client that is closed.
+     */
+    REFUSED
+  }
+
+  /**
+   * An acquire begins; nothing has been sent yet. An {@link AcquireEnded} about the same call
+   * follows in every case.
+   *
+   * @param call the acquire
+   */
+  record AcquireStarted(AcquireCall call) {}
+
+  /**
+   * The store has put an attempt of this process into the lock's queue, or tells it another place
+   * than before. One attempt stands for all threads of the process that wait for the lock in the
+   * same mode, unless they are fair; the event names the call that is served first.
+   *
+   * @param call the acquire at the head of those for which the attempt stands
+   * @param ahead how many attempts may be before it in the store's queue; an upper bound
+   */
+  record AcquireQueued(AcquireCall call, int ahead) {}
+
+  /**
+   * An acquire has ended. If it was granted, a {@link LeaseEnded} about the same call follows when
+   * its lease ends, unless the client's process ends first.
+   *
+   * @param call the acquire
+   * @param outcome how it ended
+   * @param waited from the call to its end, on the client's monotonic clock
+   * @param token the fencing token of what was granted; empty if nothing was, or if the store mints
+   *     none
+   * @param reason for people, why it was not granted; empty if it was, or if the outcome says it
+   *     all
+   */
+  record AcquireEnded(
+      AcquireCall call,
+      AcquireOutcome outcome,
+      Duration waited,
+      OptionalLong token,
+      String reason) {}
+
+  /** What ended a lease. All but {@link #RELEASED} are losses. */
+  enum LeaseEnd {
+    /** Its holder gave it up. */
+    RELEASED,
+    /** Its session was not renewed in time: the store was silent, or the process stood still. */
+    NOT_RENEWED,
+    /**
+     * The store no longer knew the hold or its session: it was restarted, another server took over,
+     * or it gave the session up.
+     */
+    FORGOTTEN,
+    /** Its at-most time was over. */
+    AT_MOST,
+    /** An operator evicted it. */
+    EVICTED,
+    /** Its client was closed before it. */
+    CLIENT_CLOSED;
+
+    /** Whether the lease ended otherwise than by its holder's will. */
+    public boolean isLoss() {
+      return this != RELEASED;
+    }
+  }
+
+  /**
+   * A lease has ended, by its release or by its loss.
+   *
+   * @param call the acquire that it came from
+   * @param end what ended it
+   * @param held from the end of the acquire to the release or the loss, on the client's monotonic
+   *     clock
+   * @param token its fencing token; empty if the store mints none
+   * @param reason for people, why it was lost; empty if it was released
+   */
+  record LeaseEnded(
+      AcquireCall call, LeaseEnd end, Duration held, OptionalLong token, String reason) {}
+
+  /**
+   * The bond of a client to a store, or to one part of a store in parts: all that the client holds
+   * there hangs on it. Immutable.
+   *
+   * @param id never used again
+   * @param store the store, as the log names it; without credentials
+   * @param client as {@link io.mortise.LockClientBuilder#name} gave it; empty if there is no name
+   * @param ttl how long it lives after its last renewal
+   */
+  record LockSession(String id, String store, String client, Duration ttl) {}
+
+  /** What became of one renewal of a session. */
+  enum RenewalResult {
+    /** The store confirmed it. */
+    RENEWED,
+    /** There was no answer; the session is renewed again until its time is over. */
+    UNANSWERED,
+    /** The store no longer knows the session. */
+    LOST
+  }
+
+  /**
+   * A renewal of a session was answered, or failed.
+   *
+   * @param session the session
+   * @param outcome what the store said
+   * @param took from the request to its answer or failure
+   * @param ttl the TTL that was asked for: the session's TTL, or less while the process only waits
+   *     and holds nothing
+   * @param remaining how long the session is valid from the call of the listener on if it is not
+   *     renewed again; zero if it is over
+   * @param reason for people, why it was not renewed; empty if it was
+   */
+  record SessionRenewed(
+      LockSession session,
+      RenewalResult outcome,
+      Duration took,
+      Duration ttl,
+      Duration remaining,
+      String reason) {}
+
+  /** Where a session stands. */
+  enum SessionState {
+    /** The store has confirmed it for the first time. */
+    OPENED,
+    /** Renewals fail or are late; leases are lost if that lasts. */
+    UNANSWERED,
+    /** Renewals are answered again. */
+    ANSWERED,
+    /**
+     * The store was restarted, or another server answers: it may have forgotten locks, and leases
+     * are not valid until it has confirmed them.
+     */
+    IN_DOUBT,
+    /** It is over, and with it all leases that hung on it. The next acquire opens another. */
+    LOST,
+    /** The client was closed. */
+    CLOSED
+  }
+
+  /**
+   * A session has come into another state.
+   *
+   * @param session the session
+   * @param state where it stands now
+   * @param leases how many leases hang on it; of a lost session how many were lost
+   * @param remaining how long the session is valid from the call of the listener on if it is not
+   *     renewed again; zero if it is over
+   * @param reason for people; empty if the state says it all
+   */
+  record SessionChanged(
+      LockSession session, SessionState state, int leases, Duration remaining, String reason) {}
+}

@@ -1,0 +1,8 @@
+/**
+ * What a client tells the application about acquires, leases and sessions: start at {@link
+ * io.mortise.event.LockListener}.
+ */
+@NullMarked
+package io.mortise.event;
+
+import org.jspecify.annotations.NullMarked;

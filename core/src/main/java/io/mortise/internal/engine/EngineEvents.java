@@ -1,0 +1,167 @@
+package io.mortise.internal.engine;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.admin.LockParticipant.Access;
+import io.mortise.event.LockListener;
+import io.mortise.event.LockListener.AcquireOutcome;
+import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.internal.event.AcquireTrace;
+import io.mortise.internal.event.EventPublisher;
+import io.mortise.internal.event.LeaseTrace;
+import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.internal.session.SessionReporter;
+import io.mortise.spi.Mode;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * The one place to which the engines of a client report what happens: from here it goes to the log,
+ * to listeners and to the flight recorder. Thread-safe.
+ */
+public final class EngineEvents {
+  /** The lines about leases are the engine's. */
+  private static final Logger log = LoggerFactory.getLogger(Engine.class);
+
+  private final EngineEnv env;
+  private final EventPublisher publisher;
+  private final SessionReporter sessions;
+
+  /**
+   * For the engines of one client.
+   *
+   * @param parts of its store
+   */
+  public EngineEvents(EngineEnv env, int parts, List<LockListener> listeners) {
+    this.env = env;
+    this.publisher = EventPublisher.to(listeners, env.callbacks());
+    this.sessions = new SessionReporter(env, parts, publisher);
+  }
+
+  /** What the sessions of these engines are reported to. */
+  public SessionReporter sessions() {
+    return sessions;
+  }
+
+  // ---- Acquires ----
+
+  /** Begins to tell of an acquire, on its caller's thread, if anybody listens. */
+  public void acquireBegins(Engine engine, Waiter waiter) {
+    if (publisher.isActive()) {
+      waiter.trace =
+          publisher.begin(
+              waiter.name.value(),
+              access(waiter.mode),
+              waiter.options.terms().label(),
+              engine.storeName(),
+              env::now);
+    }
+  }
+
+  private static Access access(Mode mode) {
+    if (mode.capacity() != Mode.SHARERS) {
+      return Access.PERMITS;
+    }
+    return mode.isExclusive() ? Access.EXCLUSIVE : Access.SHARED;
+  }
+
+  /** Under the stripe's lock: the attempt of the claim waits in the store's queue. */
+  void queued(Stripe stripe, Claim claim, int ahead) {
+    Waiter head = claim.head();
+    AcquireTrace trace = head == null ? null : head.trace;
+    if (trace != null && trace.isNewPlace(ahead)) {
+      stripe.afterUnlock(() -> trace.queued(ahead));
+    }
+  }
+
+  /** A wait has ended as its state says; told on this thread. */
+  public void acquireEnded(Waiter waiter) {
+    AcquireTrace trace = waiter.trace;
+    if (trace == null) {
+      return;
+    }
+    switch (waiter.waiterState) {
+      case GRANTED -> granted(waiter);
+      case BUSY -> ended(trace, AcquireOutcome.BUSY, "");
+      case FAILED ->
+          ended(
+              trace,
+              waiter.failure instanceof StoreUnavailableException
+                  ? AcquireOutcome.UNAVAILABLE
+                  : AcquireOutcome.REFUSED,
+              waiter.failure == null ? "" : FailureText.said(waiter.failure));
+      default -> {
+        Throwable storeFailure = waiter.storeFailure;
+        if (storeFailure == null) {
+          ended(trace, AcquireOutcome.TIMEOUT, "");
+        } else {
+          ended(
+              trace,
+              Engine.unfit(storeFailure) == null
+                  ? AcquireOutcome.UNAVAILABLE
+                  : AcquireOutcome.REFUSED,
+              FailureText.said(storeFailure));
+        }
+      }
+    }
+  }
+
+  private void granted(Waiter waiter) {
+    LeaseImpl lease = waiter.lease;
+    LeaseTrace trace = lease == null ? null : lease.trace();
+    if (lease != null && trace != null) {
+      trace.granted(
+          lease.engine().hasTokens ? OptionalLong.of(lease.rawToken()) : OptionalLong.empty(),
+          env.now());
+    }
+  }
+
+  /** An acquire has ended otherwise than by what its waiter's state says; told on this thread. */
+  public void acquireEnded(Waiter waiter, AcquireOutcome outcome, String reason) {
+    AcquireTrace trace = waiter.trace;
+    if (trace != null) {
+      ended(trace, outcome, reason);
+    }
+  }
+
+  private void ended(AcquireTrace trace, AcquireOutcome outcome, String reason) {
+    trace.ended(outcome, OptionalLong.empty(), reason, env.now());
+  }
+
+  // ---- Leases ----
+
+  /**
+   * Under the stripe's lock: a lease is lost.
+   *
+   * @param so what that means for work done under it
+   * @param level of the line in the log; null for none
+   */
+  void leaseLost(
+      Stripe stripe, LeaseImpl lease, LeaseEnd end, String why, String so, @Nullable Level level) {
+    LeaseTrace trace = lease.trace();
+    if (trace != null) {
+      trace.lost(end, why, env.now());
+    }
+    stripe.afterUnlock(
+        () -> {
+          if (level != null) {
+            log.atLevel(level)
+                .log(
+                    "Lost lease on lock '{}' (holder={}, token={}, store={}): {}. {}",
+                    lease.name(),
+                    env.client(),
+                    lease.tokenText(),
+                    lease.engine().storeName(),
+                    why,
+                    so);
+          }
+          if (trace != null) {
+            trace.tellLoss();
+          }
+        });
+  }
+}

@@ -1,0 +1,62 @@
+package io.mortise.internal.event;
+
+import io.mortise.event.LockListener.AcquireCall;
+import io.mortise.event.LockListener.AcquireEnded;
+import io.mortise.event.LockListener.AcquireOutcome;
+import io.mortise.event.LockListener.AcquireQueued;
+import java.time.Duration;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** Tells listeners of one acquire. Not made while nobody listens. */
+public final class AcquireTrace {
+  final EventPublisher publisher;
+  final AcquireCall call;
+  private final long startedAt;
+  private final @Nullable Object recorded;
+  private volatile boolean ended;
+
+  /** Guarded by the stripe of the lock's name. */
+  private int place = -1;
+
+  AcquireTrace(
+      EventPublisher publisher, AcquireCall call, long startedAt, @Nullable Object recorded) {
+    this.publisher = publisher;
+    this.call = call;
+    this.startedAt = startedAt;
+    this.recorded = recorded;
+  }
+
+  /** Whether this place in the store's queue is another one than before. */
+  public boolean isNewPlace(int ahead) {
+    boolean isNew = ahead != place;
+    place = ahead;
+    return isNew;
+  }
+
+  /** Tells the place in the store's queue, later and on another thread. */
+  public void queued(int ahead) {
+    publisher.offer(
+        listener -> {
+          if (!ended) {
+            listener.onAcquireQueued(new AcquireQueued(call, ahead));
+          }
+        });
+  }
+
+  /** Tells the end of the acquire, on this thread. Called once. */
+  public void ended(AcquireOutcome outcome, OptionalLong token, String reason, long now) {
+    ended = true;
+    AcquireEnded event =
+        new AcquireEnded(call, outcome, Duration.ofNanos(now - startedAt), token, reason);
+    if (recorded != null) {
+      publisher.recording().endAcquire(recorded, event);
+    }
+    publisher.tell(listener -> listener.onAcquireEnded(event));
+  }
+
+  /** For the lease that this acquire may get. */
+  public LeaseTrace lease() {
+    return new LeaseTrace(this);
+  }
+}

@@ -1,0 +1,100 @@
+package io.mortise.internal.event;
+
+import io.mortise.event.LockListener.AcquireOutcome;
+import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.event.LockListener.LeaseEnded;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells listeners of one lease: of its end, once, and never before the acquire that it came from. A
+ * lease may be lost while its acquire is being told; then the acquiring thread tells both.
+ */
+public final class LeaseTrace {
+  private static final int NEW = 0;
+  private static final int ANNOUNCED = 1;
+  private static final int LOST_BEFORE = 2;
+
+  private final AcquireTrace acquire;
+  private final AtomicInteger state = new AtomicInteger(NEW);
+  private OptionalLong token = OptionalLong.empty();
+  private long heldSince;
+  private @Nullable Object recorded;
+
+  // Written under the stripe's lock by what ends the lease, or by its closing thread after that.
+  private long endedAt;
+  private LeaseEnd end = LeaseEnd.RELEASED;
+  private String reason = "";
+  private @Nullable Thread releaser;
+
+  LeaseTrace(AcquireTrace acquire) {
+    this.acquire = acquire;
+  }
+
+  /** Tells on this thread that the acquire was granted; its caller gets the lease next. */
+  public void granted(OptionalLong token, long now) {
+    this.token = token;
+    this.heldSince = now;
+    EventPublisher publisher = acquire.publisher;
+    if (publisher.isRecording()) {
+      recorded = publisher.recording().beginHold();
+    }
+    acquire.ended(AcquireOutcome.GRANTED, token, "", now);
+    if (!state.compareAndSet(NEW, ANNOUNCED)) {
+      publisher.tell(event());
+    }
+  }
+
+  /** Under the stripe's lock: this thread gives the lease up, and will tell so. */
+  public void released(long now) {
+    endedAt = now;
+    releaser = Thread.currentThread();
+  }
+
+  /** Whether this thread has given the lease up and must tell so now; true once. */
+  public boolean takeRelease() {
+    boolean mine = releaser == Thread.currentThread();
+    if (mine) {
+      releaser = null;
+    }
+    return mine;
+  }
+
+  /** The store's answer to a release shows that the lease had ended before. */
+  public void endedBefore(LeaseEnd what, String why) {
+    end = what;
+    reason = why;
+  }
+
+  /** Tells the release on this thread. */
+  public void tellRelease() {
+    acquire.publisher.tell(event());
+  }
+
+  /** Under the stripe's lock: the lease is lost. */
+  public void lost(LeaseEnd what, String why, long now) {
+    endedAt = now;
+    end = what;
+    reason = why;
+  }
+
+  /** Tells the loss, later and on another thread; to be called with no lock held. */
+  public void tellLoss() {
+    if (!state.compareAndSet(NEW, LOST_BEFORE)) {
+      acquire.publisher.add(event());
+    }
+  }
+
+  private EventPublisher.Telling event() {
+    LeaseEnded event =
+        new LeaseEnded(
+            acquire.call, end, Duration.ofNanos(Math.max(0, endedAt - heldSince)), token, reason);
+    Object begun = recorded;
+    if (begun != null) {
+      acquire.publisher.recording().endHold(begun, event);
+    }
+    return listener -> listener.onLeaseEnded(event);
+  }
+}
