@@ -135,9 +135,12 @@ class RunCommandKillTest {
       throws Exception {
     try (CliProcess tool = start("unrenewed", "1s", DEAF)) {
       long command = awaitPid(tool);
+      long granted = System.nanoTime();
       tool.signal("STOP");
       awaitEnd(command, LONG);
       assertThat(ps("stat=", tool.process().pid())).startsWith("T");
+      // The command ends before the validity does.
+      await().until(() -> System.nanoTime() - granted > FakeClient.UNRENEWED.toNanos());
       tool.signal("CONT");
       assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
       assertThat(tool.err()).contains("Lock 'unrenewed' was lost while the command ran");
