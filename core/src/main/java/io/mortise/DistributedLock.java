@@ -254,7 +254,16 @@ public interface DistributedLock {
     }
   }
 
-  /** Acquires, runs the stage, releases when it completes, however it does. Does not block. */
+  /**
+   * Acquires, runs the stage, releases when it completes, however it does. Does not block.
+   *
+   * <p>Cancelling the future ends the wait for the lock, and the task does not begin. A stage that
+   * has begun goes on, and keeps the lock until it completes.
+   *
+   * @return completes with the stage's result when the store has answered the release; or
+   *     exceptionally, with what the acquire, the task or the stage failed with, or with a {@link
+   *     LeaseLostException} if only the lease was lost
+   */
   <T> CompletableFuture<T> withLockAsync(Function<Lease, ? extends CompletionStage<T>> task);
 
   /**

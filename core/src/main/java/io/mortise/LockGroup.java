@@ -145,7 +145,16 @@ public interface LockGroup {
     return true;
   }
 
-  /** Acquires all, runs the stage, releases when it completes, however it does. Does not block. */
+  /**
+   * Acquires all, runs the stage, releases when it completes, however it does. Does not block.
+   *
+   * <p>Cancelling the future ends the wait for the locks, and the task does not begin. A stage that
+   * has begun goes on, and keeps the locks until it completes.
+   *
+   * @return completes with the stage's result when the store has answered the releases; or
+   *     exceptionally, with what the acquire, the task or the stage failed with, or with a {@link
+   *     LeaseLostException} if only a lease was lost
+   */
   <T> CompletableFuture<T> withLocksAsync(Function<GroupLease, ? extends CompletionStage<T>> task);
 
   private static <X extends Exception> void run(GroupLease lease, CheckedRunnable<X> task)

@@ -20,8 +20,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One acquire that no thread waits for. Whoever ends the future otherwise than by a lease gives the
- * attempt up.
+ * One acquire that no thread waits for. A caller who completes the future gives the attempt up.
  */
 final class AsyncAcquire {
   private final Engine engine;
@@ -71,12 +70,10 @@ final class AsyncAcquire {
               if (present != null) {
                 present.cancel();
               }
-              if (failure != null) {
-                // Cancelled, or ended by somebody else. If a grant was faster, deliver() gives it
-                // back.
-                if (engine.cancel(mine)) {
-                  engine.events().acquireEnded(mine, AcquireOutcome.CANCELLED, "");
-                }
+              // Cancelled, or completed by a caller. If a grant was faster, complete() gives it
+              // back.
+              if (!mine.isDone() && engine.cancel(mine)) {
+                engine.events().acquireEnded(mine, AcquireOutcome.CANCELLED, "");
               }
             });
     assert watched != null;
@@ -133,28 +130,56 @@ final class AsyncAcquire {
     }
   }
 
-  /** Runs the stage under what was acquired, and releases when it completes, however it does. */
+  /**
+   * Runs the stage under what was acquired, and releases when it completes, however it does. The
+   * end of the returned future ends the acquire, and what is granted nevertheless is released: a
+   * dependent stage of the acquire would be skipped then, and its lease dropped.
+   */
   static <L, T> CompletableFuture<T> thenRelease(
       CompletableFuture<L> acquired,
       Function<? super L, ? extends CompletionStage<T>> task,
       Function<? super L, CompletableFuture<Void>> release) {
-    return acquired.thenCompose(
-        lease ->
-            CompletionStages.start(() -> task.apply(lease).thenApply(value -> value))
-                .handle(
-                    (value, failure) ->
-                        release
-                            .apply(lease)
-                            .handle(
-                                (ignored, loss) -> {
-                                  if (failure != null) {
-                                    throw wrap(failure);
-                                  } else if (loss != null) {
-                                    throw wrap(loss);
-                                  }
-                                  return value;
-                                }))
-                .thenCompose(released -> released));
+    CompletableFuture<T> result = new CompletableFuture<>();
+    CompletableFuture<L> watched =
+        acquired.whenComplete(
+            (lease, failure) -> {
+              if (failure != null) {
+                result.completeExceptionally(wrap(failure));
+              } else if (result.isDone()) {
+                CompletableFuture<Void> unused = release.apply(lease);
+              } else {
+                run(lease, task, release, result);
+              }
+            });
+    CompletableFuture<T> ended = result.whenComplete((value, failure) -> acquired.cancel(false));
+    assert watched != null && ended != null;
+    return result;
+  }
+
+  private static <L, T> void run(
+      L lease,
+      Function<? super L, ? extends CompletionStage<T>> task,
+      Function<? super L, CompletableFuture<Void>> release,
+      CompletableFuture<T> result) {
+    CompletionStage<T> done =
+        CompletionStages.start(() -> task.apply(lease).thenApply(value -> value))
+            .whenComplete(
+                (value, failure) -> {
+                  CompletionStage<Void> released =
+                      CompletionStages.start(() -> release.apply(lease))
+                          .whenComplete(
+                              (ignored, loss) -> {
+                                if (failure != null) {
+                                  result.completeExceptionally(wrap(failure));
+                                } else if (loss != null) {
+                                  result.completeExceptionally(wrap(loss));
+                                } else {
+                                  result.complete(value);
+                                }
+                              });
+                  assert released != null;
+                });
+    assert done != null;
   }
 
   private static CompletionException wrap(Throwable failure) {

@@ -312,9 +312,13 @@ public final class Engine {
     }
   }
 
-  /** Gives back what was granted to a wait that nobody is at the end of. */
+  /** Gives back what was granted to a wait that its caller has ended. */
   public void giveBack(LeaseImpl lease) {
     PendingRelease unused = release(lease, true);
+    if (lease.isLost()) {
+      // An evicted lock stays shut until its lease is closed.
+      lossProtocol.settle(lease);
+    }
     lease.tellRelease();
   }
 

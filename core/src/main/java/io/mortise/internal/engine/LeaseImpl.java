@@ -127,7 +127,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     return open;
   }
 
-  private boolean isLost() {
+  boolean isLost() {
     return !open && lost;
   }
 
