@@ -1,6 +1,7 @@
 package io.mortise.spi;
 
 import io.mortise.spi.time.Ticker;
+import java.util.OptionalLong;
 
 /**
  * What a grant rests on where the session alone does not tell: in a store that is made of several
@@ -14,8 +15,10 @@ public interface Votes {
   /**
    * The time, by {@link Ticker#SYSTEM} unless the store was given another, from which the TTL of
    * the session counts for this grant: when those renewals were sent, at the latest, without which
-   * too few of the grant's members would vouch for it. {@link Long#MIN_VALUE} once too few do for
-   * good; the session is told of that by {@link SessionNotification.HoldEnded} as well.
+   * too few of the grant's members would vouch for it.
+   *
+   * @return empty once too few do, for good; the session is told of that by {@link
+   *     SessionNotification.HoldEnded} as well
    */
-  long countedFrom();
+  OptionalLong countedFrom();
 }

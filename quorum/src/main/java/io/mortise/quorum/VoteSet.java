@@ -1,6 +1,7 @@
 package io.mortise.quorum;
 
 import io.mortise.spi.Votes;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,10 +22,10 @@ final class VoteSet implements Votes {
   }
 
   @Override
-  public long countedFrom() {
+  public OptionalLong countedFrom() {
     @Nullable MemberSession[] now = votes;
     boolean found = false;
-    long best = Long.MIN_VALUE;
+    long best = 0;
     for (MemberSession candidate : now) {
       if (counts(candidate)) {
         long from = candidate.renewedAt();
@@ -40,7 +41,7 @@ final class VoteSet implements Votes {
         }
       }
     }
-    return over || !found ? Long.MIN_VALUE : best;
+    return over || !found ? OptionalLong.empty() : OptionalLong.of(best);
   }
 
   private boolean counts(@Nullable MemberSession vote) {
@@ -49,8 +50,8 @@ final class VoteSet implements Votes {
 
   /** A member grants late, or again. It counts for a hold that has had its majority all along. */
   void add(MemberSession vote, long latestValid) {
-    long from = countedFrom();
-    boolean valid = from != Long.MIN_VALUE && from - latestValid > 0;
+    OptionalLong from = countedFrom();
+    boolean valid = from.isPresent() && from.getAsLong() - latestValid > 0;
     if (valid || !rules.repairsOnlyValidHolds()) {
       @Nullable MemberSession[] next = votes.clone();
       next[vote.member.index] = vote;
@@ -70,7 +71,7 @@ final class VoteSet implements Votes {
 
   /** Looks whether too few are left, and remembers it. */
   boolean isOver() {
-    if (!over && countedFrom() == Long.MIN_VALUE) {
+    if (!over && countedFrom().isEmpty()) {
       over = true;
     }
     return over;

@@ -19,6 +19,7 @@ import io.mortise.spi.Votes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -196,8 +197,8 @@ final class SimClient {
     if (dead || clientPhase != ClientPhase.HOLDING || votes == null) {
       return false;
     }
-    long from = votes.countedFrom();
-    return from != Long.MIN_VALUE && from + TTL.toNanos() - network.now() > 0;
+    OptionalLong from = votes.countedFrom();
+    return from.isPresent() && from.getAsLong() + TTL.toNanos() - network.now() > 0;
   }
 
   // ---- The lock ----

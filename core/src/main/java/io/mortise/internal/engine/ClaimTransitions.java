@@ -207,7 +207,7 @@ final class ClaimTransitions {
 
   /** The store granted the claim's attempt, by reply or by push. */
   void held(Stripe stripe, Claim claim, Validity validity, long token, int tokens, boolean wanted) {
-    if (engine.env.rules().checksGrant() && isOver(validity)) {
+    if (engine.env.rules().checksGrant() && validity.isOver()) {
       discardLateGrant(stripe, claim, validity instanceof Validity.Capped);
       return;
     }
@@ -329,7 +329,7 @@ final class ClaimTransitions {
             .env
             .timers()
             .schedule(
-                watchUntil(validity) - engine.env.now(),
+                watchNanos(validity),
                 () -> {
                   stripe.lock();
                   try {
@@ -337,7 +337,7 @@ final class ClaimTransitions {
                         || !claim.isAttempt(attempt)
                         || (capped && isReplaced(validity, claim.holder))) {
                       return;
-                    } else if (!isOver(validity)) {
+                    } else if (!validity.isOver()) {
                       watch(stripe, claim, validity);
                       return;
                     }
@@ -367,18 +367,11 @@ final class ClaimTransitions {
         && !(holder.validity() instanceof Validity.Unconfirmed);
   }
 
-  /** When to look; votes that are renewed move it on. */
-  private long watchUntil(Validity validity) {
-    if (validity instanceof Validity.Capped capped && capped.whole() instanceof LiveSession) {
-      return capped.deadline();
-    }
-    long until = validity.validUntil();
-    return until == Long.MIN_VALUE ? engine.env.now() : until;
-  }
-
-  private boolean isOver(Validity validity) {
-    long until = validity.validUntil();
-    return until == Long.MIN_VALUE || until - engine.env.now() <= 0;
+  /** How long until the next look; votes that are renewed move it on. */
+  private long watchNanos(Validity validity) {
+    return validity instanceof Validity.Capped capped && capped.whole() instanceof LiveSession
+        ? capped.deadline() - engine.env.now()
+        : validity.leftNanos();
   }
 
   /**

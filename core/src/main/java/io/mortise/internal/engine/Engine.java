@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,11 +50,6 @@ import org.jspecify.annotations.Nullable;
  * reply or notification about another is met with an abandon.
  */
 public final class Engine {
-  /** So many that two busy names seldom share one, so few that they cost nothing. */
-  private static final int STRIPES = 256;
-
-  private static final int FEWEST_STRIPES = 16;
-
   /** For who waits until the store has answered, or is known not to. */
   public static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
 
@@ -75,12 +71,10 @@ public final class Engine {
   final EngineEvents events;
 
   private final SessionRenewer sessionRenewer;
-  final Stripe[] stripes;
+  final StripeTable stripes;
 
-  /** What is left of a spread name when it is shifted by that is its stripe. */
-  private final int stripeShift;
-
-  final ConcurrentLinkedQueue<Claim> unsent = new ConcurrentLinkedQueue<>();
+  /** Claims that wait for a session. */
+  private final ConcurrentLinkedQueue<Claim> unsent = new ConcurrentLinkedQueue<>();
   private volatile boolean closed;
 
   /** An engine on a store; opens nothing until somebody asks for a lock. */
@@ -97,12 +91,7 @@ public final class Engine {
     this.events = events;
     this.env = env;
     this.hasTokens = store.profile().can(Capability.TOKEN);
-    int count = Math.max(FEWEST_STRIPES, Integer.highestOneBit(STRIPES / parts));
-    this.stripes = new Stripe[count];
-    this.stripeShift = Integer.SIZE - Integer.numberOfTrailingZeros(count);
-    for (int i = 0; i < stripes.length; i++) {
-      stripes[i] = new Stripe();
-    }
+    this.stripes = new StripeTable(parts);
     this.transitions = new ClaimTransitions(this);
     this.acquireProtocol = new AcquireProtocol(this);
     this.localHandoff = new LocalHandoff(this);
@@ -130,7 +119,7 @@ public final class Engine {
   }
 
   Stripe stripe(LockName name) {
-    return stripes[ClaimTable.spread(name) >>> stripeShift];
+    return stripes.of(name);
   }
 
   // ---- Acquiring ----
@@ -234,6 +223,23 @@ public final class Engine {
   }
 
   /**
+   * The claims that wait for a session now: those that come back when this one is lost meanwhile
+   * wait for the next.
+   */
+  List<Claim> takeUnsent() {
+    List<Claim> taken = new ArrayList<>();
+    for (Claim claim = unsent.poll(); claim != null; claim = unsent.poll()) {
+      taken.add(claim);
+    }
+    return taken;
+  }
+
+  /** Keeps those of the claims that wait for a session of which this is true. */
+  void keepUnsent(Predicate<Claim> waits) {
+    unsent.removeIf(waits.negate());
+  }
+
+  /**
    * Opens a session if somebody waits for one: those who waited for a session that was lost before
    * it opened would wait for ever.
    */
@@ -284,10 +290,10 @@ public final class Engine {
       LiveSession session = Objects.requireNonNull(claim.session);
       Validity.Unconfirmed doubt =
           lease.validity() instanceof Validity.Unconfirmed unconfirmed ? unconfirmed : null;
-      long until = (doubt == null ? lease.validity() : doubt.before()).validUntil();
-      if (until == Long.MIN_VALUE || until - env.now() <= 0) {
+      Validity believed = doubt == null ? lease.validity() : doubt.before();
+      if (believed.isOver()) {
         // Its timer has not come yet; it is over all the same, and must not be passed on.
-        if (lossProtocol.isAtMostOver(doubt == null ? lease.validity() : doubt.before())) {
+        if (lossProtocol.isAtMostOver(believed)) {
           lossProtocol.loseAtMost(stripe, claim);
         } else {
           lossProtocol.loseLate(stripe, claim, session);
@@ -395,36 +401,35 @@ public final class Engine {
   public List<String> abandonAll() {
     closed = true;
     List<String> open = new ArrayList<>();
-    for (Stripe stripe : stripes) {
-      stripe.lock();
-      try {
-        for (Claim claim : claimsOf(stripe, null)) {
-          if (claim.holder != null && claim.holder.isOpen()) {
-            open.add(claim.name.value());
-            lossProtocol.loseClosed(stripe, claim);
+    stripes.forEach(
+        stripe -> {
+          for (Claim claim : claimsOf(stripe, null)) {
+            if (claim.holder != null && claim.holder.isOpen()) {
+              open.add(claim.name.value());
+              lossProtocol.loseClosed(stripe, claim);
+            }
+            abandon(stripe, claim);
           }
-          LiveSession session = claim.session;
-          if (session != null
-              && (claim.phase() == ClaimPhase.HELD || claim.phase() == ClaimPhase.ASKED)
-              && isLive(session)) {
-            transitions.end(stripe, claim);
-          }
-          transitions.fail(
-              stripe,
-              claim,
-              new LockException(
-                  "The wait for lock '" + claim.name + "' ended: its client was closed."));
-        }
-      } finally {
-        stripe.unlock();
-      }
-    }
+        });
     return open;
+  }
+
+  private void abandon(Stripe stripe, Claim claim) {
+    LiveSession session = claim.session;
+    if (session != null
+        && (claim.phase() == ClaimPhase.HELD || claim.phase() == ClaimPhase.ASKED)
+        && isLive(session)) {
+      transitions.end(stripe, claim);
+    }
+    transitions.fail(
+        stripe,
+        claim,
+        new LockException("The wait for lock '" + claim.name + "' ended: its client was closed."));
   }
 
   /** Whether the store still has to confirm an end. */
   public boolean isEnding() {
-    return count(
+    return stripes.sum(
             stripe ->
                 stripe.endings.values().stream()
                         .anyMatch(pendingRelease -> pendingRelease.how() == null)
@@ -440,20 +445,7 @@ public final class Engine {
 
   /** How many claims and unconfirmed ends there are: zero in an idle engine. For tests of leaks. */
   public int footprint() {
-    return count(stripe -> stripe.claims.size() + stripe.endings.size());
-  }
-
-  private int count(java.util.function.ToIntFunction<Stripe> what) {
-    int sum = 0;
-    for (Stripe stripe : stripes) {
-      stripe.lock();
-      try {
-        sum += what.applyAsInt(stripe);
-      } finally {
-        stripe.unlock();
-      }
-    }
-    return sum;
+    return stripes.sum(stripe -> stripe.claims.size() + stripe.endings.size());
   }
 
   /** The store's name, as messages show it. */

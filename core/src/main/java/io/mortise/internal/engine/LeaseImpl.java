@@ -133,7 +133,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
 
   @Override
   public State state() {
-    long left = leftNanos();
+    long left = validity.leftNanos();
     if (!open) {
       return lost ? State.LOST : State.RELEASED;
     } else if (validity instanceof Validity.Unconfirmed) {
@@ -151,18 +151,12 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
   public boolean isValid() {
     // The clock first, the state last: were the thread stopped in between, a loss meanwhile must
     // show.
-    return leftNanos() > 0 && open;
-  }
-
-  private long leftNanos() {
-    Validity now = validity;
-    long until = now.validUntil();
-    return until == Long.MIN_VALUE ? 0 : until - now.session().now();
+    return !validity.isOver() && open;
   }
 
   @Override
   public Duration remaining() {
-    long left = leftNanos();
+    long left = validity.leftNanos();
     return left > 0 && open ? Duration.ofNanos(left) : Duration.ZERO;
   }
 

@@ -39,24 +39,23 @@ final class LeaseRevalidator {
 
   /** The store may have forgotten all that it answered to this session. No lock is held. */
   void all(LiveSession session) {
+    int held = engine.stripes.sum(stripe -> allOf(stripe, session));
+    engine.events.sessions().inDoubt(session, held);
+  }
+
+  /** Returns how many were held. */
+  private int allOf(Stripe stripe, LiveSession session) {
     int held = 0;
-    for (Stripe stripe : engine.stripes) {
-      stripe.lock();
-      try {
-        for (Claim claim : Engine.claimsOf(stripe, session)) {
-          if (claim.phase() == ClaimPhase.HELD) {
-            held++;
-            begin(stripe, claim, session);
-          } else if (claim.phase() == ClaimPhase.ASKED) {
-            // Its place in the queue may be gone.
-            engine.acquireProtocol.pollNow(stripe, claim);
-          }
-        }
-      } finally {
-        stripe.unlock();
+    for (Claim claim : Engine.claimsOf(stripe, session)) {
+      if (claim.phase() == ClaimPhase.HELD) {
+        held++;
+        begin(stripe, claim, session);
+      } else if (claim.phase() == ClaimPhase.ASKED) {
+        // Its place in the queue may be gone.
+        engine.acquireProtocol.pollNow(stripe, claim);
       }
     }
-    engine.events.sessions().inDoubt(session, held);
+    return held;
   }
 
   private void begin(Stripe stripe, Claim claim, LiveSession session) {
@@ -75,7 +74,7 @@ final class LeaseRevalidator {
     Validity.Unconfirmed validity = (Validity.Unconfirmed) lease.validity();
     AttemptId attempt = session.attempt(claim.number);
     ask(stripe, claim, new Revalidation(lease, validity, session.incarnationChanges(), attempt), 0);
-    long left = validity.before().validUntil() - engine.env.now();
+    long left = validity.before().leftNanos();
     engine
         .env
         .timers()

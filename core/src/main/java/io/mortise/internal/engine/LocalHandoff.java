@@ -108,11 +108,7 @@ final class LocalHandoff {
 
   private boolean canPass(Claim claim) {
     Validity validity = claim.validity();
-    long until = validity == null ? Long.MIN_VALUE : validity.validUntil();
-    return claim.shared
-        && claim.tokensLeft > 0
-        && until != Long.MIN_VALUE
-        && until - engine.env.now() > 0;
+    return claim.shared && claim.tokensLeft > 0 && validity != null && !validity.isOver();
   }
 
   /**

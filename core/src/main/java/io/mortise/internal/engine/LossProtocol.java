@@ -117,8 +117,7 @@ final class LossProtocol {
 
   /** Whether it is the lease's own time that is over, not that of what keeps it. */
   boolean isAtMostOver(Validity validity) {
-    return validity instanceof Validity.Capped capped
-        && capped.atMostUntil() - engine.env.now() <= 0;
+    return validity instanceof Validity.Capped capped && capped.isAtMostOver();
   }
 
   /** Why a lease is over whose time has run out before its timer came. */

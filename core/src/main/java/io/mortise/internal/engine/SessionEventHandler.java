@@ -10,7 +10,6 @@ import io.mortise.internal.session.SessionRenewer;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,8 +29,8 @@ final class SessionEventHandler implements SessionLifecycleListener {
   /** Whether a session was ever open. Guarded by nothing: the renewer calls one after the other. */
   private volatile boolean hasOpened;
 
-  /** Since when no session could be opened because the store is unfit; 0 if that is not so. */
-  private volatile long unfitSince;
+  /** Since when no session could be opened because the store is unfit; null if that is not so. */
+  private volatile @Nullable Long unfitSince;
 
   SessionEventHandler(Engine engine) {
     this.engine = engine;
@@ -45,14 +44,8 @@ final class SessionEventHandler implements SessionLifecycleListener {
   public void opened(LiveSession session) {
     hasOpened = true;
     engine.events.sessions().opened(session);
-    unfitSince = 0;
-    // Those alone that are there now: if this session is lost meanwhile they come back, for the
-    // next.
-    List<Claim> unsent = new ArrayList<>();
-    for (Claim claim = engine.unsent.poll(); claim != null; claim = engine.unsent.poll()) {
-      unsent.add(claim);
-    }
-    for (Claim claim : unsent) {
+    unfitSince = null;
+    for (Claim claim : engine.takeUnsent()) {
       Stripe stripe = engine.stripe(claim.name);
       stripe.lock();
       try {
@@ -68,26 +61,26 @@ final class SessionEventHandler implements SessionLifecycleListener {
   @Override
   public void openFailed(Throwable cause) {
     StoreUnfitException unfit = stillUnfit(cause);
-    for (Claim claim : engine.unsent) {
-      Stripe stripe = engine.stripe(claim.name);
-      stripe.lock();
-      try {
-        if (claim.phase() == ClaimPhase.UNSENT && unfit != null) {
-          engine.transitions.fail(stripe, claim, unfit);
-        } else if (claim.phase() == ClaimPhase.UNSENT) {
-          claim.storeFailure(cause);
-          engine.acquireProtocol.completeTryWaiters(
-              stripe, claim, WaiterState.FAILED, engine.unavailable(claim.name, cause));
-          if (claim.head() == null) {
-            engine.transitions.discard(stripe, claim);
-          }
+    engine.keepUnsent(claim -> waitsOn(claim, cause, unfit));
+  }
+
+  private boolean waitsOn(Claim claim, Throwable cause, @Nullable StoreUnfitException unfit) {
+    Stripe stripe = engine.stripe(claim.name);
+    stripe.lock();
+    try {
+      if (claim.phase() == ClaimPhase.UNSENT && unfit != null) {
+        engine.transitions.fail(stripe, claim, unfit);
+      } else if (claim.phase() == ClaimPhase.UNSENT) {
+        claim.storeFailure(cause);
+        engine.acquireProtocol.completeTryWaiters(
+            stripe, claim, WaiterState.FAILED, engine.unavailable(claim.name, cause));
+        if (claim.head() == null) {
+          engine.transitions.discard(stripe, claim);
         }
-        if (claim.phase() != ClaimPhase.UNSENT) {
-          engine.unsent.remove(claim);
-        }
-      } finally {
-        stripe.unlock();
       }
+      return claim.phase() == ClaimPhase.UNSENT;
+    } finally {
+      stripe.unlock();
     }
   }
 
@@ -95,11 +88,13 @@ final class SessionEventHandler implements SessionLifecycleListener {
   private @Nullable StoreUnfitException stillUnfit(Throwable cause) {
     StoreUnfitException unfit = Engine.unfit(cause);
     if (unfit == null) {
-      unfitSince = 0;
-    } else if (unfitSince == 0) {
-      unfitSince = engine.env.now() | 1;
+      unfitSince = null;
+      return null;
     }
-    boolean failsOver = hasOpened && engine.env.now() - unfitSince < FAILOVER_NANOS;
+    Long known = unfitSince;
+    long since = known == null ? engine.env.now() : known;
+    unfitSince = since;
+    boolean failsOver = hasOpened && engine.env.now() - since < FAILOVER_NANOS;
     return failsOver ? null : unfit;
   }
 
@@ -186,18 +181,14 @@ final class SessionEventHandler implements SessionLifecycleListener {
 
   @Override
   public void onReconnected(LiveSession session) {
-    for (Stripe stripe : engine.stripes) {
-      stripe.lock();
-      try {
-        for (Claim claim : Engine.claimsOf(stripe, session)) {
-          if (claim.phase() == ClaimPhase.ASKED && claim.isQueued()) {
-            engine.acquireProtocol.pollNow(stripe, claim);
+    engine.stripes.forEach(
+        stripe -> {
+          for (Claim claim : Engine.claimsOf(stripe, session)) {
+            if (claim.phase() == ClaimPhase.ASKED && claim.isQueued()) {
+              engine.acquireProtocol.pollNow(stripe, claim);
+            }
           }
-        }
-      } finally {
-        stripe.unlock();
-      }
-    }
+        });
   }
 
   @Override
@@ -209,31 +200,30 @@ final class SessionEventHandler implements SessionLifecycleListener {
   public void lost(LiveSession session, String reason) {
     log.debug("Session {} in store {} was lost: {}.", session.id(), engine.storeName(), reason);
     LeaseEnd end = session.isOverdue() ? LeaseEnd.NOT_RENEWED : LeaseEnd.FORGOTTEN;
-    int leases = 0;
-    for (Stripe stripe : engine.stripes) {
-      stripe.lock();
-      try {
-        for (Claim claim : Engine.claimsOf(stripe, session)) {
-          if (claim.phase() == ClaimPhase.HELD) {
-            leases += claim.holder != null && claim.holder.isOpen() ? 1 : 0;
-            engine.lossProtocol.lose(stripe, claim, end, reason);
-          }
-          if (claim.head() == null) {
-            engine.transitions.discard(stripe, claim);
-          } else {
-            engine.acquireProtocol.begin(stripe, claim);
-          }
-        }
-        for (PendingRelease pendingRelease : List.copyOf(stripe.endings.values())) {
-          if (pendingRelease.session == session) {
-            engine.releaseProtocol.forget(stripe, pendingRelease);
-          }
-        }
-      } finally {
-        stripe.unlock();
-      }
-    }
+    int leases = engine.stripes.sum(stripe -> lost(stripe, session, end, reason));
     engine.events.sessions().lost(session, leases, reason);
     engine.openForUnsent();
+  }
+
+  /** Returns how many leases were lost. */
+  private int lost(Stripe stripe, LiveSession session, LeaseEnd end, String reason) {
+    int leases = 0;
+    for (Claim claim : Engine.claimsOf(stripe, session)) {
+      if (claim.phase() == ClaimPhase.HELD) {
+        leases += claim.holder != null && claim.holder.isOpen() ? 1 : 0;
+        engine.lossProtocol.lose(stripe, claim, end, reason);
+      }
+      if (claim.head() == null) {
+        engine.transitions.discard(stripe, claim);
+      } else {
+        engine.acquireProtocol.begin(stripe, claim);
+      }
+    }
+    for (PendingRelease pendingRelease : List.copyOf(stripe.endings.values())) {
+      if (pendingRelease.session == session) {
+        engine.releaseProtocol.forget(stripe, pendingRelease);
+      }
+    }
+    return leases;
   }
 }

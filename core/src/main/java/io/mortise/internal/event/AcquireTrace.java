@@ -16,8 +16,8 @@ public final class AcquireTrace {
   private final @Nullable Object recorded;
   private volatile boolean ended;
 
-  /** Guarded by the stripe of the lock's name. */
-  private int place = -1;
+  /** Null until it is known. Guarded by the stripe of the lock's name. */
+  private @Nullable Integer place;
 
   AcquireTrace(
       EventPublisher publisher, AcquireCall call, long startedAt, @Nullable Object recorded) {
@@ -29,7 +29,7 @@ public final class AcquireTrace {
 
   /** Whether this place in the store's queue is another one than before. */
   public boolean isNewPlace(int ahead) {
-    boolean isNew = ahead != place;
+    boolean isNew = place == null || place != ahead;
     place = ahead;
     return isNew;
   }

@@ -26,7 +26,7 @@ public final class LiveSession implements Validity {
   private final AtomicLong attempts = new AtomicLong();
 
   /** The only thing about a session that hot paths read. */
-  private volatile long validUntil = Long.MIN_VALUE;
+  private volatile long validUntil;
 
   volatile LiveSessionPhase phase = LiveSessionPhase.OPENING;
 
@@ -120,7 +120,9 @@ public final class LiveSession implements Validity {
     this.storeName = storeName;
     this.store = store;
     this.pendingTtl = env.ttl();
-    this.renewalReturned = env.now();
+    long now = env.now();
+    this.validUntil = now;
+    this.renewalReturned = now;
   }
 
   /** A request was sent, to which an answer is owed. */
@@ -229,7 +231,7 @@ public final class LiveSession implements Validity {
 
   /** A later reply of an earlier request never shortens; the deadline only moves on. */
   void extendTo(long until) {
-    if (validUntil == Long.MIN_VALUE || until - validUntil > 0) {
+    if (until - validUntil > 0) {
       validUntil = until;
     }
   }
@@ -257,10 +259,7 @@ public final class LiveSession implements Validity {
     HostSuspension last = lately;
     boolean counts = now - last.foundAt() < env.ttlNanos();
     lately = new HostSuspension(now, nanos + (counts ? last.nanos() : 0));
-    long until = validUntil;
-    if (until != Long.MIN_VALUE) {
-      validUntil = until - nanos;
-    }
+    shortenTo(validUntil - nanos);
   }
 
   void renewalDueIn(long delay) {
@@ -384,7 +383,7 @@ public final class LiveSession implements Validity {
 
   void end() {
     phase = LiveSessionPhase.ENDED;
-    validUntil = Long.MIN_VALUE;
+    shortenTo(env.now());
     whenFullTtl.clear();
     if (renewal != null) {
       renewal.cancel();

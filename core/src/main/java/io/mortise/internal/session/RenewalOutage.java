@@ -2,6 +2,7 @@ package io.mortise.internal.session;
 
 import io.mortise.internal.runtime.EngineEnv;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The time for which renewals fail or are late: reported when it begins and when it ends. Shares
@@ -12,8 +13,8 @@ final class RenewalOutage {
   private final EngineEnv env;
   private final SessionReporter reporter;
 
-  /** Since when renewals are known to fail, which the log has; 0 while they are answered. */
-  private long since;
+  /** Since when renewals are known to fail, which the log has; null while they are answered. */
+  private @Nullable Long since;
 
   RenewalOutage(ReentrantLock guard, EngineEnv env, SessionReporter reporter) {
     this.guard = guard;
@@ -23,30 +24,28 @@ final class RenewalOutage {
 
   /** To be called under the lock. */
   boolean hasBegun() {
-    return since != 0;
+    return since != null;
   }
 
   /** Told once until renewals are answered again. To be called under the lock. */
   void begin(LiveSession session, String sentence) {
-    long now = env.now();
-    if (since == 0) {
-      // A nanosecond off at most: 0 means that there is none.
-      since = now | 1;
-      reporter.unanswered(session, sentence, session.validUntil() - now);
+    if (since == null) {
+      since = env.now();
+      reporter.unanswered(session, sentence, session.leftNanos());
     }
   }
 
   /** A renewal was answered; does nothing without an outage. To be called with no lock held. */
   void end(LiveSession session, boolean renewed) {
-    long began;
+    Long began;
     guard.lock();
     try {
       began = since;
-      since = 0;
+      since = null;
     } finally {
       guard.unlock();
     }
-    if (began != 0) {
+    if (began != null) {
       reporter.answeredAgain(session, env.now() - began, renewed ? session.holds() : 0);
     }
   }

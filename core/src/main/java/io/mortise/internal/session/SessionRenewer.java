@@ -206,7 +206,7 @@ public final class SessionRenewer {
         return;
       }
       session.renewalRuns(env.now());
-      suspendedAt = clocks.noteSuspension(session, () -> watchDeadline(session, env.now()));
+      suspendedAt = clocks.noteSuspension(session, () -> watchDeadline(session));
       if (session.pendingBeat == session.confirmedBeat) {
         // A counter, so that it rises, and 20 random bits, so that a cloned process cannot draw the
         // same (invariants.md#beat-compare-and-set).
@@ -223,7 +223,7 @@ public final class SessionRenewer {
       if (!sessionTtl.isWhole(lifetime)) {
         // It may be executed from now on, and then counts, whatever was confirmed before.
         session.shortenTo(sentAt + sessionTtl.minusSafetyMargin(lifetime));
-        watchDeadline(session, sentAt);
+        watchDeadline(session);
       }
       reschedule(session, lifetime.toNanos() / 6);
     } finally {
@@ -309,7 +309,7 @@ public final class SessionRenewer {
       }
       long now = env.now();
       long suspendedNanos =
-          clocks.noteSuspension(session, () -> watchDeadline(session, env.now()))
+          clocks.noteSuspension(session, () -> watchDeadline(session))
               - sent.suspended();
       long until = env.rules().validFrom(sent.at(), now) + sessionTtl.minusSafetyMargin(sent.ttl());
       if (suspendedNanos > SessionClocks.SLEEP_NANOS) {
@@ -344,7 +344,7 @@ public final class SessionRenewer {
       if (soon || !overtaken) {
         reschedule(session, soon ? 0 : Math.max(0, pause));
       }
-      watchDeadline(session, now);
+      watchDeadline(session);
     } finally {
       guard.unlock();
     }
@@ -378,12 +378,12 @@ public final class SessionRenewer {
             instanceof SessionNotification.HoldEnded;
   }
 
-  private void watchDeadline(LiveSession session, long now) {
+  private void watchDeadline(LiveSession session) {
     if (session.deadline != null) {
       session.deadline.cancel();
     }
     if (session.phase == LiveSessionPhase.OPEN && env.rules().losesAtDeadline()) {
-      long left = session.validUntil() - now;
+      long left = session.leftNanos();
       boolean warns = !session.suspect && !session.hasShortTtl;
       long delay = warns ? left - ttl / 3 : left;
       session.deadlineDueIn(Math.max(0, delay));
@@ -400,8 +400,9 @@ public final class SessionRenewer {
       }
       long now = env.now();
       session.deadlineRuns(now);
-      if (session.validUntil() - now > 0) {
-        if (!session.suspect && !session.hasShortTtl && session.validUntil() - now <= ttl / 3) {
+      long left = session.leftNanos();
+      if (left > 0) {
+        if (!session.suspect && !session.hasShortTtl && left <= ttl / 3) {
           session.suspect = true;
           String pause = session.pauseText();
           outage.begin(
@@ -411,7 +412,7 @@ public final class SessionRenewer {
                       .formatted(name(), session.silenceText(now))
                   : "Renewal in store %s is late: %s.".formatted(name(), pause));
         }
-        watchDeadline(session, now);
+        watchDeadline(session);
         return;
       }
       cause = session.renewalFailure;

@@ -34,12 +34,7 @@ public final class SessionReporter {
   }
 
   private void changed(LiveSession session, SessionState state, int leases, String reason) {
-    publisher.changed(session(session), state, leases, () -> remaining(session), reason);
-  }
-
-  private long remaining(LiveSession session) {
-    long until = session.validUntil();
-    return until == Long.MIN_VALUE ? 0 : until - env.now();
+    publisher.changed(session(session), state, leases, session::leftNanos, reason);
   }
 
   /** A session can be used. */
@@ -54,7 +49,7 @@ public final class SessionReporter {
         outcome,
         Duration.ofNanos(Math.max(0, env.now() - sent.at())),
         sent.ttl(),
-        () -> remaining(session),
+        session::leftNanos,
         reason);
   }
 

@@ -1,12 +1,28 @@
 package io.mortise.internal.session;
 
 import io.mortise.spi.Votes;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** What a lease hangs on: valid for as long as this says. */
 public interface Validity {
-  /** On the engine's ticker; {@link Long#MIN_VALUE} once it is over for good. */
+  /**
+   * When it is over if it is not extended, on the engine's ticker: not after the present if it is
+   * over.
+   */
   long validUntil();
+
+  /** How long it lasts from now on, in nanoseconds; zero or less if it is over. */
+  default long leftNanos() {
+    // The clock last: a thread that stands still in between sees less, not more.
+    long until = validUntil();
+    return until - session().now();
+  }
+
+  /** Whether it is over. */
+  default boolean isOver() {
+    return leftNanos() <= 0;
+  }
 
   /** What the lease is held through. */
   LiveSession session();
@@ -19,13 +35,10 @@ public interface Validity {
     @Override
     public long validUntil() {
       // The votes first: what is lost later shows in the session too, or in the next look.
-      long from = votes.countedFrom();
-      long until = session.validUntil();
-      if (from == Long.MIN_VALUE || until == Long.MIN_VALUE) {
-        return Long.MIN_VALUE;
-      }
-      long end = session.deadline(from);
-      return until - end < 0 ? until : end;
+      OptionalLong from = votes.countedFrom();
+      return from.isEmpty()
+          ? session.now()
+          : earlier(session.validUntil(), session.deadline(from.getAsLong()));
     }
   }
 
@@ -45,14 +58,16 @@ public interface Validity {
       implements Validity {
     @Override
     public long validUntil() {
-      long until = whole.validUntil();
-      long end = atMostUntil();
-      return until == Long.MIN_VALUE || until - end < 0 ? until : end;
+      return earlier(whole.validUntil(), atMostUntil());
     }
 
-    /** When the at-most time itself is over. */
-    public long atMostUntil() {
+    private long atMostUntil() {
       return deadline - (session.suspendedNanos() - suspendedNanos);
+    }
+
+    /** Whether the at-most time itself is over, not only what it cuts short. */
+    public boolean isAtMostOver() {
+      return atMostUntil() - session.now() <= 0;
     }
   }
 
@@ -64,7 +79,7 @@ public interface Validity {
   record Unconfirmed(Validity before) implements Validity {
     @Override
     public long validUntil() {
-      return Long.MIN_VALUE;
+      return session().now();
     }
 
     @Override
@@ -83,10 +98,12 @@ public interface Validity {
       if (askedAt - sentAt > 0) {
         return askedAt + Math.min(left, nanos);
       }
-      // By difference, since the clock may pass the end of the numbers.
-      long answered = askedAt + left;
-      long feared = sentAt + nanos;
-      return answered - feared < 0 ? answered : feared;
+      return earlier(askedAt + left, sentAt + nanos);
     }
+  }
+
+  private static long earlier(long one, long other) {
+    // By difference, since the clock may pass the end of the numbers.
+    return one - other < 0 ? one : other;
   }
 }

@@ -1,0 +1,60 @@
+package io.mortise.internal.engine;
+
+import io.mortise.LockName;
+import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
+
+/** The stripes of an engine, over which lock names are spread. Thread-safe. */
+final class StripeTable {
+  /** So many that two busy names seldom share one, so few that they cost nothing. */
+  private static final int MOST = 256;
+
+  private static final int FEWEST = 16;
+
+  private final Stripe[] stripes;
+
+  /** What is left of a spread name when it is shifted by that is its stripe. */
+  private final int shift;
+
+  /**
+   * The stripes of one of so many parts of a store, which share their names and so need fewer each.
+   */
+  StripeTable(int parts) {
+    int count = Math.max(FEWEST, Integer.highestOneBit(MOST / parts));
+    this.stripes = new Stripe[count];
+    this.shift = Integer.SIZE - Integer.numberOfTrailingZeros(count);
+    for (int i = 0; i < count; i++) {
+      stripes[i] = new Stripe();
+    }
+  }
+
+  Stripe of(LockName name) {
+    return stripes[ClaimTable.spread(name) >>> shift];
+  }
+
+  /** Does this with each stripe, under its lock. */
+  void forEach(Consumer<Stripe> step) {
+    for (Stripe stripe : stripes) {
+      stripe.lock();
+      try {
+        step.accept(stripe);
+      } finally {
+        stripe.unlock();
+      }
+    }
+  }
+
+  /** The sum of what this returns for each stripe, under its lock. */
+  int sum(ToIntFunction<Stripe> what) {
+    int sum = 0;
+    for (Stripe stripe : stripes) {
+      stripe.lock();
+      try {
+        sum += what.applyAsInt(stripe);
+      } finally {
+        stripe.unlock();
+      }
+    }
+    return sum;
+  }
+}
