@@ -282,26 +282,22 @@ class LostConnectionTest {
     line.reset();
     awaitLine("WARN SessionLog: The connection to store zk");
     awaitLine("INFO SessionLog: Store zk");
-    assertThat(logged().get(0))
+    List<String> logged = RecordedLog.sessionLinesWith(":" + line.port());
+    assertThat(logged.get(0))
         .contains(" broke: " + ZooKeeperConnection.LOST + ". Leases of session ")
         .matches(".*: 1; the first is lost in [0-9]+s unless the store answers\\.");
-    assertThat(logged().get(1)).contains(" answers renewals again after ").endsWith("kept: 1.");
-    assertThat(logged()).as("once per outage").hasSize(2);
+    assertThat(logged.get(1)).contains(" answers renewals again after ").endsWith("kept: 1.");
+    assertThat(logged).as("once per outage").hasSize(2);
     assertThat(held.isValid()).isTrue();
-  }
-
-  /** What is logged of stores behind the line. */
-  private List<String> logged() {
-    return RecordedLog.linesWith(":" + line.port()).stream()
-        .filter(logged -> logged.contains(" SessionLog: "))
-        .toList();
   }
 
   private void awaitLine(String beginning) {
     BoundedWait.until(
         LONG,
         "there was a line '" + beginning + "'",
-        () -> logged().stream().anyMatch(logged -> logged.startsWith(beginning)));
+        () ->
+            RecordedLog.sessionLinesWith(":" + line.port()).stream()
+                .anyMatch(logged -> logged.startsWith(beginning)));
   }
 
   // ---- The session is lost ----

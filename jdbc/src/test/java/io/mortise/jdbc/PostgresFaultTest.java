@@ -132,7 +132,8 @@ class PostgresFaultTest {
   @Test
   void givenHolder_whenItsConnectionsBreak_thenTheLogSaysSoAtOnce_andWhenItIsBack() {
     try (FaultInjectionProxy line = FaultInjectionProxy.to(server.port())) {
-      url = url.replace(":" + server.port(), ":" + line.port());
+      String port = ":" + line.port();
+      url = url.replace(":" + server.port(), port);
       try (LockClient one = patient()) {
         Lease held = one.lock("a").tryAcquire().orElseThrow();
         String listens =
@@ -141,12 +142,13 @@ class PostgresFaultTest {
 
         line.reset();
 
-        await().until(() -> logged(line).size() == 2);
-        assertThat(logged(line).get(0))
+        await().until(() -> RecordedLog.sessionLinesWith(port).size() == 2);
+        List<String> logged = RecordedLog.sessionLinesWith(port);
+        assertThat(logged.get(0))
             .startsWith("WARN SessionLog: The connection to store jdbc:postgresql:")
             .contains(" broke: ")
             .matches(".*: 1; the first is lost in [0-9]+s unless the store answers\\.");
-        assertThat(logged(line).get(1))
+        assertThat(logged.get(1))
             .startsWith("INFO SessionLog: Store jdbc:postgresql:")
             .contains(" answers renewals again after ")
             .endsWith("leases kept: 1.");
@@ -154,13 +156,6 @@ class PostgresFaultTest {
         held.close();
       }
     }
-  }
-
-  /** What is logged of sessions behind the line. */
-  private static List<String> logged(FaultInjectionProxy line) {
-    return RecordedLog.linesWith(":" + line.port()).stream()
-        .filter(logged -> logged.contains(" SessionLog: "))
-        .toList();
   }
 
   private static ConditionFactory await() {

@@ -94,30 +94,27 @@ class RedisFaultTest {
   void givenHolder_whenItsConnectionsBreak_thenTheLogSaysSoAtOnce_andWhenItIsBack() {
     RedisServer server = open(RedisServers.any());
     FaultInjectionProxy line = open(FaultInjectionProxy.to(server.port()));
-    String url = url(server).replace(":" + server.port(), ":" + line.port());
+    String port = ":" + line.port();
+    String url = url(server).replace(":" + server.port(), port);
     LockClient client = open(LockClient.builder().url(url).ttl(Duration.ofSeconds(60)).build());
     Lease held = client.lock("a").tryAcquire().orElseThrow();
 
     line.reset();
 
-    await().atMost(Duration.ofSeconds(15)).until(() -> logged(line).size() == 2);
-    assertThat(logged(line).get(0))
+    await()
+        .atMost(Duration.ofSeconds(15))
+        .until(() -> RecordedLog.sessionLinesWith(port).size() == 2);
+    List<String> logged = RecordedLog.sessionLinesWith(port);
+    assertThat(logged.get(0))
         .startsWith("WARN SessionLog: The connection to store redis:")
         .contains(" broke: ")
         .matches(".*: 1; the first is lost in [0-9]+s unless the store answers\\.");
-    assertThat(logged(line).get(1))
+    assertThat(logged.get(1))
         .startsWith("INFO SessionLog: Store redis:")
         .contains(" answers renewals again after ")
         .endsWith("leases kept: 1.");
     assertThat(held.isValid()).isTrue();
     held.close();
-  }
-
-  /** What is logged of sessions behind the line. */
-  private static List<String> logged(FaultInjectionProxy line) {
-    return RecordedLog.linesWith(":" + line.port()).stream()
-        .filter(logged -> logged.contains(" SessionLog: "))
-        .toList();
   }
 
   @ParameterizedTest

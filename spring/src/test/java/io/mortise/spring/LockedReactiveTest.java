@@ -144,11 +144,7 @@ class LockedReactiveTest {
 
     @Bean
     ReactiveTransactions transactions(LockClient locks) {
-      return new ReactiveTransactions(
-          () ->
-              locks.admin().find(NAME).map(info -> info.holders().isEmpty()).orElse(true)
-                  ? ""
-                  : " held");
+      return new ReactiveTransactions(SpringApp.Probe.ofLock(locks, NAME));
     }
   }
 

@@ -70,11 +70,7 @@ class LockedTransactionTest {
 
     @Bean
     RecordingTransactionManager transactions(LockClient locks) {
-      return new RecordingTransactionManager(
-          () ->
-              locks.admin().find(NAME).map(info -> info.holders().isEmpty()).orElse(true)
-                  ? ""
-                  : " held");
+      return new RecordingTransactionManager(SpringApp.Probe.ofLock(locks, NAME));
     }
   }
 

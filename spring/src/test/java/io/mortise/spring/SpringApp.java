@@ -53,6 +53,14 @@ final class SpringApp implements AutoCloseable {
   /** Says in a word how things are. */
   interface Probe {
     String state();
+
+    /** Says {@code " held"} while somebody holds the lock, and nothing while nobody does. */
+    static Probe ofLock(LockClient locks, String name) {
+      return () ->
+          locks.admin().find(name).filter(info -> !info.holders().isEmpty()).isPresent()
+              ? " held"
+              : "";
+    }
   }
 
   static String newUrl() {

@@ -40,6 +40,11 @@ public final class RecordedLog implements SLF4JServiceProvider {
     return LINES.stream().filter(line -> line.contains(text)).toList();
   }
 
+  /** As {@link #linesWith}, of those that tell what becomes of sessions. */
+  public static List<String> sessionLinesWith(String text) {
+    return linesWith(text).stream().filter(line -> line.contains(" SessionLog: ")).toList();
+  }
+
   @Override
   public ILoggerFactory getLoggerFactory() {
     return name -> new RecordingLogger(name, name.startsWith("io.mortise."));

@@ -1,0 +1,88 @@
+package io.mortise.verification.library;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Runs a main class with other versions of libraries than this JVM has, in a JVM of its own: two
+ * versions of one artifact cannot both be on a class path. Immutable.
+ */
+public final class LibraryVersions {
+  private final String classPath;
+
+  private LibraryVersions(String classPath) {
+    this.classPath = classPath;
+  }
+
+  /** The class path of this JVM, with the artifacts of the folder in place of its versions. */
+  public static LibraryVersions in(Path folder) {
+    List<Path> path = new ArrayList<>();
+    try (Stream<Path> jars = Files.list(folder)) {
+      path.addAll(jars.toList());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    Set<String> replaced = path.stream().map(LibraryVersions::library).collect(Collectors.toSet());
+    for (String entry :
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
+            .split(File.pathSeparator, -1)) {
+      if (!replaced.contains(library(Path.of(entry)))) {
+        path.add(Path.of(entry));
+      }
+    }
+    return new LibraryVersions(
+        path.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator)));
+  }
+
+  /** An artifact without its version. All of Netty counts as one: its artifacts go together. */
+  private static String library(Path jar) {
+    String name = jar.getFileName().toString().replaceFirst("-[0-9].*", "");
+    return name.startsWith("netty-") ? "netty" : name;
+  }
+
+  /**
+   * Runs the class and waits for its end. Blocks.
+   *
+   * @return what it wrote, errors included
+   * @throws AssertionError if it ends with another status than 0
+   * @throws InterruptedException if this thread is interrupted; the class has been stopped then
+   */
+  public String run(Class<?> main, String... arguments) throws InterruptedException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                classPath,
+                main.getName()));
+    command.addAll(List.of(arguments));
+    Process process = null;
+    try {
+      process = new ProcessBuilder(command).redirectErrorStream(true).start();
+      process.getOutputStream().close();
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(process.waitFor()).as(output).isZero();
+      return output;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      if (process != null) {
+        process.destroyForcibly();
+      }
+    }
+  }
+}
