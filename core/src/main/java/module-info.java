@@ -11,6 +11,7 @@ module io.mortise.core {
 
   exports io.mortise;
   exports io.mortise.admin;
+  exports io.mortise.annotation;
   exports io.mortise.event;
   exports io.mortise.function;
   exports io.mortise.guarantee;

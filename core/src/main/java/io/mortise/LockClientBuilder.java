@@ -1,5 +1,6 @@
 package io.mortise;
 
+import io.mortise.annotation.Beta;
 import io.mortise.event.LockListener;
 import java.time.Duration;
 

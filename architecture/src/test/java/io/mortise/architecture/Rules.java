@@ -15,7 +15,6 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
-import io.mortise.Beta;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,6 +27,7 @@ final class Rules {
   private static final String[] API = {
     "io.mortise",
     "io.mortise.admin",
+    "io.mortise.annotation",
     "io.mortise.event",
     "io.mortise.function",
     "io.mortise.guarantee"
@@ -53,7 +53,10 @@ final class Rules {
 
   /** Implement the interfaces of other libraries over any store. */
   private static final String[] ADAPTERS = {
-    "io.mortise.shedlock..", "io.mortise.spring.integration..", "io.mortise.liquibase.."
+    "io.mortise.shedlock..",
+    "io.mortise.spring.integration..",
+    "io.mortise.liquibase..",
+    "io.mortise.micrometer.."
   };
 
   /**
@@ -64,6 +67,7 @@ final class Rules {
       Set.of(
           "io.mortise",
           "io.mortise.admin",
+          "io.mortise.annotation",
           "io.mortise.event",
           "io.mortise.function",
           "io.mortise.guarantee",
@@ -129,8 +133,6 @@ final class Rules {
           .assignedFrom(new Packages())
           .should()
           .beFreeOfCycles()
-          // A mark for readers and for the check of signatures; nothing needs it to be understood.
-          .ignoreDependency(DescribedPredicate.alwaysTrue(), JavaClass.Predicates.type(Beta.class))
           .because(
               "packages of a cycle can only be understood, tested and moved together; move the type"
                   + " that both need to the lower one, or turn one of the calls into an interface");

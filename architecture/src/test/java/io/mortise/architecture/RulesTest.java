@@ -6,9 +6,13 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
 import io.mortise.admin.SeesSpi;
 import io.mortise.architecture.one.First;
+import io.mortise.architecture.one.Mark;
+import io.mortise.architecture.one.UsesMarked;
+import io.mortise.architecture.two.Marked;
 import io.mortise.architecture.two.Second;
 import io.mortise.cli.SeesTheEngine;
 import io.mortise.jdbc.SeesAnotherStore;
+import io.mortise.micrometer.MetersTheEngine;
 import io.mortise.quorum.ChoosesTheClock;
 import io.mortise.quorum.ReadsTheClock;
 import org.junit.jupiter.api.Test;
@@ -36,11 +40,19 @@ class RulesTest {
   void givenToolThatSeesTheEngine_thenItIsNoticed() {
     assertNoticed(
         Rules.TOOLS_SEE_THE_PUBLIC_API, "add what they lack to the API", SeesTheEngine.class);
+    assertNoticed(
+        Rules.TOOLS_SEE_THE_PUBLIC_API, "add what they lack to the API", MetersTheEngine.class);
   }
 
   @Test
   void givenCycleOfPackages_thenItIsNoticed() {
     assertNoticed(Rules.NO_PACKAGE_CYCLES, "to the lower one", First.class, Second.class);
+  }
+
+  @Test
+  void givenCycleThroughAnAnnotation_thenItIsNoticed() {
+    assertNoticed(
+        Rules.NO_PACKAGE_CYCLES, "to the lower one", UsesMarked.class, Marked.class, Mark.class);
   }
 
   @Test

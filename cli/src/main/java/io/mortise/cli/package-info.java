@@ -1,6 +1,7 @@
 /**
- * The {@code mortise} tool: start reading at {@link io.mortise.cli.Main}. What it prints stands in
- * {@code io.mortise.cli.output}, the command that it runs in {@code io.mortise.cli.child}.
+ * The {@code mortise} tool: start reading at {@link io.mortise.cli.Main}. Package {@code
+ * io.mortise.cli.output} prints, and {@code io.mortise.cli.child} runs the command of {@code
+ * mortise run}.
  */
 @NullMarked
 package io.mortise.cli;

@@ -1,6 +1,6 @@
 package io.mortise.event;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import io.mortise.admin.LockParticipant.Access;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -9,26 +9,30 @@ import java.util.OptionalLong;
  * Hears what the locks of a client do: acquires, waits, the ends of leases, renewals, outages. For
  * metrics, traces and logs. Register it by {@link io.mortise.LockClientBuilder#listener}.
  *
- * <p><b>Threads.</b> The start and the end of an acquire, and a release, are told on the thread of
- * the call, before it returns. The end of an asynchronous form is told on a thread of Mortise's own
- * before the future completes, or on the thread that cancels it. All other events are told on one
- * thread of Mortise's own at a time, in the order in which they happened. Calls may overlap, so a
- * listener must be thread-safe. No lock of Mortise is held, and the thread that renews sessions is
- * never used: a slow listener delays acquires, releases and later events, but no renewal and no
- * loss.
+ * <p><b>Threads.</b> A listener is called for the start and the end of an acquire, and for a
+ * release, on the thread of that call, before the call returns. It is called for the end of an
+ * asynchronous acquire on a thread of Mortise's own before the future completes, or on the thread
+ * that cancels the future. All other events reach it on threads of Mortise's own, one event at a
+ * time, in the order in which they happened. Calls may overlap, so a listener must be thread-safe.
+ * Mortise holds no lock during a call, and never calls on the thread that renews sessions: a slow
+ * listener delays acquires, releases and later events, but no renewal and no loss.
  *
- * <p><b>Order.</b> An acquire is told as started, then as ended, then the end of its lease, once.
- * If the lease is lost before the caller has it, both are told on the caller's thread. A place in a
- * queue is told on the other thread, and may be overtaken by the end of the wait.
+ * <p><b>Order.</b> Each acquire has three events, each once: its start, its end, and the end of its
+ * lease if it got one. If the lease is lost before the caller has it, the caller's thread makes the
+ * last two calls. The event about a place in a queue comes on another thread, and may come after
+ * the end of the wait.
  *
- * <p><b>Failures.</b> Exceptions and errors of a listener are logged and ignored. The first one is
- * a warning.
+ * <p><b>Cost.</b> Mortise calls the methods that a listener overrides, and no others. A listener
+ * that overrides none of the methods about acquires and leases makes them no slower.
+ *
+ * <p><b>Failures.</b> Mortise logs and ignores exceptions and errors of a listener. The first one
+ * is a warning.
  *
  * <p><b>Backlog.</b> While a listener blocks, at most 1,024 events about queues and renewals wait
- * for it, and later ones are dropped. Losses and changes of sessions are never dropped.
+ * for it, and Mortise drops later ones. It never drops losses and changes of sessions.
  *
- * <p>A {@link io.mortise.JavaLock} tells of its outermost hold only, not of re-entry. A lock group
- * tells of each of its locks.
+ * <p>A {@link io.mortise.JavaLock} has events for its outermost hold only, not for re-entry. A lock
+ * group has those of each of its locks.
  */
 @Beta
 public interface LockListener {
@@ -42,9 +46,9 @@ public interface LockListener {
   default void onAcquireEnded(AcquireEnded event) {}
 
   /**
-   * A lease has ended. A release is told when the store has answered, so that a lease that had
-   * ended before is told as lost; if nobody waits for that answer ({@link
-   * io.mortise.LockOptions#releaseAsync()}), it is told when it was sent.
+   * A lease has ended. The event of a release comes when the store has answered, so that it can say
+   * that the lease had been lost before. With {@link io.mortise.LockOptions#releaseAsync()} nobody
+   * waits for that answer, and the event comes when the release was sent.
    */
   default void onLeaseEnded(LeaseEnded event) {}
 

@@ -1,6 +1,6 @@
 package io.mortise.guarantee;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 
 /**
  * Something that goes wrong.

@@ -1,6 +1,6 @@
 package io.mortise.guarantee;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 
 /** What becomes of locks under a fault: the words of the guarantee table, best first. */
 @Beta

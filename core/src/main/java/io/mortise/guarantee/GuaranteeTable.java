@@ -1,6 +1,6 @@
 package io.mortise.guarantee;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,6 +1,6 @@
 package io.mortise.guarantee;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 
 /**
  * A kind of store, set up in a way that changes what it guarantees.

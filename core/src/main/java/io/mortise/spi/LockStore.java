@@ -1,6 +1,6 @@
 package io.mortise.spi;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import io.mortise.LockName;
 import io.mortise.Store;
 import io.mortise.UnsupportedByStoreException;

@@ -1,6 +1,6 @@
 package io.mortise.spi;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.LongTaskTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import io.mortise.StaleTokenException;
 import io.mortise.event.LockListener;
 import java.util.Map;

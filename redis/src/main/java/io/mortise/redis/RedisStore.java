@@ -1,6 +1,6 @@
 package io.mortise.redis;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;

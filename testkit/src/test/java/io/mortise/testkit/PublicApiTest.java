@@ -3,7 +3,7 @@ package io.mortise.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +38,7 @@ class PublicApiTest {
     assertThatThrownBy(() -> PublicApi.compare(Beta.class, golden))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("\n- io.mortise.Gone: public class")
-        .hasMessageContaining("\n+ io.mortise.Beta: ")
+        .hasMessageContaining("\n+ io.mortise.annotation.Beta: ")
         .hasMessageContaining(PublicApi.UPDATE_PROPERTY);
   }
 }

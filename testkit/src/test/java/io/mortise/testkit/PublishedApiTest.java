@@ -1,6 +1,6 @@
 package io.mortise.testkit;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 

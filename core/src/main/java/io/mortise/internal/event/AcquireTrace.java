@@ -36,12 +36,14 @@ public final class AcquireTrace {
 
   /** Tells the place in the store's queue, later and on another thread. */
   public void queued(int ahead) {
-    publisher.offer(
-        listener -> {
-          if (!ended) {
-            listener.onAcquireQueued(new AcquireQueued(call, ahead));
-          }
-        });
+    publisher
+        .acquireQueued()
+        .offer(
+            listener -> {
+              if (!ended) {
+                listener.onAcquireQueued(new AcquireQueued(call, ahead));
+              }
+            });
   }
 
   /** Tells the end of the acquire, on this thread. Called once. */
@@ -52,7 +54,7 @@ public final class AcquireTrace {
     if (recorded != null) {
       publisher.recording().endAcquire(recorded, event);
     }
-    publisher.tell(listener -> listener.onAcquireEnded(event));
+    publisher.acquireEnded().call(listener -> listener.onAcquireEnded(event));
   }
 
   /** For the lease that this acquire may get. */

@@ -3,7 +3,10 @@ package io.mortise.internal.event;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.event.LockListener;
 import io.mortise.event.LockListener.AcquireCall;
+import io.mortise.event.LockListener.AcquireEnded;
+import io.mortise.event.LockListener.AcquireQueued;
 import io.mortise.event.LockListener.AcquireStarted;
+import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener.LockSession;
 import io.mortise.event.LockListener.RenewalResult;
 import io.mortise.event.LockListener.SessionChanged;
@@ -15,10 +18,10 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Tells the listeners of one client, and the flight recorder, what its engine reports. Where nobody
@@ -26,30 +29,39 @@ import org.slf4j.LoggerFactory;
  * done. Thread-safe.
  */
 public final class EventPublisher {
-  private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
-
   /** Numbers acquires of all clients, since one listener may listen to several. */
   private static final AtomicLong CALLS = new AtomicLong();
 
   /** So many events about queues and renewals may wait for a listener that blocks. */
   private static final int BACKLOG = 1_024;
 
-  private final LockListener[] listeners;
   private final @Nullable FlightRecording recording;
-  private final EventQueue queue;
-  private final AtomicBoolean hasFailed = new AtomicBoolean();
+  private final ListenerGroup acquireStarted;
+  private final ListenerGroup acquireQueued;
+  private final ListenerGroup acquireEnded;
+  private final ListenerGroup leaseEnded;
+  private final ListenerGroup sessionRenewed;
+  private final ListenerGroup sessionChanged;
 
-  /** One call of a listener. */
-  @FunctionalInterface
-  interface Telling {
-    void to(LockListener listener);
-  }
+  /** Whether a listener hears of acquires and leases. */
+  private final boolean hearsAcquires;
 
   private EventPublisher(
       List<LockListener> listeners, @Nullable FlightRecording recording, Executor callbacks) {
-    this.listeners = listeners.toArray(LockListener[]::new);
+    EventQueue queue = new EventQueue(callbacks, BACKLOG);
+    AtomicBoolean hasFailed = new AtomicBoolean();
+    BiFunction<String, Class<?>, ListenerGroup> group =
+        (method, event) -> new ListenerGroup(listeners, method, event, queue, hasFailed);
     this.recording = recording;
-    this.queue = new EventQueue(callbacks, BACKLOG);
+    this.acquireStarted = group.apply("onAcquireStarted", AcquireStarted.class);
+    this.acquireQueued = group.apply("onAcquireQueued", AcquireQueued.class);
+    this.acquireEnded = group.apply("onAcquireEnded", AcquireEnded.class);
+    this.leaseEnded = group.apply("onLeaseEnded", LeaseEnded.class);
+    this.sessionRenewed = group.apply("onSessionRenewed", SessionRenewed.class);
+    this.sessionChanged = group.apply("onSessionChanged", SessionChanged.class);
+    this.hearsAcquires =
+        Stream.of(acquireStarted, acquireQueued, acquireEnded, leaseEnded)
+            .anyMatch(hearing -> !hearing.isEmpty());
   }
 
   /**
@@ -65,7 +77,7 @@ public final class EventPublisher {
 
   /** Whether there is anybody to tell of an acquire. */
   public boolean isActive() {
-    return listeners.length > 0 || isRecording();
+    return hearsAcquires || isRecording();
   }
 
   boolean isRecording() {
@@ -82,9 +94,9 @@ public final class EventPublisher {
     AcquireCall call = new AcquireCall(CALLS.incrementAndGet(), lock, access, label, store);
     Object recorded = isRecording() ? recording().beginAcquire() : null;
     AcquireTrace trace = new AcquireTrace(this, call, clock.getAsLong(), recorded);
-    if (listeners.length > 0) {
+    if (!acquireStarted.isEmpty()) {
       AcquireStarted event = new AcquireStarted(call);
-      tell(listener -> listener.onAcquireStarted(event));
+      acquireStarted.call(listener -> listener.onAcquireStarted(event));
     }
     return trace;
   }
@@ -104,7 +116,7 @@ public final class EventPublisher {
     if (recording != null) {
       recording.renewed(new SessionRenewed(session, outcome, took, ttl, left(remaining), reason));
     }
-    offer(
+    sessionRenewed.offer(
         listener ->
             listener.onSessionRenewed(
                 new SessionRenewed(session, outcome, took, ttl, left(remaining), reason)));
@@ -120,7 +132,7 @@ public final class EventPublisher {
     if (recording != null) {
       recording.changed(new SessionChanged(session, state, leases, left(remaining), reason));
     }
-    add(
+    sessionChanged.add(
         listener ->
             listener.onSessionChanged(
                 new SessionChanged(session, state, leases, left(remaining), reason)));
@@ -130,40 +142,15 @@ public final class EventPublisher {
     return Duration.ofNanos(Math.max(0, remaining.getAsLong()));
   }
 
-  /** Later, in order, unless too much waits. */
-  void offer(Telling telling) {
-    if (listeners.length > 0) {
-      queue.offer(() -> tell(telling));
-    }
+  ListenerGroup acquireQueued() {
+    return acquireQueued;
   }
 
-  /** Later, in order. */
-  void add(Telling telling) {
-    if (listeners.length > 0) {
-      queue.add(() -> tell(telling));
-    }
+  ListenerGroup acquireEnded() {
+    return acquireEnded;
   }
 
-  /** Now, on this thread. */
-  void tell(Telling telling) {
-    for (LockListener listener : listeners) {
-      try {
-        telling.to(listener);
-      } catch (RuntimeException | Error e) {
-        // Whatever it is: a granted lock must reach its caller all the same.
-        failed(listener, e);
-      }
-    }
-  }
-
-  private void failed(LockListener listener, Throwable failure) {
-    if (hasFailed.compareAndSet(false, true)) {
-      log.warn(
-          "Listener {} of a lock client failed; further failures are logged at DEBUG.",
-          listener.getClass().getName(),
-          failure);
-    } else {
-      log.debug("Listener {} of a lock client failed.", listener.getClass().getName(), failure);
-    }
+  ListenerGroup leaseEnded() {
+    return leaseEnded;
   }
 }

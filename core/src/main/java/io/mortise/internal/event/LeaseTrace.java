@@ -43,7 +43,7 @@ public final class LeaseTrace {
     }
     acquire.ended(AcquireOutcome.GRANTED, token, "", now);
     if (!state.compareAndSet(NEW, ANNOUNCED)) {
-      publisher.tell(event());
+      publisher.leaseEnded().call(event());
     }
   }
 
@@ -70,7 +70,7 @@ public final class LeaseTrace {
 
   /** Tells the release on this thread. */
   public void tellRelease() {
-    acquire.publisher.tell(event());
+    acquire.publisher.leaseEnded().call(event());
   }
 
   /** Under the stripe's lock: the lease is lost. */
@@ -83,11 +83,11 @@ public final class LeaseTrace {
   /** Tells the loss, later and on another thread; to be called with no lock held. */
   public void tellLoss() {
     if (!state.compareAndSet(NEW, LOST_BEFORE)) {
-      acquire.publisher.add(event());
+      acquire.publisher.leaseEnded().add(event());
     }
   }
 
-  private EventPublisher.Telling event() {
+  private ListenerGroup.ListenerCall event() {
     LeaseEnded event =
         new LeaseEnded(
             acquire.call, end, Duration.ofNanos(Math.max(0, endedAt - heldSince)), token, reason);

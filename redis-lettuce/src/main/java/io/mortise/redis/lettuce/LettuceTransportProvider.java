@@ -3,7 +3,7 @@ package io.mortise.redis.lettuce;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TransportFactory;

@@ -37,6 +37,9 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * lead. A process that is stopped right after it asked may still act once; {@link #lease()} has the
  * fencing token against that.
  *
+ * <p>It runs on the lock's own operations and not on {@link LockClient#leader}, since it takes any
+ * lock, with options of its own, and gives out each term's {@link Lease}.
+ *
  * <p>Events about failed attempts are not published: a candidate waits, and an attempt does not
  * fail. Thread-safe. The client stays the caller's to close, after this was stopped.
  */

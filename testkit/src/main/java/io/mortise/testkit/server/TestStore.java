@@ -1,6 +1,6 @@
 package io.mortise.testkit.server;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import io.mortise.testkit.TestPrerequisites;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,4 +1,4 @@
-package io.mortise;
+package io.mortise.annotation;
 
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;

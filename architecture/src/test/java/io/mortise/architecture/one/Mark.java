@@ -1,0 +1,4 @@
+package io.mortise.architecture.one;
+
+/** Part of a cycle, for {@code RulesTest}. */
+public @interface Mark {}
