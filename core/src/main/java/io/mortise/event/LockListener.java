@@ -1,7 +1,7 @@
 package io.mortise.event;
 
-import io.mortise.annotation.Beta;
 import io.mortise.admin.LockParticipant.Access;
+import io.mortise.annotation.Beta;
 import java.time.Duration;
 import java.util.OptionalLong;
 

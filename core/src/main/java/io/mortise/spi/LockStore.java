@@ -1,10 +1,10 @@
 package io.mortise.spi;
 
-import io.mortise.annotation.Beta;
 import io.mortise.LockName;
 import io.mortise.Store;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.annotation.Beta;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.ServiceLoader;

@@ -145,7 +145,8 @@ class VoteRulesTest {
       session.submit(acquire(session), replies::add);
       runAll();
       Reply.Granted granted = (Reply.Granted) replies.get(0);
-      return Duration.ofNanos(Objects.requireNonNull(granted.votes()).countedFrom().orElseThrow() - sent);
+      return Duration.ofNanos(
+          Objects.requireNonNull(granted.votes()).countedFrom().orElseThrow() - sent);
     }
   }
 

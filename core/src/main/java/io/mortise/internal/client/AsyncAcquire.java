@@ -19,9 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One acquire that no thread waits for. A caller who completes the future gives the attempt up.
- */
+/** One acquire that no thread waits for. A caller who completes the future gives the attempt up. */
 final class AsyncAcquire {
   private final Engine engine;
   private final LockName name;

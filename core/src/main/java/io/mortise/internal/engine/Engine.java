@@ -75,6 +75,7 @@ public final class Engine {
 
   /** Claims that wait for a session. */
   private final ConcurrentLinkedQueue<Claim> unsent = new ConcurrentLinkedQueue<>();
+
   private volatile boolean closed;
 
   /** An engine on a store; opens nothing until somebody asks for a lock. */

@@ -309,8 +309,7 @@ public final class SessionRenewer {
       }
       long now = env.now();
       long suspendedNanos =
-          clocks.noteSuspension(session, () -> watchDeadline(session))
-              - sent.suspended();
+          clocks.noteSuspension(session, () -> watchDeadline(session)) - sent.suspended();
       long until = env.rules().validFrom(sent.at(), now) + sessionTtl.minusSafetyMargin(sent.ttl());
       if (suspendedNanos > SessionClocks.SLEEP_NANOS) {
         // The store's time went on while the request or its answer waited here.
