@@ -23,6 +23,7 @@ public final class SystemEnv implements AutoCloseable {
 
   private final ScheduledThreadPoolExecutor timers = timer("mortise-timer");
   private final ScheduledThreadPoolExecutor renewals = timer("mortise-renewal");
+  private final ThreadFactory callbackThreads = named("mortise-callback");
   private final ExecutorService callbacks =
       new ThreadPoolExecutor(
           0,
@@ -30,9 +31,9 @@ public final class SystemEnv implements AutoCloseable {
           10,
           TimeUnit.SECONDS,
           new SynchronousQueue<>(),
-          named("mortise-callback"),
-          // What comes while the client is being closed.
-          new ThreadPoolExecutor.DiscardPolicy());
+          callbackThreads,
+          // What comes while the client is being closed may complete a future that a thread awaits.
+          (task, closed) -> callbackThreads.newThread(task).start());
 
   /** The engine's view of it. */
   public EngineEnv env(Duration ttl, ClientLabel client) {
@@ -40,11 +41,7 @@ public final class SystemEnv implements AutoCloseable {
         Ticker.SYSTEM,
         scheduler(timers),
         scheduler(renewals),
-        task -> {
-          if (!callbacks.isShutdown()) {
-            callbacks.execute(task);
-          }
-        },
+        callbacks,
         SuspendedTime.from(UPTIME, Ticker.SYSTEM),
         new SecureRandom(),
         EngineRules.ALL,
