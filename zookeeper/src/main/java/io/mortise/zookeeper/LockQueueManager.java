@@ -324,7 +324,7 @@ final class LockQueueManager implements QueueEffect.Executor {
 
   @Override
   public void endSession(EndSession effect) {
-    core.over(effect.why());
+    core.renewal().over(effect.why());
   }
 
   // ---- What the connection tells ----
