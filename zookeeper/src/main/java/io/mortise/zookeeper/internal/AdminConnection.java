@@ -42,6 +42,9 @@ public final class AdminConnection {
 
   private static final long PAUSE_NANOS = 20_000_000;
 
+  /** Most connections are up by then; servers of others are asked what they speak. */
+  private static final long USUAL_NANOS = 1_000_000_000;
+
   /** That of servers which nobody has configured otherwise. */
   private static final Duration DEFAULT_TICK = Duration.ofSeconds(2);
 
@@ -59,7 +62,8 @@ public final class AdminConnection {
    *
    * @param display what the store is called in messages
    * @param timeout how long to wait for a connection, or an answer
-   * @param executor closes connections that nobody waits for
+   * @param executor closes connections that nobody waits for, and asks servers whether they speak
+   *     TLS
    */
   public AdminConnection(
       ZooKeeperConnector zooKeeperConnector,
@@ -127,20 +131,56 @@ public final class AdminConnection {
   }
 
   private ZooKeeper await(PendingConnection pendingConnection) {
+    long start = ticker.nanos();
     try {
-      pendingConnection.up.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+      long usual = Math.min(timeout.toNanos() / 4, USUAL_NANOS);
+      if (!isDoneBefore(pendingConnection.up, start + usual)) {
+        awaitBesideExamination(pendingConnection, start + timeout.toNanos());
+      }
+      pendingConnection.up.get();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new StoreUnavailableException("Interrupted while connecting to '" + display + "'.", e);
-    } catch (TimeoutException e) {
-      throw new StoreUnavailableException(
-          "Cannot reach store '%s' within %s. Check its address, and that a majority of its servers is up."
-              .formatted(display, DurationText.format(timeout)),
-          e);
     } catch (ExecutionException e) {
       throw unfit(e.getCause() == null ? "" : e.getCause().getMessage() + ".");
     }
     return pendingConnection.client();
+  }
+
+  /** A TLS mismatch looks to ZooKeeper's client like servers that are down. */
+  private void awaitBesideExamination(PendingConnection pendingConnection, long end)
+      throws InterruptedException {
+    CompletableFuture<TlsExamination.TlsResult> examined =
+        zooKeeperConnector.examineTls(timeout, executor);
+    CompletableFuture<Void> mismatched = new CompletableFuture<>();
+    var unused =
+        examined.thenAccept(
+            found -> {
+              if (found.isCertain()) {
+                mismatched.complete(null);
+              }
+            });
+    isDoneBefore(CompletableFuture.anyOf(pendingConnection.up, mismatched), end);
+    if (!pendingConnection.up.isDone()) {
+      TlsExamination.TlsResult found = examined.getNow(TlsExamination.TlsResult.NOTHING);
+      throw found.mismatch().isEmpty()
+          ? new StoreUnavailableException(
+              "Cannot reach store '%s' within %s. Check its address, and that a majority of its servers is up.%s"
+                  .formatted(display, DurationText.format(timeout), found.hint()))
+          : unfit(found.mismatch());
+    }
+  }
+
+  /** Waits; whether it failed is not looked at. */
+  private boolean isDoneBefore(CompletableFuture<?> future, long end) throws InterruptedException {
+    try {
+      future.get(Math.max(0, end - ticker.nanos()), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (ExecutionException e) {
+      return true;
+    }
   }
 
   /** For what must not be used as it is. */

@@ -1,0 +1,118 @@
+package io.mortise.zookeeper.internal;
+
+import io.mortise.internal.storekit.TlsProbe;
+import io.mortise.internal.storekit.TlsProbe.ProbeAnswer;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.apache.zookeeper.client.ConnectStringParser;
+
+/**
+ * Whether servers speak TLS, compared with what the store URL says. ZooKeeper's client does not
+ * tell: one side that speaks TLS to one that does not looks like a server that is down, again and
+ * again. So each server is sent a TLS handshake, and one of ZooKeeper's four-letter words without
+ * TLS; a port that serves both ({@code client.portUnification}) answers both.
+ */
+final class TlsExamination {
+  /** Five bytes: a TLS server waits for a whole record header before it refuses. */
+  private static final byte[] WORD = "srvr\n".getBytes(StandardCharsets.US_ASCII);
+
+  private TlsExamination() {}
+
+  /**
+   * What was found.
+   *
+   * @param mismatch what is wrong and what to change; empty if nothing is, or if it is not known
+   * @param isCertain whether each server of the URL has shown the mismatch, so that waiting for
+   *     another one is of no use
+   * @param hint what else may be wrong if no connection comes about; empty, or a sentence
+   */
+  record TlsResult(String mismatch, boolean isCertain, String hint) {
+    static final TlsResult NOTHING = new TlsResult("", false, "");
+  }
+
+  /** What a port answers to. */
+  private record PortProtocols(String server, ProbeAnswer tls, ProbeAnswer plain) {
+    boolean speaks(boolean wantsTls) {
+      return (wantsTls ? tls : plain) == ProbeAnswer.YES;
+    }
+
+    /** Silence is none: a busy server may need long for a handshake. */
+    boolean isMismatch(boolean wantsTls) {
+      return (wantsTls ? tls : plain) == ProbeAnswer.NO && speaks(!wantsTls);
+    }
+  }
+
+  /**
+   * Asks all servers at one time. Does not block.
+   *
+   * @param hosts as in the store URL
+   * @param wantsTls whether the client was told to speak TLS
+   * @param timeout of the whole; answers that come later count as none
+   */
+  static CompletableFuture<TlsResult> examine(
+      String hosts, boolean wantsTls, Duration timeout, Executor executor) {
+    // Once for connecting and once for the answer, with some reserve: the caller has waited for a
+    // quarter.
+    Duration limit = timeout.dividedBy(3);
+    List<CompletableFuture<PortProtocols>> asked = new ArrayList<>();
+    for (InetSocketAddress server : new ConnectStringParser(hosts).getServerAddresses()) {
+      asked.add(protocols(server, limit, executor));
+    }
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new))
+        .thenApply(
+            nothing -> result(asked.stream().map(CompletableFuture::join).toList(), wantsTls));
+  }
+
+  private static CompletableFuture<PortProtocols> protocols(
+      InetSocketAddress server, Duration limit, Executor executor) {
+    String name = server.getHostString() + ":" + server.getPort();
+    CompletableFuture<ProbeAnswer> tls =
+        CompletableFuture.supplyAsync(() -> TlsProbe.askInTls(resolved(server), limit), executor);
+    CompletableFuture<ProbeAnswer> plain =
+        CompletableFuture.supplyAsync(
+            // Any text will do, be it that the word is not allowed.
+            () ->
+                TlsProbe.ask(resolved(server), WORD, first -> first >= ' ' && first < 0x7f, limit),
+            executor);
+    return tls.thenCombine(plain, (inTls, inText) -> new PortProtocols(name, inTls, inText));
+  }
+
+  /** The client resolves a name whenever it connects, too. */
+  private static InetSocketAddress resolved(InetSocketAddress server) {
+    return new InetSocketAddress(server.getHostString(), server.getPort());
+  }
+
+  private static TlsResult result(List<PortProtocols> all, boolean wantsTls) {
+    if (all.stream().anyMatch(one -> one.speaks(wantsTls))) {
+      return new TlsResult(
+          "",
+          false,
+          wantsTls
+              ? " A server there speaks TLS: check also that each side trusts the other's"
+                  + " certificate (ca, keystore, verify-host)."
+              : "");
+    }
+    List<PortProtocols> mismatches = all.stream().filter(one -> one.isMismatch(wantsTls)).toList();
+    if (mismatches.isEmpty()) {
+      return TlsResult.NOTHING;
+    }
+    String server = mismatches.get(0).server();
+    return new TlsResult(
+        wantsTls
+            ? "'"
+                + server
+                + "' does not speak TLS. Leave out tls=true in the store URL, or give the servers'"
+                + " secureClientPort."
+            : "'"
+                + server
+                + "' speaks TLS only. Add tls=true to the store URL, with ca and keystore as the"
+                + " servers want them, or give the servers' clientPort.",
+        mismatches.size() == all.size(),
+        "");
+  }
+}
