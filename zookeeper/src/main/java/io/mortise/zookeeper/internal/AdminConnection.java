@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
+import io.mortise.zookeeper.internal.TlsExamination.TlsResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -44,6 +45,9 @@ public final class AdminConnection {
 
   /** Most connections are up by then; servers of others are asked what they speak. */
   private static final long USUAL_NANOS = 1_000_000_000;
+
+  /** How long an answer to that may take at first. */
+  private static final Duration FIRST_ANSWER = Duration.ofSeconds(2);
 
   /** That of servers which nobody has configured otherwise. */
   private static final Duration DEFAULT_TICK = Duration.ofSeconds(2);
@@ -131,12 +135,8 @@ public final class AdminConnection {
   }
 
   private ZooKeeper await(PendingConnection pendingConnection) {
-    long start = ticker.nanos();
     try {
-      long usual = Math.min(timeout.toNanos() / 4, USUAL_NANOS);
-      if (!isDoneBefore(pendingConnection.up, start + usual)) {
-        awaitBesideExamination(pendingConnection, start + timeout.toNanos());
-      }
+      awaitBesideExamination(pendingConnection.up, ticker.nanos() + timeout.toNanos());
       pendingConnection.up.get();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -147,28 +147,39 @@ public final class AdminConnection {
     return pendingConnection.client();
   }
 
-  /** A TLS mismatch looks to ZooKeeper's client like servers that are down. */
-  private void awaitBesideExamination(PendingConnection pendingConnection, long end)
+  /**
+   * A TLS mismatch looks to ZooKeeper's client like servers that are down. So servers are asked
+   * what they speak, again and again: one that starts, or is busy, may not tell at first.
+   */
+  private void awaitBesideExamination(CompletableFuture<Void> up, long end)
       throws InterruptedException {
-    CompletableFuture<TlsExamination.TlsResult> examined =
-        zooKeeperConnector.examineTls(timeout, executor);
-    CompletableFuture<Void> mismatched = new CompletableFuture<>();
-    var unused =
-        examined.thenAccept(
-            found -> {
-              if (found.isCertain()) {
-                mismatched.complete(null);
-              }
-            });
-    isDoneBefore(CompletableFuture.anyOf(pendingConnection.up, mismatched), end);
-    if (!pendingConnection.up.isDone()) {
-      TlsExamination.TlsResult found = examined.getNow(TlsExamination.TlsResult.NOTHING);
-      throw found.mismatch().isEmpty()
+    long pause = Math.min(timeout.toNanos() / 4, USUAL_NANOS);
+    TlsResult known = TlsResult.NOTHING;
+    for (int round = 1;
+        !known.isCertain()
+            && !isDoneBefore(up, Math.min(end, ticker.nanos() + pause))
+            && ticker.nanos() - end < 0;
+        round++) {
+      CompletableFuture<TlsResult> examined =
+          zooKeeperConnector.examineTls(answerLimit(round), executor);
+      isDoneBefore(CompletableFuture.anyOf(up, examined), end);
+      TlsResult found = examined.getNow(TlsResult.NOTHING);
+      known = found.equals(TlsResult.NOTHING) ? known : found;
+    }
+    if (!up.isDone()) {
+      throw known.mismatch().isEmpty()
           ? new StoreUnavailableException(
               "Cannot reach store '%s' within %s. Check its address, and that a majority of its servers is up.%s"
-                  .formatted(display, DurationText.format(timeout), found.hint()))
-          : unfit(found.mismatch());
+                  .formatted(display, DurationText.format(timeout), known.hint()))
+          : unfit(known.mismatch());
     }
+  }
+
+  /** More each time, for servers that are slow at handshakes; a round has up to two answers. */
+  private Duration answerLimit(int round) {
+    Duration most = timeout.dividedBy(3);
+    Duration limit = FIRST_ANSWER.multipliedBy(round);
+    return limit.compareTo(most) < 0 ? limit : most;
   }
 
   /** Waits; whether it failed is not looked at. */

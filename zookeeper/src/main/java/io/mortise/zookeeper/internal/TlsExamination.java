@@ -48,43 +48,42 @@ final class TlsExamination {
   }
 
   /**
-   * Asks all servers at one time. Does not block.
+   * Asks all servers at one time, each first for what the client does not speak: a server that
+   * answers that serves already, so that a refusal of the other is none of a server that starts.
+   * Does not block.
    *
    * @param hosts as in the store URL
    * @param wantsTls whether the client was told to speak TLS
-   * @param timeout of the whole; answers that come later count as none
+   * @param limit of connecting, and of an answer; what takes longer counts as none
    */
   static CompletableFuture<TlsResult> examine(
-      String hosts, boolean wantsTls, Duration timeout, Executor executor) {
-    // Once for connecting and once for the answer, with some reserve: the caller has waited for a
-    // quarter.
-    Duration limit = timeout.dividedBy(3);
+      String hosts, boolean wantsTls, Duration limit, Executor executor) {
     List<CompletableFuture<PortProtocols>> asked = new ArrayList<>();
     for (InetSocketAddress server : new ConnectStringParser(hosts).getServerAddresses()) {
-      asked.add(protocols(server, limit, executor));
+      asked.add(CompletableFuture.supplyAsync(() -> protocols(server, wantsTls, limit), executor));
     }
     return CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new))
         .thenApply(
             nothing -> result(asked.stream().map(CompletableFuture::join).toList(), wantsTls));
   }
 
-  private static CompletableFuture<PortProtocols> protocols(
-      InetSocketAddress server, Duration limit, Executor executor) {
+  private static PortProtocols protocols(
+      InetSocketAddress server, boolean wantsTls, Duration limit) {
+    // The client resolves a name whenever it connects, too.
+    InetSocketAddress resolved = new InetSocketAddress(server.getHostString(), server.getPort());
     String name = server.getHostString() + ":" + server.getPort();
-    CompletableFuture<ProbeAnswer> tls =
-        CompletableFuture.supplyAsync(() -> TlsProbe.askInTls(resolved(server), limit), executor);
-    CompletableFuture<ProbeAnswer> plain =
-        CompletableFuture.supplyAsync(
-            // Any text will do, be it that the word is not allowed.
-            () ->
-                TlsProbe.ask(resolved(server), WORD, first -> first >= ' ' && first < 0x7f, limit),
-            executor);
-    return tls.thenCombine(plain, (inTls, inText) -> new PortProtocols(name, inTls, inText));
+    ProbeAnswer other = ask(resolved, !wantsTls, limit);
+    ProbeAnswer wanted = ask(resolved, wantsTls, limit);
+    return wantsTls
+        ? new PortProtocols(name, wanted, other)
+        : new PortProtocols(name, other, wanted);
   }
 
-  /** The client resolves a name whenever it connects, too. */
-  private static InetSocketAddress resolved(InetSocketAddress server) {
-    return new InetSocketAddress(server.getHostString(), server.getPort());
+  private static ProbeAnswer ask(InetSocketAddress server, boolean inTls, Duration limit) {
+    return inTls
+        ? TlsProbe.askInTls(server, limit)
+        // Any text will do, be it that the word is not allowed.
+        : TlsProbe.ask(server, WORD, first -> first >= ' ' && first < 0x7f, limit);
   }
 
   private static TlsResult result(List<PortProtocols> all, boolean wantsTls) {

@@ -39,10 +39,10 @@ public final class ZooKeeperConnector {
    * Whether servers and URL disagree on TLS; nothing is known of servers of a client that was
    * handed in. Does not block.
    */
-  CompletableFuture<TlsExamination.TlsResult> examineTls(Duration timeout, Executor executor) {
+  CompletableFuture<TlsExamination.TlsResult> examineTls(Duration limit, Executor executor) {
     return servers == null
         ? CompletableFuture.completedFuture(TlsExamination.TlsResult.NOTHING)
-        : TlsExamination.examine(servers.hosts(), servers.wantsTls(), timeout, executor);
+        : TlsExamination.examine(servers.hosts(), servers.wantsTls(), limit, executor);
   }
 
   /** A connection, or the beginning of one. May block where clients are handed in. */

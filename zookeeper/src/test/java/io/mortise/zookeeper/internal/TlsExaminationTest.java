@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -34,11 +35,14 @@ class TlsExaminationTest {
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<ServerSocket> servers = new ArrayList<>();
+  private final AtomicBoolean starting = new AtomicBoolean(true);
 
   /** What listens at a port. */
   private enum Port {
     PLAIN,
     TLS,
+    /** Closes the first handshake, as a server that starts. */
+    TLS_THAT_STARTS,
     /** Refuses a handshake, as a server does that knows no version of ours. */
     TLS_THAT_REFUSES,
     UNIFIED,
@@ -79,15 +83,22 @@ class TlsExaminationTest {
     }
   }
 
-  private static void serve(Port port, Socket socket) {
+  private static boolean isTls(Port port) {
+    return port == Port.TLS || port == Port.TLS_THAT_STARTS;
+  }
+
+  private void serve(Port port, Socket socket) {
     try (socket) {
       boolean handshake = socket.getInputStream().read() == TLS_HANDSHAKE;
+      if (port == Port.TLS_THAT_STARTS && handshake && starting.getAndSet(false)) {
+        return;
+      }
       if (port == Port.SILENT || (port == Port.UNIFIED_AND_SLOW && handshake)) {
         // Until the client has enough of it.
         socket.getInputStream().transferTo(OutputStream.nullOutputStream());
-      } else if (handshake && (port == Port.TLS || port == Port.UNIFIED)) {
+      } else if (handshake && (isTls(port) || port == Port.UNIFIED)) {
         socket.getOutputStream().write(TLS_HANDSHAKE);
-      } else if (port == Port.TLS || port == Port.TLS_THAT_REFUSES) {
+      } else if (isTls(port) || port == Port.TLS_THAT_REFUSES) {
         socket.getOutputStream().write(TLS_ALERT);
       } else if (!handshake && port != Port.CLOSING) {
         socket.getOutputStream().write("srvr is not".getBytes(StandardCharsets.US_ASCII));
@@ -100,7 +111,7 @@ class TlsExaminationTest {
   private TlsResult examine(boolean wantsTls, Port... ports) {
     String hosts = List.of(ports).stream().map(this::start).collect(Collectors.joining(","));
     return BoundedWait.join(
-        TlsExamination.examine(hosts, wantsTls, Duration.ofSeconds(3), threads));
+        TlsExamination.examine(hosts, wantsTls, Duration.ofSeconds(1), threads));
   }
 
   @ParameterizedTest
@@ -157,9 +168,10 @@ class TlsExaminationTest {
         ZooKeeperConnector.to(target), "test", Duration.ofSeconds(4), threads, Ticker.SYSTEM);
   }
 
-  @Test
-  void givenMismatch_whenConnecting_thenTheStoreIsUnfit() {
-    AdminConnection connection = connection(Port.TLS, "");
+  @ParameterizedTest
+  @EnumSource(names = {"TLS", "TLS_THAT_STARTS"})
+  void givenMismatch_whenConnecting_thenTheStoreIsUnfit(Port port) {
+    AdminConnection connection = connection(port, "");
     assertThatThrownBy(connection::awaitConnected)
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageStartingWith("Store 'test' cannot be used: '127.0.0.1:")
