@@ -121,17 +121,4 @@ final class AsyncNodeClient {
         CreateMode.CONTAINER,
         (code, made) -> nodeCallback.onResult(code == Code.NODEEXISTS ? Code.OK : code, true));
   }
-
-  /** Ends the session of a client. Blocks until the server has answered or is out of reach. */
-  static void close(ZooKeeper client) {
-    boolean interrupted = Thread.interrupted();
-    try {
-      client.close();
-    } catch (InterruptedException e) {
-      interrupted = true;
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
 }

@@ -17,6 +17,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
+import io.mortise.zookeeper.internal.Countdown;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.SessionLayout;
 import io.mortise.zookeeper.internal.SessionRenewal;
@@ -259,11 +260,10 @@ final class CuratorSession implements StoreSession, SessionLayout {
   /** Once each attempt has looked at what it was called for so far, or after a while. */
   @Override
   public void whenSettled(Runnable then) {
-    Countdown looks = new Countdown(curatorAttempts.size() + 1, then);
+    Countdown looks = new Countdown(curatorAttempts.size(), then);
     List.copyOf(curatorAttempts.values())
         .forEach(curatorAttempt -> curatorAttempt.afterPendingReads(looks::less));
-    looks.less();
-    if (looks.open > 0) {
+    if (!looks.isOver()) {
       store.resources().timer().in(LOOK_NANOS, () -> step(looks::giveUp));
     }
   }
@@ -293,9 +293,8 @@ final class CuratorSession implements StoreSession, SessionLayout {
       then.run();
     } else {
       lent.ignore();
-      Countdown ends = new Countdown(last.size() + 1, then);
+      Countdown ends = new Countdown(last.size(), then);
       last.forEach(curatorAttempt -> endSurely(curatorAttempt, lent.client(), ends::less));
-      ends.less();
     }
   }
 
@@ -328,30 +327,5 @@ final class CuratorSession implements StoreSession, SessionLayout {
               ? new SessionVerdict.SessionEnded()
               : new SessionVerdict.Alive(sessionRenewal.beat(), left);
         });
-  }
-
-  /** Runs something once all is done that it waits for. Used under the guard. */
-  private static final class Countdown {
-    private final Runnable then;
-    private int open;
-
-    Countdown(int open, Runnable then) {
-      this.open = open;
-      this.then = then;
-    }
-
-    void less() {
-      if (--open == 0) {
-        then.run();
-      }
-    }
-
-    /** What is still open is waited for no longer. */
-    void giveUp() {
-      if (open > 0) {
-        open = 0;
-        then.run();
-      }
-    }
   }
 }

@@ -56,6 +56,10 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
   private SessionPhase phase = SessionPhase.NEW;
   private Renewal.Lost lost = Refusals.SESSION_CLOSED;
   private @Nullable ZooKeeperConnection zooKeeperConnection;
+
+  /** The number of the connection that the session has used last; 0 if it has used none. */
+  private long usedConnection;
+
   private boolean isConnecting;
   private boolean isWatched;
   private @Nullable PendingRenewal opening;
@@ -356,6 +360,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     answerAll(refusal);
     ZooKeeperConnection useless = zooKeeperConnection;
     zooKeeperConnection = null;
+    usedConnection = 0;
     if (useless != null) {
       storeResources.execute(useless::close);
     }
@@ -381,12 +386,17 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
   public void connected() {
     guard.run(
         () -> {
-          // The event may come before the caller of the connector knows which connection it is.
+          // The event may come before the connector has returned the connection, and after its
+          // state was seen.
           ZooKeeperConnection present = zooKeeperConnection;
+          if (present == null || isOver() || present.connectionNumber() == usedConnection) {
+            return;
+          }
+          usedConnection = present.connectionNumber();
           PendingRenewal first = opening;
-          if (present != null && first != null) {
+          if (first != null) {
             open(present, first);
-          } else if (isOpen()) {
+          } else {
             advance();
             layout.reconnected();
           }
