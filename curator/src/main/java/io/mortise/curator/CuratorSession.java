@@ -17,6 +17,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
+import io.mortise.zookeeper.internal.AsyncNodeClient;
 import io.mortise.zookeeper.internal.Countdown;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.SessionLayout;
@@ -237,7 +238,7 @@ final class CuratorSession implements StoreSession, SessionLayout {
 
   @Override
   public void open(ZooKeeperConnection connection, long beat, StepCallback then) {
-    asyncNodeClient = new AsyncNodeClient(connection.client(), store.acl());
+    asyncNodeClient = new AsyncNodeClient(connection.client(), store.acl(), guard);
     then.succeeded(0);
   }
 
@@ -246,15 +247,13 @@ final class CuratorSession implements StoreSession, SessionLayout {
     nodes()
         .sync(
             "/",
-            (code, done) ->
-                step(
-                    () -> {
-                      if (code == Code.OK) {
-                        then.succeeded(0);
-                      } else {
-                        then.failed(code);
-                      }
-                    }));
+            (code, done) -> {
+              if (code == Code.OK) {
+                then.succeeded(0);
+              } else {
+                then.failed(code);
+              }
+            });
   }
 
   /** Once each attempt has looked at what it was called for so far, or after a while. */

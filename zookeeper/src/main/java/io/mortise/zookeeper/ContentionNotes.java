@@ -95,35 +95,29 @@ final class ContentionNotes {
    * @param first whether a note that is there already cannot be ours
    */
   private void note(AttemptId holder, boolean first, int tries, Countdown inFlight) {
-    core.connection()
-        .client()
+    core.nodes()
         .create(
             core.layout().note(holder),
             new byte[0],
-            core.acl(),
             CreateMode.EPHEMERAL,
-            (rc, path, context, name) ->
-                core.guard()
-                    .run(
-                        () -> {
-                          if (core.isOver()) {
-                            return;
-                          }
-                          if (rc == Code.NONODE.intValue() && tries < 2) {
-                            core.makeContainers(core.layout().notes(holder.session()));
-                            note(holder, first, tries + 1, inFlight);
-                            return;
-                          }
-                          if (rc == Code.NODEEXISTS.intValue() && first) {
-                            written.remove(holder);
-                          } else if (rc == 0 && !core.connection().isOwn()) {
-                            written.add(holder);
-                          }
-                          if (rc != 0 && rc != Code.NODEEXISTS.intValue()) {
-                            noted.remove(holder);
-                          }
-                          inFlight.less();
-                        }),
-            (Object) null);
+            (code, made) -> {
+              if (core.isOver()) {
+                return;
+              }
+              if (code == Code.NONODE && tries < 2) {
+                core.makeContainers(core.layout().notes(holder.session()));
+                note(holder, first, tries + 1, inFlight);
+                return;
+              }
+              if (code == Code.NODEEXISTS && first) {
+                written.remove(holder);
+              } else if (code == Code.OK && !core.connection().isOwn()) {
+                written.add(holder);
+              }
+              if (code != Code.OK && code != Code.NODEEXISTS) {
+                noted.remove(holder);
+              }
+              inFlight.less();
+            });
   }
 }

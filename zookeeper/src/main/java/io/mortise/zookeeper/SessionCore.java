@@ -9,6 +9,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.time.Ticker;
+import io.mortise.zookeeper.internal.AsyncNodeClient;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.EphemeralNodeCleaner;
 import io.mortise.zookeeper.internal.SessionLayout;
@@ -59,6 +60,7 @@ final class SessionCore implements SessionLayout, SessionFacts {
   private final SessionNode sessionNode;
   private final NodeWriter nodeWriter;
   private final LockQueueManager queues;
+  private @Nullable AsyncNodeClient asyncNodeClient;
 
   SessionCore(ZooKeeperLockStore store, Ticker ticker, SessionSpec spec) {
     this.store = store;
@@ -126,6 +128,14 @@ final class SessionCore implements SessionLayout, SessionFacts {
     return sessionRenewal.connection();
   }
 
+  /** The requests for single nodes. */
+  AsyncNodeClient nodes() {
+    if (asyncNodeClient == null) {
+      throw new IllegalStateException("The session was never opened.");
+    }
+    return asyncNodeClient;
+  }
+
   boolean isOpen() {
     return sessionRenewal.isOpen();
   }
@@ -144,12 +154,7 @@ final class SessionCore implements SessionLayout, SessionFacts {
       String part = slash < 0 ? path : path.substring(0, slash);
       if (part.equals(layout().root())) {
         // Never alone: tokens would fall back to where they began without an epoch.
-        connection()
-            .client()
-            .multi(
-                TokenEpoch.initialNodes(layout(), acl()),
-                (rc, given, context, results) -> {},
-                null);
+        nodes().multi(TokenEpoch.initialNodes(layout(), acl()), (code, results) -> {});
       } else {
         makeContainer(part, new byte[0]);
       }
@@ -158,15 +163,7 @@ final class SessionCore implements SessionLayout, SessionFacts {
 
   /** Under the guard: a container, where it is missing; nobody waits for that. */
   void makeContainer(String path, byte[] data) {
-    connection()
-        .client()
-        .create(
-            path,
-            data,
-            acl(),
-            CreateMode.CONTAINER,
-            (rc, given, context, made) -> {},
-            (Object) null);
+    nodes().create(path, data, CreateMode.CONTAINER, (code, made) -> {});
   }
 
   /** Under the guard: tells the engine at once, and again with the renewals until it has heard. */
@@ -199,6 +196,7 @@ final class SessionCore implements SessionLayout, SessionFacts {
 
   @Override
   public void open(ZooKeeperConnection connection, long beat, StepCallback then) {
+    asyncNodeClient = new AsyncNodeClient(connection.client(), acl(), guard);
     sessionNode.open(beat, then);
   }
 
@@ -306,17 +304,15 @@ final class SessionCore implements SessionLayout, SessionFacts {
   /** What was written while the connection was down. */
   private void listNotes() {
     String notes = layout().notes(id());
-    connection()
-        .client()
-        .getChildren(
+    nodes()
+        .children(
             notes,
-            false,
-            (rc, path, context, children) -> {
-              if (rc == 0) {
-                guard.run(() -> children.forEach(child -> noted(notes + "/" + child)));
+            null,
+            (code, children) -> {
+              if (children != null) {
+                children.forEach(child -> noted(notes + "/" + child));
               }
-            },
-            null);
+            });
   }
 
   private void noted(String path) {
@@ -328,6 +324,6 @@ final class SessionCore implements SessionLayout, SessionFacts {
     } catch (IllegalArgumentException e) {
       return;
     }
-    connection().client().delete(path, -1, (rc, given, context) -> {}, null);
+    nodes().delete(path, (code, deleted) -> {});
   }
 }

@@ -7,10 +7,8 @@ import io.mortise.zookeeper.internal.SessionLayout.StepCallback;
 import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.node.TokenEpoch;
-import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -36,16 +34,12 @@ final class SessionNode {
     return tokenBase;
   }
 
-  private ZooKeeper client() {
-    return core.connection().client();
-  }
-
   // ---- Opening ----
 
   /** Finds where tokens begin, makes the node, and watches for notes. */
   void open(long beat, StepCallback then) {
     TokenEpoch.find(
-        client(),
+        core.nodes().client(),
         core.layout(),
         core.acl(),
         missing -> core.guard().run(() -> core.makeContainers(missing)),
@@ -67,39 +61,32 @@ final class SessionNode {
       // Over a client that was handed in, the node would stay.
       return;
     }
-    client()
+    core.nodes()
         .create(
             path,
             NodeData.member(core.spec(), beat),
-            core.acl(),
             CreateMode.EPHEMERAL,
-            (rc, given, context, name, stat) ->
-                core.guard().run(() -> made(Code.get(rc), stat, beat, tries, then)),
-            null);
+            (code, made) -> {
+              if (made != null) {
+                made(made.stat(), then);
+              } else if (code == Code.NONODE && tries <= 3) {
+                core.makeContainers(NodeLayout.parent(path));
+                make(beat, tries + 1, then);
+              } else if (code == Code.NODEEXISTS) {
+                take(then);
+              } else {
+                notMade(code, path, then);
+              }
+            });
   }
 
-  private void made(Code code, Stat stat, long beat, int tries, StepCallback then) {
-    switch (code) {
-      case OK -> {
-        if ((stat.getCzxid() + tokenBase) >>> Integer.SIZE > MOST_ELECTIONS) {
-          then.refused(
-              unfit(
-                  "has elected a leader so often that tokens would overflow. Move to a new"
-                      + " ensemble."));
-        } else {
-          watch(stat, then);
-        }
-      }
-      case NONODE -> {
-        if (tries > 3) {
-          then.failed(code);
-        } else if (!core.isOver()) {
-          core.makeContainers(NodeLayout.parent(path));
-          make(beat, tries + 1, then);
-        }
-      }
-      case NODEEXISTS -> take(then);
-      default -> notMade(code, path, then);
+  private void made(Stat stat, StepCallback then) {
+    if ((stat.getCzxid() + tokenBase) >>> Integer.SIZE > MOST_ELECTIONS) {
+      then.refused(
+          unfit(
+              "has elected a leader so often that tokens would overflow. Move to a new ensemble."));
+    } else {
+      watch(stat, then);
     }
   }
 
@@ -116,73 +103,60 @@ final class SessionNode {
 
   /** The answer to our own creation may have been lost. */
   private void take(StepCallback then) {
-    client()
-        .getData(
+    core.nodes()
+        .stat(
             path,
-            false,
-            (rc, given, context, data, stat) ->
-                core.guard()
-                    .run(
-                        () -> {
-                          if (rc == Code.CONNECTIONLOSS.intValue()) {
-                            then.failed(Code.CONNECTIONLOSS);
-                          } else if (rc == 0
-                              && stat.getEphemeralOwner() == core.zooKeeperSession()) {
-                            watch(stat, then);
-                          } else {
-                            then.refused(new Renewal.Lost("another process has the same session"));
-                          }
-                        }),
-            null);
+            (code, stat) -> {
+              if (code == Code.CONNECTIONLOSS) {
+                then.failed(code);
+              } else if (stat != null && stat.getEphemeralOwner() == core.zooKeeperSession()) {
+                watch(stat, then);
+              } else {
+                then.refused(new Renewal.Lost("another process has the same session"));
+              }
+            });
   }
 
   private void watch(Stat stat, StepCallback then) {
     version = stat.getVersion();
-    client()
-        .addWatch(
+    core.nodes()
+        .watchTree(
             core.layout().notes(core.id()),
             core.connection(),
-            AddWatchMode.PERSISTENT_RECURSIVE,
-            (rc, given, context) ->
-                core.guard()
-                    .run(
-                        () -> {
-                          Code code = Code.get(rc);
-                          switch (code) {
-                            case OK -> then.succeeded(stat.getMtime());
-                            case CONNECTIONLOSS -> then.failed(code);
-                            default ->
-                                then.refused(
-                                    unfit(
-                                        "cannot watch for good: "
-                                            + code
-                                            + ". ZooKeeper 3.6 or later is needed."));
-                          }
-                        }),
-            null);
+            (code, watched) -> {
+              switch (code) {
+                case OK -> then.succeeded(stat.getMtime());
+                case CONNECTIONLOSS -> then.failed(code);
+                default ->
+                    then.refused(
+                        unfit(
+                            "cannot watch for good: "
+                                + code
+                                + ". ZooKeeper 3.6 or later is needed."));
+              }
+            });
   }
 
   // ---- Renewing ----
 
   /** Writes a beat, if no other process has written one since. */
   void write(long beat, StepCallback then) {
-    client()
-        .setData(
+    core.nodes()
+        .write(
             path,
             NodeData.member(core.spec(), beat),
             version,
-            (rc, given, context, stat) ->
-                core.guard().run(() -> written(Code.get(rc), stat, beat, then)),
-            null);
-  }
-
-  private void written(Code code, Stat stat, long beat, StepCallback then) {
-    switch (code) {
-      case OK -> accepted(stat, then);
-      case BADVERSION -> whoseBeat(beat, then);
-      case NONODE -> then.refused(new Renewal.Lost("the session's node was removed"));
-      default -> then.failed(code);
-    }
+            (code, stat) -> {
+              if (stat != null) {
+                accepted(stat, then);
+              } else if (code == Code.BADVERSION) {
+                whoseBeat(beat, then);
+              } else if (code == Code.NONODE) {
+                then.refused(new Renewal.Lost("the session's node was removed"));
+              } else {
+                then.failed(code);
+              }
+            });
   }
 
   private void accepted(Stat stat, StepCallback then) {
@@ -192,23 +166,18 @@ final class SessionNode {
 
   /** The answer to an earlier try with the same beat may have been lost. */
   private void whoseBeat(long beat, StepCallback then) {
-    client()
-        .getData(
+    core.nodes()
+        .read(
             path,
-            false,
-            (rc, given, context, data, stat) ->
-                core.guard()
-                    .run(
-                        () -> {
-                          NodeData.SessionData process = NodeData.member(data);
-                          if (rc != 0) {
-                            then.failed(Code.get(rc));
-                          } else if (process != null && process.beat() == beat) {
-                            accepted(stat, then);
-                          } else {
-                            then.refused(Refusals.RENEWED_BY_ANOTHER);
-                          }
-                        }),
-            null);
+            (code, read) -> {
+              NodeData.SessionData process = read == null ? null : NodeData.member(read.data());
+              if (read == null) {
+                then.failed(code);
+              } else if (process != null && process.beat() == beat) {
+                accepted(read.stat(), then);
+              } else {
+                then.refused(Refusals.RENEWED_BY_ANOTHER);
+              }
+            });
   }
 }
