@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
  * Opens a session, renews it and ends it, whatever the layout. A session is a ZooKeeper session;
  * what else the layout needs is left to {@link SessionLayout}.
  *
- * <p><b>Renewal.</b> The ZooKeeper client keeps its session alive by itself. The engine asks since
- * when that is certain, and the answer of a follower does not tell: it may be cut off from the
- * leader, which ends sessions (invariants.md#zookeeper-renewal). So a renewal is a request that the
- * leader answers, and {@link RenewalProof} decides what that proves. One such request is in flight
- * at a time; its proof may end after the next renewal's.
+ * <p><b>Renewal.</b> The ZooKeeper client keeps its session alive by itself; the engine has to know
+ * since when that is certain. An answer of a follower does not prove it, for the follower may be
+ * cut off from the leader, which expires sessions (invariants.md#zookeeper-renewal). So a renewal
+ * is a request that the leader answers, and {@link RenewalProof} decides what the answer proves.
+ * One such request is in flight at a time; its proof may end after that of the next one.
  *
  * <p><b>No renewal</b> for a TTL ends the session from this side: an engine that is stuck must not
  * hold locks because the client's own thread goes on.
@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>A client that was handed in</b> is left open at the end. Its ZooKeeper session goes on, so
  * the layout removes what this session has there.
  *
- * <p>Guarded by its session: methods that are not said to take the guard are called under it.
+ * <p>Guarded by its session. {@link #renew}, {@link #close} and the events of the connection take
+ * the guard; all else is called under it.
  */
 public final class SessionRenewal implements ZooKeeperConnection.ConnectionListener {
   private static final long REPLY_NANOS = 500_000_000;
@@ -139,7 +140,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
         : Duration.ZERO;
   }
 
-  /** Takes no guard. Calls the listener, with no lock held, whenever the connection breaks. */
+  /** Calls the listener, with no lock held, whenever the connection breaks. Any thread. */
   public void onConnectionLost(Consumer<String> listener) {
     lossListeners.add(listener);
   }
@@ -197,7 +198,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     }
   }
 
-  /** As {@link io.mortise.spi.StoreSession#renew(long, long, List)}. Takes the guard. */
+  /** As {@link io.mortise.spi.StoreSession#renew(long, long, List)}. */
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
     PendingRenewal asked = new PendingRenewal(next, seen, ticker.nanos());
     guard.run(() -> begin(asked, previous));
@@ -447,7 +448,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     }
   }
 
-  /** Takes the guard. Completes once nothing of the session is left, or is removed later. */
+  /** Ends the session. Completes once nothing of it is left, or what is left is removed later. */
   public CompletionStage<Void> close() {
     guard.run(() -> end(Refusals.SESSION_CLOSED, false));
     return closed;
