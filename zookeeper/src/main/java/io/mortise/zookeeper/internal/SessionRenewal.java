@@ -363,7 +363,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     zooKeeperConnection = null;
     usedConnection = 0;
     if (useless != null) {
-      storeResources.execute(useless::close);
+      guard.afterUnlock(() -> storeResources.execute(useless::close));
     }
   }
 
