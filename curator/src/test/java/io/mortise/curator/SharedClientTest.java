@@ -27,7 +27,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.RetryForever;
-import org.apache.zookeeper.AsyncCallback.StringCallback;
+import org.apache.zookeeper.AsyncCallback.Create2Callback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
@@ -222,7 +222,7 @@ class SharedClientTest {
         byte[] data,
         List<ACL> acl,
         CreateMode mode,
-        StringCallback callback,
+        Create2Callback callback,
         Object context) {
       if (mode == CreateMode.EPHEMERAL && path.contains("/notes/")) {
         line.weather(NetworkCondition.ANSWERS_HELD);
