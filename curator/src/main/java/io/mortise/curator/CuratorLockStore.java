@@ -1,7 +1,6 @@
 package io.mortise.curator;
 
 import io.mortise.LockName;
-import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
@@ -21,13 +20,10 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.AdminConnection;
-import io.mortise.zookeeper.internal.DelayedTaskScheduler;
-import io.mortise.zookeeper.internal.SessionLimits;
-import io.mortise.zookeeper.internal.WorkerPools;
+import io.mortise.zookeeper.internal.StoreResources;
 import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -35,9 +31,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.zookeeper.data.ACL;
 
@@ -50,20 +43,13 @@ final class CuratorLockStore implements LockStore {
    */
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(10);
 
-  private final ZooKeeperConnector zooKeeperConnector;
-  private final Ticker ticker;
   private final CuratorStore.Options options;
   private final Recipe recipe;
   private final LockPaths paths;
-  private final SessionLimits limits;
+  private final StoreResources resources;
   private final StoreProfile profile;
-  private final AdminConnection adminConnection;
   private final CuratorInspector inspector;
   private final Map<SessionId, CuratorSession> sessions = new ConcurrentHashMap<>();
-  private final DelayedTaskScheduler delayedTaskScheduler =
-      new DelayedTaskScheduler("mortise-curator-timer");
-  private final ExecutorService worker;
-  private volatile boolean closed;
 
   /** Checks that the servers can be reached. Blocks. */
   CuratorLockStore(
@@ -72,24 +58,15 @@ final class CuratorLockStore implements LockStore {
       String display,
       Ticker ticker,
       InstantSource wall) {
-    this.zooKeeperConnector = zooKeeperConnector;
-    this.ticker = ticker;
     this.options = options;
     this.recipe =
         options.recipe() == CuratorStore.LockRecipe.MUTEX ? Recipe.MUTEX : Recipe.READ_WRITE;
     this.paths = new LockPaths(options.base());
-    this.worker = WorkerPools.named("mortise-curator-worker");
-    this.adminConnection =
-        new AdminConnection(zooKeeperConnector, display, options.timeout(), worker, ticker);
-    this.inspector = new CuratorInspector(adminConnection, paths, display, wall);
-    try {
-      this.limits = adminConnection.limits(options.tick());
-      this.profile = profile(display);
-      adminConnection.awaitConnected();
-    } catch (RuntimeException e) {
-      shutDown();
-      throw e;
-    }
+    this.resources =
+        new StoreResources(zooKeeperConnector, display, options.timeout(), options.tick(), ticker);
+    this.profile = profile(display);
+    this.inspector = new CuratorInspector(resources.adminConnection(), paths, display, wall);
+    resources.check(AdminConnection::awaitConnected);
   }
 
   private StoreProfile profile(String display) {
@@ -104,31 +81,19 @@ final class CuratorLockStore implements LockStore {
       capabilities.add(Capability.SHARED);
       capabilities.add(Capability.DOWNGRADE);
     }
+    Duration tick = resources.limits().tick();
     Duration twice = options.timeout().multipliedBy(2);
     return new StoreProfile(
         display,
         capabilities,
         twice.compareTo(MAX_IN_FLIGHT) > 0 ? twice : MAX_IN_FLIGHT,
-        tick().multipliedBy(2),
+        tick.multipliedBy(2),
         // Sessions of few ticks outlive their TTL, and all end at a tick.
-        tick().multipliedBy(4));
+        tick.multipliedBy(4));
   }
 
-  DelayedTaskScheduler timer() {
-    return delayedTaskScheduler;
-  }
-
-  /** For what waits. */
-  Executor worker() {
-    return worker;
-  }
-
-  ZooKeeperConnector connector() {
-    return zooKeeperConnector;
-  }
-
-  Duration tick() {
-    return limits.tick();
+  StoreResources resources() {
+    return resources;
   }
 
   /** After this long a request that got no answer is reported as unanswered. */
@@ -153,7 +118,7 @@ final class CuratorLockStore implements LockStore {
     return new MutexAttempt(session, name, attempt, recipe, paths.of(name)).inDoubt();
   }
 
-  void ended(CuratorSession session) {
+  void forget(CuratorSession session) {
     sessions.remove(session.id(), session);
   }
 
@@ -165,12 +130,12 @@ final class CuratorLockStore implements LockStore {
   @Override
   public void checkTtl(Duration ttl) {
     LockStore.super.checkTtl(ttl);
-    limits.check(ttl, profile.display());
+    resources.limits().check(ttl, profile.display());
   }
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    CuratorSession session = new CuratorSession(this, ticker, spec, hints);
+    CuratorSession session = new CuratorSession(this, spec, hints);
     sessions.put(spec.id(), session);
     return session;
   }
@@ -183,19 +148,13 @@ final class CuratorLockStore implements LockStore {
   @Override
   public CompletionStage<SessionVerdict> judge(SessionId id) {
     CuratorSession session = sessions.get(id);
-    Duration left = session == null ? Duration.ZERO : session.left();
     return CompletableFuture.completedFuture(
-        session == null || left.isZero()
-            ? new SessionVerdict.SessionEnded()
-            : new SessionVerdict.Alive(session.beat(), left));
+        session == null ? new SessionVerdict.SessionEnded() : session.verdict());
   }
 
   @Override
   public CompletionStage<LockViewPage> inspect(LockQuery query) {
-    return closed
-        ? CompletableFuture.failedFuture(
-            new StoreUnavailableException("Store '" + profile.display() + "' is closed."))
-        : CompletableFuture.supplyAsync(() -> inspector.look(query), worker);
+    return CompletableFuture.supplyAsync(() -> inspector.look(query), resources);
   }
 
   @Override
@@ -216,29 +175,11 @@ final class CuratorLockStore implements LockStore {
 
   @Override
   public CompletionStage<StoreReport> examine() {
-    return CompletableFuture.completedFuture(limits.report("zk+curator"));
+    return CompletableFuture.completedFuture(resources.limits().report("zk+curator"));
   }
 
   @Override
   public void close() {
-    if (closed) {
-      return;
-    }
-    // Before: an engine that hears of the end of a session would begin another.
-    zooKeeperConnector.close();
-    List<CompletableFuture<?>> ending = new ArrayList<>();
-    sessions.values().forEach(session -> ending.add(session.close().toCompletableFuture()));
-    ending.add(CompletableFuture.runAsync(adminConnection::close, worker));
-    for (CompletableFuture<?> end : ending) {
-      end.handle((done, failure) -> null).completeOnTimeout(null, 3, TimeUnit.SECONDS).join();
-    }
-    shutDown();
-  }
-
-  private void shutDown() {
-    closed = true;
-    adminConnection.close();
-    delayedTaskScheduler.close();
-    worker.shutdown();
+    resources.close(sessions.values(), CuratorSession::close);
   }
 }

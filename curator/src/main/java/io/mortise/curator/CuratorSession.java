@@ -15,11 +15,15 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.time.Ticker;
+import io.mortise.zookeeper.internal.AsyncNodeClient;
+import io.mortise.zookeeper.internal.Countdown;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
+import io.mortise.zookeeper.internal.SessionLayout;
+import io.mortise.zookeeper.internal.SessionRenewal;
+import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,22 +31,20 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A session of the engine, which is a ZooKeeper session: all nodes hang on it, and the server
- * deletes them when it ends. Has the attempts; {@link CuratorSessionRenewal} keeps it alive.
+ * deletes them when it ends. Has the attempts; {@link SessionRenewal} keeps it alive.
  *
  * <p><b>Guard.</b> One lock guards this and all its {@link CuratorAttempt}s. Requests are sent
  * under it (they only join a queue), sinks and hints are called after it was let go.
  */
-final class CuratorSession implements StoreSession {
+final class CuratorSession implements StoreSession, SessionLayout {
   private static final int REMEMBERED = 1_000;
-
-  private static final long AGAIN_NANOS = 500_000_000;
 
   /** A look takes two or three round trips. */
   private static final long LOOK_NANOS = 200_000_000;
@@ -59,10 +61,8 @@ final class CuratorSession implements StoreSession {
   private final Map<LockName, CuratorAttempt> inLine = new HashMap<>();
 
   private final NotificationBuffer notifications = new NotificationBuffer();
-  private final CuratorSessionRenewal curatorSessionRenewal;
-
-  /** Attempts of a session that is over, whose nodes may still be there. */
-  private final List<CuratorAttempt> remaining = new ArrayList<>();
+  private final SessionRenewal sessionRenewal;
+  private @Nullable AsyncNodeClient asyncNodeClient;
 
   private final Map<AttemptId, Reply.Ended> ended =
       new LinkedHashMap<>() {
@@ -72,21 +72,16 @@ final class CuratorSession implements StoreSession {
         }
       };
 
-  CuratorSession(
-      CuratorLockStore store,
-      Ticker ticker,
-      SessionSpec spec,
-      Consumer<SessionNotification> hints) {
+  CuratorSession(CuratorLockStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
-    this.curatorSessionRenewal =
-        new CuratorSessionRenewal(this, store, ticker, spec, guard, notifications);
+    this.sessionRenewal = new SessionRenewal(store.resources(), spec, guard, notifications, this);
   }
 
   @Override
   public void onConnectionLost(Consumer<String> lost) {
-    curatorSessionRenewal.onConnectionLost(lost);
+    sessionRenewal.onConnectionLost(lost);
   }
 
   @Override
@@ -114,12 +109,15 @@ final class CuratorSession implements StoreSession {
   }
 
   AsyncNodeClient nodes() {
-    return curatorSessionRenewal.nodes();
+    if (asyncNodeClient == null) {
+      throw new IllegalStateException("The session was never opened.");
+    }
+    return asyncNodeClient;
   }
 
   /** Whether the servers answer nothing in its name any more. */
   boolean isOver() {
-    return curatorSessionRenewal.isGone();
+    return sessionRenewal.isGone();
   }
 
   boolean owns(Stat node) {
@@ -159,7 +157,10 @@ final class CuratorSession implements StoreSession {
 
   /** Runs the task, inside a step, once a request has been in flight for too long. */
   Future<?> afterRequestTimeout(Runnable task) {
-    return store.timer().cancellable(store.requestTimeout().toNanos(), () -> step(task));
+    return store
+        .resources()
+        .timer()
+        .cancellable(store.requestTimeout().toNanos(), () -> step(task));
   }
 
   /** Requests of the attempt wait for an earlier one of it. */
@@ -192,7 +193,7 @@ final class CuratorSession implements StoreSession {
   private void dispatch(Request request, Consumer<Reply> sink, boolean illegal) {
     CuratorAttempt curatorAttempt = curatorAttempts.get(request.attempt());
     CuratorAttempt before = inLine.get(request.name());
-    if (!curatorSessionRenewal.isOpen()) {
+    if (!sessionRenewal.isOpen()) {
       Reply.Ended end = request instanceof Request.Abandon ? ended.get(request.attempt()) : null;
       Reply gone = Refusals.sessionGone(request.attempt());
       after(() -> sink.accept(end == null ? gone : end));
@@ -235,32 +236,46 @@ final class CuratorSession implements StoreSession {
 
   // ---- Life ----
 
-  /**
-   * Under the guard: runs it once each attempt has looked at what it was called for so far, or
-   * after a while.
-   */
-  void afterPendingReads(Runnable then) {
-    Countdown looks = new Countdown(curatorAttempts.size() + 1, then);
+  @Override
+  public void open(ZooKeeperConnection connection, long beat, StepCallback then) {
+    asyncNodeClient = new AsyncNodeClient(connection.client(), store.acl(), guard);
+    then.succeeded(0);
+  }
+
+  @Override
+  public void sendRenewal(long beat, StepCallback then) {
+    nodes()
+        .sync(
+            "/",
+            (code, done) -> {
+              if (code == Code.OK) {
+                then.succeeded(0);
+              } else {
+                then.failed(code);
+              }
+            });
+  }
+
+  /** Once each attempt has looked at what it was called for so far, or after a while. */
+  @Override
+  public void whenSettled(Runnable then) {
+    Countdown looks = new Countdown(curatorAttempts.size(), then);
     List.copyOf(curatorAttempts.values())
         .forEach(curatorAttempt -> curatorAttempt.afterPendingReads(looks::less));
-    looks.less();
-    if (looks.open > 0) {
-      store.timer().in(LOOK_NANOS, () -> step(looks::giveUp));
+    if (!looks.isOver()) {
+      store.resources().timer().in(LOOK_NANOS, () -> step(looks::giveUp));
     }
   }
 
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-    return curatorSessionRenewal.renew(previous, next, seen);
+    return sessionRenewal.renew(previous, next, seen);
   }
 
-  /**
-   * Under the guard: no attempt of it is believed any more.
-   *
-   * @param taken whether others may hold by now
-   */
-  void end(boolean taken) {
-    if (!taken) {
+  @Override
+  public void end(boolean isTaken, @Nullable ZooKeeperConnection lent, Runnable then) {
+    store.forget(this);
+    if (!isTaken) {
       ended.clear();
     } else {
       for (CuratorAttempt curatorAttempt : curatorAttempts.values()) {
@@ -270,29 +285,27 @@ final class CuratorSession implements StoreSession {
                 curatorAttempt.attempt, curatorAttempt.present(), EndReason.TAKEN, false));
       }
     }
-    remaining.addAll(curatorAttempts.values());
+    List<CuratorAttempt> last = List.copyOf(curatorAttempts.values());
     curatorAttempts.clear();
     inLine.clear();
+    if (lent == null) {
+      then.run();
+    } else {
+      lent.ignore();
+      Countdown ends = new Countdown(last.size(), then);
+      last.forEach(curatorAttempt -> endSurely(curatorAttempt, lent.client(), ends::less));
+    }
   }
 
-  /** Under the guard: ends one by one what the end of the ZooKeeper session would have ended. */
-  void giveBack(Supplier<ZooKeeper.States> client, Runnable then) {
-    Countdown ends = new Countdown(remaining.size() + 1, then);
-    remaining.forEach(curatorAttempt -> endSurely(curatorAttempt, client, ends::less));
-    remaining.clear();
-    ends.less();
-  }
-
-  private void endSurely(
-      CuratorAttempt curatorAttempt, Supplier<ZooKeeper.States> client, Runnable then) {
+  private void endSurely(CuratorAttempt curatorAttempt, ZooKeeper client, Runnable then) {
     curatorAttempt.submit(
         new Request.Abandon(curatorAttempt.name, curatorAttempt.attempt),
         reply ->
             step(
                 () -> {
-                  if (reply instanceof Reply.Failed && client.get().isAlive()) {
-                    DelayedTaskScheduler.scheduleDetached(
-                        AGAIN_NANOS, () -> step(() -> endSurely(curatorAttempt, client, then)));
+                  if (reply instanceof Reply.Failed && client.getState().isAlive()) {
+                    DelayedTaskScheduler.retryDetached(
+                        () -> step(() -> endSurely(curatorAttempt, client, then)));
                   } else {
                     then.run();
                   }
@@ -301,41 +314,17 @@ final class CuratorSession implements StoreSession {
 
   @Override
   public CompletionStage<Void> close() {
-    store.ended(this);
-    return curatorSessionRenewal.close();
+    return sessionRenewal.close();
   }
 
-  /** What is left of the session if it is not renewed again; for people. */
-  Duration left() {
-    return curatorSessionRenewal.left();
-  }
-
-  long beat() {
-    return curatorSessionRenewal.beat();
-  }
-
-  /** Runs something once all is done that it waits for. Used under the guard. */
-  private static final class Countdown {
-    private final Runnable then;
-    private int open;
-
-    Countdown(int open, Runnable then) {
-      this.open = open;
-      this.then = then;
-    }
-
-    void less() {
-      if (--open == 0) {
-        then.run();
-      }
-    }
-
-    /** What is still open is waited for no longer. */
-    void giveUp() {
-      if (open > 0) {
-        open = 0;
-        then.run();
-      }
-    }
+  /** Alive if this process renews it; for people. */
+  SessionVerdict verdict() {
+    return guard.get(
+        () -> {
+          Duration left = sessionRenewal.left();
+          return left.isZero()
+              ? new SessionVerdict.SessionEnded()
+              : new SessionVerdict.Alive(sessionRenewal.beat(), left);
+        });
   }
 }

@@ -9,12 +9,14 @@ import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
 import io.mortise.zookeeper.internal.AdminConnection;
+import io.mortise.zookeeper.internal.WorkerPools;
 import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import io.mortise.zookeeper.internal.ZooKeeperTarget;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -67,17 +69,19 @@ public final class CuratorStore {
             .withAcl(zooKeeperTarget.acl());
     String display = "zk+curator:" + zooKeeperTarget + options.base();
     if (!zooKeeperTarget.path().isEmpty()) {
+      ExecutorService worker = WorkerPools.named("mortise-curator-worker");
       AdminConnection rooted =
           new AdminConnection(
               ZooKeeperConnector.to(zooKeeperTarget.at("")),
               display,
               options.timeout(),
-              Runnable::run,
+              worker,
               Ticker.SYSTEM);
       try {
         rooted.prepare(zooKeeperTarget.path(), options.acl(), CreateMode.PERSISTENT);
       } finally {
         rooted.close();
+        worker.shutdown();
       }
     }
     return new CuratorLockStore(

@@ -10,6 +10,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
+import io.mortise.zookeeper.internal.AsyncNodeClient;
 import java.util.List;
 import java.util.Objects;
 import org.apache.zookeeper.CreateMode;
@@ -130,36 +131,28 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
             path,
             note,
             CreateMode.EPHEMERAL_SEQUENTIAL,
-            (code, made) ->
-                session.step(
-                    () -> {
-                      failure[0] = code;
-                      if (made != null) {
-                        made(made);
-                      }
-                    }));
+            (code, made) -> {
+              failure[0] = code;
+              if (made != null) {
+                made(made);
+              }
+            });
     nodes()
         .children(
             directory,
             wantedWatch(),
-            (code, children) ->
-                session.step(
-                    () -> {
-                      if (failure[0] == Code.NONODE && tries < TRIES) {
-                        beforeDirectories(
-                            operation, () -> directories(request, operation, tries + 1));
-                      } else if (failure[0] != Code.OK) {
-                        phase =
-                            failure[0] == Code.CONNECTIONLOSS
-                                ? MutexPhase.IN_DOUBT
-                                : MutexPhase.NEW;
-                        operation.fail(failure[0], path);
-                      } else if (children != null) {
-                        decide(children, request.queue(), operation);
-                      } else {
-                        operation.fail(code, directory);
-                      }
-                    }));
+            (code, children) -> {
+              if (failure[0] == Code.NONODE && tries < TRIES) {
+                beforeDirectories(operation, () -> directories(request, operation, tries + 1));
+              } else if (failure[0] != Code.OK) {
+                phase = failure[0] == Code.CONNECTIONLOSS ? MutexPhase.IN_DOUBT : MutexPhase.NEW;
+                operation.fail(failure[0], path);
+              } else if (children != null) {
+                decide(children, request.queue(), operation);
+              } else {
+                operation.fail(code, directory);
+              }
+            });
   }
 
   /** What has to be looked at before the first node of a lock is made. */
@@ -168,10 +161,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   }
 
   private void directories(Request.Acquire request, AttemptOperation operation, int tries) {
-    nodes()
-        .directories(
-            directory,
-            (made, unused) -> session.step(() -> again(request, operation, tries, made)));
+    nodes().directories(directory, (made, unused) -> again(request, operation, tries, made));
   }
 
   private void again(Request.Acquire request, AttemptOperation operation, int tries, Code code) {
@@ -237,17 +227,15 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
         .children(
             directory,
             wantedWatch(),
-            (code, children) ->
-                session.step(
-                    () -> {
-                      if (children != null) {
-                        decide(children, queue, operation);
-                      } else if (code == Code.NONODE) {
-                        gone(operation);
-                      } else {
-                        operation.fail(code, directory);
-                      }
-                    }));
+            (code, children) -> {
+              if (children != null) {
+                decide(children, queue, operation);
+              } else if (code == Code.NONODE) {
+                gone(operation);
+              } else {
+                operation.fail(code, directory);
+              }
+            });
   }
 
   private void decide(List<String> children, boolean queue, AttemptOperation operation) {
@@ -284,19 +272,17 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
         .watch(
             child(directory, before),
             this,
-            (code, stat) ->
-                session.step(
-                    () -> {
-                      if (stat != null) {
-                        next = before;
-                        operation.end(standing());
-                      } else if (code == Code.NONODE) {
-                        next = null;
-                        lookAtLine(true, operation);
-                      } else {
-                        operation.fail(code, before);
-                      }
-                    }));
+            (code, stat) -> {
+              if (stat != null) {
+                next = before;
+                operation.end(standing());
+              } else if (code == Code.NONODE) {
+                next = null;
+                lookAtLine(true, operation);
+              } else {
+                operation.fail(code, before);
+              }
+            });
   }
 
   private void hold(boolean isWanted, AttemptOperation operation) {
@@ -379,20 +365,18 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
         .children(
             directory,
             null,
-            (code, children) ->
-                session.step(
-                    () -> {
-                      Recipe.RecipePosition place =
-                          children == null ? null : recipe.place(children, node, reading);
-                      if (children == null && code != Code.NONODE) {
-                        operation.fail(code, directory);
-                      } else if (place == null || !place.holds()) {
-                        lost(operation);
-                      } else {
-                        wanted |= place.wanted();
-                        moreTokens(tokens, operation);
-                      }
-                    }));
+            (code, children) -> {
+              Recipe.RecipePosition place =
+                  children == null ? null : recipe.place(children, node, reading);
+              if (children == null && code != Code.NONODE) {
+                operation.fail(code, directory);
+              } else if (place == null || !place.holds()) {
+                lost(operation);
+              } else {
+                wanted |= place.wanted();
+                moreTokens(tokens, operation);
+              }
+            });
   }
 
   private void moreTokens(int tokens, AttemptOperation operation) {
@@ -459,19 +443,17 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     nodes()
         .delete(
             path,
-            (code, unused) ->
-                session.step(
-                    () -> {
-                      if (code == Code.NONODE && phase == MutexPhase.HELD && !again) {
-                        operation.ended(AttemptState.HELD, EndReason.EVICTED);
-                      } else if (code == Code.OK || code == Code.NONODE) {
-                        phase = MutexPhase.NEW;
-                        deleting = false;
-                        then.run();
-                      } else {
-                        operation.fail(code, path);
-                      }
-                    }));
+            (code, unused) -> {
+              if (code == Code.NONODE && phase == MutexPhase.HELD && !again) {
+                operation.ended(AttemptState.HELD, EndReason.EVICTED);
+              } else if (code == Code.OK || code == Code.NONODE) {
+                phase = MutexPhase.NEW;
+                deleting = false;
+                then.run();
+              } else {
+                operation.fail(code, path);
+              }
+            });
   }
 
   @Override

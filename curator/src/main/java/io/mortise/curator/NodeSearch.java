@@ -45,17 +45,15 @@ final class NodeSearch {
         .children(
             directory,
             null,
-            (code, children) ->
-                session.step(
-                    () -> {
-                      if (code == Code.NONODE) {
-                        then.accept(null);
-                      } else if (children == null) {
-                        operation.fail(code, directory);
-                      } else {
-                        find(children, operation, then);
-                      }
-                    }));
+            (code, children) -> {
+              if (code == Code.NONODE) {
+                then.accept(null);
+              } else if (children == null) {
+                operation.fail(code, directory);
+              } else {
+                find(children, operation, then);
+              }
+            });
   }
 
   private void find(
@@ -73,14 +71,12 @@ final class NodeSearch {
         .nodes()
         .stat(
             CuratorAttempt.child(directory, own),
-            (code, stat) ->
-                session.step(
-                    () -> {
-                      if (stat == null && code != Code.NONODE) {
-                        operation.fail(code, own);
-                      } else {
-                        then.accept(new FoundNode(own, reader, holds, stat));
-                      }
-                    }));
+            (code, stat) -> {
+              if (stat == null && code != Code.NONODE) {
+                operation.fail(code, own);
+              } else {
+                then.accept(new FoundNode(own, reader, holds, stat));
+              }
+            });
   }
 }

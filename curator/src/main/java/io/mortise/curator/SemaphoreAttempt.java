@@ -11,6 +11,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
+import io.mortise.zookeeper.internal.AsyncNodeClient;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -190,30 +191,26 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     nodes()
         .multi(
             creations,
-            (code, results) ->
-                session.step(
-                    () -> {
-                      if (code == Code.OK && results != null) {
-                        take(results);
-                        count(queue, operation);
-                      } else if (code == Code.NONODE && tries < TRIES) {
-                        nodes()
-                            .directories(
-                                leasesPath,
-                                (made, unused) ->
-                                    session.step(
-                                        () -> {
-                                          if (made == Code.OK) {
-                                            takeLeases(queue, operation, tries + 1);
-                                          } else {
-                                            operation.fail(made, leasesPath);
-                                          }
-                                        }));
-                      } else {
-                        inDoubt = code == Code.CONNECTIONLOSS;
-                        operation.fail(code, leasesPath);
-                      }
-                    }));
+            (code, results) -> {
+              if (code == Code.OK && results != null) {
+                take(results);
+                count(queue, operation);
+              } else if (code == Code.NONODE && tries < TRIES) {
+                nodes()
+                    .directories(
+                        leasesPath,
+                        (made, unused) -> {
+                          if (made == Code.OK) {
+                            takeLeases(queue, operation, tries + 1);
+                          } else {
+                            operation.fail(made, leasesPath);
+                          }
+                        });
+              } else {
+                inDoubt = code == Code.CONNECTIONLOSS;
+                operation.fail(code, leasesPath);
+              }
+            });
   }
 
   /** Before the first permit is taken at a path: whether that is something else already. */
@@ -222,18 +219,16 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
         .children(
             directory,
             null,
-            (code, children) ->
-                session.step(
-                    () -> {
-                      String use = children == null ? null : SemaphoreNodes.misuse(children);
-                      if (use != null) {
-                        operation.refuse(RefusalReason.CAPACITY_DIFFERS, differs(use));
-                      } else if (children == null && code != Code.NONODE) {
-                        operation.fail(code, directory);
-                      } else {
-                        then.run();
-                      }
-                    }));
+            (code, children) -> {
+              String use = children == null ? null : SemaphoreNodes.misuse(children);
+              if (use != null) {
+                operation.refuse(RefusalReason.CAPACITY_DIFFERS, differs(use));
+              } else if (children == null && code != Code.NONODE) {
+                operation.fail(code, directory);
+              } else {
+                then.run();
+              }
+            });
   }
 
   private void take(List<OpResult> results) {
@@ -252,17 +247,15 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
         .children(
             leasesPath,
             null,
-            (code, children) ->
-                session.step(
-                    () -> {
-                      if (children == null && code != Code.NONODE) {
-                        operation.fail(code, leasesPath);
-                        return;
-                      }
-                      inDoubt = false;
-                      leases = own(children == null ? List.of() : children);
-                      then.run();
-                    }));
+            (code, children) -> {
+              if (children == null && code != Code.NONODE) {
+                operation.fail(code, leasesPath);
+                return;
+              }
+              inDoubt = false;
+              leases = own(children == null ? List.of() : children);
+              then.run();
+            });
   }
 
   private List<String> own(List<String> children) {
@@ -274,18 +267,16 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
         .children(
             leasesPath,
             queue ? this : null,
-            (code, children) ->
-                session.step(
-                    () -> {
-                      if (children == null && code != Code.NONODE) {
-                        phase = SemaphorePhase.COUNTING;
-                        operation.fail(code, leasesPath);
-                      } else if (children == null || !children.containsAll(leases)) {
-                        giveBack(operation, () -> gone(operation));
-                      } else {
-                        counted(children, queue, operation);
-                      }
-                    }));
+            (code, children) -> {
+              if (children == null && code != Code.NONODE) {
+                phase = SemaphorePhase.COUNTING;
+                operation.fail(code, leasesPath);
+              } else if (children == null || !children.containsAll(leases)) {
+                giveBack(operation, () -> gone(operation));
+              } else {
+                counted(children, queue, operation);
+              }
+            });
   }
 
   private void counted(List<String> children, boolean queue, AttemptOperation operation) {
@@ -317,25 +308,22 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
    */
   private void compare(String lease, boolean queue, AttemptOperation operation) {
     nodes()
-        .data(
+        .read(
             child(leasesPath, lease),
-            (code, data) ->
-                session.step(
-                    () -> {
-                      int capacity =
-                          data == null ? 0 : NodeDescription.parse(data, session.ttl()).capacity();
-                      compared = true;
-                      if (data == null && code != Code.NONODE) {
-                        operation.fail(code, leasesPath);
-                      } else if (capacity > 0 && capacity != mode.capacity()) {
-                        String message = differs("a semaphore of " + capacity + " permits");
-                        giveBack(
-                            operation,
-                            () -> operation.refuse(RefusalReason.CAPACITY_DIFFERS, message));
-                      } else {
-                        count(queue, operation);
-                      }
-                    }));
+            (code, read) -> {
+              int capacity =
+                  read == null ? 0 : NodeDescription.parse(read.data(), session.ttl()).capacity();
+              compared = true;
+              if (read == null && code != Code.NONODE) {
+                operation.fail(code, leasesPath);
+              } else if (capacity > 0 && capacity != mode.capacity()) {
+                String message = differs("a semaphore of " + capacity + " permits");
+                giveBack(
+                    operation, () -> operation.refuse(RefusalReason.CAPACITY_DIFFERS, message));
+              } else {
+                count(queue, operation);
+              }
+            });
   }
 
   private void leaveLine(AttemptOperation operation) {
@@ -439,9 +427,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     LeaseDeletion leaseDeletion = new LeaseDeletion(count, operation, then);
     for (String lease : going) {
       nodes()
-          .delete(
-              child(leasesPath, lease),
-              (code, unused) -> session.step(() -> leaseDeletion.answered(lease, code)));
+          .delete(child(leasesPath, lease), (code, unused) -> leaseDeletion.answered(lease, code));
     }
   }
 

@@ -49,19 +49,17 @@ final class WriterDowngrade {
         .nodes()
         .multi(
             swap,
-            (code, results) ->
-                session.step(
-                    () -> {
-                      if (code == Code.OK) {
-                        reader = null;
-                        done.run();
-                      } else if (code == Code.NODEEXISTS || code == Code.NONODE) {
-                        settle(wanted, operation, done, lost);
-                      } else {
-                        reader = wanted;
-                        operation.fail(code, directory);
-                      }
-                    }));
+            (code, results) -> {
+              if (code == Code.OK) {
+                reader = null;
+                done.run();
+              } else if (code == Code.NODEEXISTS || code == Code.NONODE) {
+                settle(wanted, operation, done, lost);
+              } else {
+                reader = wanted;
+                operation.fail(code, directory);
+              }
+            });
   }
 
   /** An earlier try of the same, whose reply was lost, may have done it. */
@@ -70,18 +68,16 @@ final class WriterDowngrade {
         .nodes()
         .stat(
             CuratorAttempt.child(directory, wanted),
-            (code, stat) ->
-                session.step(
-                    () -> {
-                      if (stat != null && session.owns(stat)) {
-                        reader = null;
-                        done.run();
-                      } else if (stat != null || code == Code.NONODE) {
-                        lost.run();
-                      } else {
-                        operation.fail(code, wanted);
-                      }
-                    }));
+            (code, stat) -> {
+              if (stat != null && session.owns(stat)) {
+                reader = null;
+                done.run();
+              } else if (stat != null || code == Code.NONODE) {
+                lost.run();
+              } else {
+                operation.fail(code, wanted);
+              }
+            });
   }
 
   /** Deletes the node in doubt; what follows is done once it is surely gone. */
@@ -91,15 +87,13 @@ final class WriterDowngrade {
         .nodes()
         .delete(
             path,
-            (code, unused) ->
-                session.step(
-                    () -> {
-                      if (code == Code.OK || code == Code.NONODE) {
-                        reader = null;
-                        then.run();
-                      } else {
-                        operation.fail(code, path);
-                      }
-                    }));
+            (code, unused) -> {
+              if (code == Code.OK || code == Code.NONODE) {
+                reader = null;
+                then.run();
+              } else {
+                operation.fail(code, path);
+              }
+            });
   }
 }

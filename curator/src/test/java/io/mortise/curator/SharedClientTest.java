@@ -18,14 +18,16 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.RetryForever;
-import org.apache.zookeeper.AsyncCallback.StringCallback;
+import org.apache.zookeeper.AsyncCallback.Create2Callback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
@@ -68,8 +70,14 @@ class SharedClientTest {
     }
     return layout.equals("curator")
         ? CuratorStore.over(theirs, CuratorStore.Options.DEFAULT.withBase("/locks").withTick(tick))
+        : over(layout, tick, this::session);
+  }
+
+  private LockStore over(String layout, Duration tick, Callable<ZooKeeper> clients) {
+    return layout.equals("curator")
+        ? CuratorStore.over(clients, CuratorStore.Options.DEFAULT.withTick(tick))
         : ZooKeeperStore.over(
-            () -> theirs.getZookeeperClient().getZooKeeper(),
+            clients,
             ZooKeeperStore.Options.DEFAULT.withRoot(mixedFleet.path("ours")).withTick(tick));
   }
 
@@ -214,7 +222,7 @@ class SharedClientTest {
         byte[] data,
         List<ACL> acl,
         CreateMode mode,
-        StringCallback callback,
+        Create2Callback callback,
         Object context) {
       if (mode == CreateMode.EPHEMERAL && path.contains("/notes/")) {
         line.weather(NetworkCondition.ANSWERS_HELD);
@@ -327,6 +335,27 @@ class SharedClientTest {
     assertThat(BoundedWait.join(second)).isInstanceOf(Renewal.Renewed.class);
     assertThat(BoundedWait.join(renew(a, 8, 9))).isInstanceOf(Renewal.Renewed.class);
     a.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"curator", "ours"})
+  void givenNoClientForASession_thenItsRenewalHasNoAnswer_andTheNextOneOpensIt(String layout) {
+    theirs.start();
+    AtomicInteger asked = new AtomicInteger();
+    Callable<ZooKeeper> clients =
+        () -> {
+          // The store itself has the first one.
+          if (asked.incrementAndGet() == 2) {
+            throw new IllegalStateException("not now");
+          }
+          return session();
+        };
+    LockStore store = mixedFleet.closedLater(over(layout, TICK, clients));
+    SessionDriver a = SessionDriver.prepare(store, TTL, "a");
+    assertThat(BoundedWait.join(renew(a, 0, 7))).isInstanceOf(Renewal.Unknown.class);
+    assertThat(BoundedWait.join(renew(a, 0, 7))).isInstanceOf(Renewal.Renewed.class);
+    a.close();
+    assertThat(BoundedWait.join(renew(a, 7, 8))).isInstanceOf(Renewal.Lost.class);
   }
 
   private static CompletableFuture<Renewal> renew(SessionDriver session, long from, long to) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -144,13 +145,48 @@ class TlsTest {
             url(scheme, "stranger.p12", "&timeout=800ms"),
             url(scheme, "client.p12", "&timeout=800ms")
                 .replace(file("server.pem"), file("stranger.pem")),
-            url(scheme, "client.p12", "&timeout=800ms").replace("127.0.0.1:", "127.0.0.2:"),
-            scheme.url(address, "/tls") + "&timeout=800ms");
+            url(scheme, "client.p12", "&timeout=800ms").replace("127.0.0.1:", "127.0.0.2:"));
     for (String url : wrong) {
       assertThatThrownBy(() -> LockClient.connect(url))
           .as(url)
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("Cannot reach store");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenPortWithoutTls_whenOpenedWithIt_thenTheStoreIsUnfit_andTheMessageSaysWhatToChange(
+      Scheme scheme) {
+    long start = System.nanoTime();
+    assertThatThrownBy(
+            () ->
+                LockClient.connect(
+                    url(scheme, "client.p12", PATIENT).replace(address, server.address())))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("'" + server.address() + "' does not speak TLS. Leave out tls=true")
+        .hasMessageContaining("secureClientPort");
+    assertThat(Duration.ofNanos(System.nanoTime() - start))
+        .as("before the time to connect is over")
+        .isLessThan(Duration.ofSeconds(25));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenPortWithTls_whenOpenedWithoutIt_thenTheStoreIsUnfit_andTheMessageSaysWhatToChange(
+      Scheme scheme) {
+    assertThatThrownBy(() -> LockClient.connect(scheme.url(address, "/tls") + PATIENT))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("'" + address + "' speaks TLS only. Add tls=true")
+        .hasMessageContaining("clientPort");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void givenTwoServersOfWhichOneHasTls_thenTheOtherIsConnectedTo(Scheme scheme) throws Exception {
+    String both = address + "," + server.address();
+    try (LockClient client = LockClient.connect(scheme.url(both, "/two") + PATIENT)) {
+      client.lock("a").acquireWithin(TestServer.LONG).close();
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.mortise.zookeeper;
 
 import io.mortise.spi.AttemptId;
+import io.mortise.zookeeper.internal.Countdown;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -48,35 +49,14 @@ final class ContentionNotes {
   void leave(List<AttemptId> holders, Runnable then) {
     List<AttemptId> untold =
         holders.stream().filter(holder -> !noted.containsKey(holder)).distinct().toList();
-    NotesInFlight notesInFlight = new NotesInFlight(untold.size(), then);
+    Countdown inFlight = new Countdown(untold.size(), then);
     for (AttemptId holder : untold) {
       noted.put(holder, true);
       boolean first = !core.connection().isOwn() && written.add(holder);
-      note(holder, first, 0, notesInFlight);
+      note(holder, first, 0, inFlight);
     }
     if (written.size() > most) {
       forgetRead();
-    }
-    if (untold.isEmpty()) {
-      then.run();
-    }
-  }
-
-  /** Goes on when the last of several notes was answered. */
-  private static final class NotesInFlight {
-    private final Runnable then;
-    private int open;
-
-    NotesInFlight(int open, Runnable then) {
-      this.open = open;
-      this.then = then;
-    }
-
-    void answered() {
-      open--;
-      if (open == 0) {
-        then.run();
-      }
     }
   }
 
@@ -114,36 +94,30 @@ final class ContentionNotes {
   /**
    * @param first whether a note that is there already cannot be ours
    */
-  private void note(AttemptId holder, boolean first, int tries, NotesInFlight notesInFlight) {
-    core.connection()
-        .client()
+  private void note(AttemptId holder, boolean first, int tries, Countdown inFlight) {
+    core.nodes()
         .create(
             core.layout().note(holder),
             new byte[0],
-            core.acl(),
             CreateMode.EPHEMERAL,
-            (rc, path, context, name) ->
-                core.guard()
-                    .run(
-                        () -> {
-                          if (core.isOver()) {
-                            return;
-                          }
-                          if (rc == Code.NONODE.intValue() && tries < 2) {
-                            core.makeContainers(core.layout().notes(holder.session()));
-                            note(holder, first, tries + 1, notesInFlight);
-                            return;
-                          }
-                          if (rc == Code.NODEEXISTS.intValue() && first) {
-                            written.remove(holder);
-                          } else if (rc == 0 && !core.connection().isOwn()) {
-                            written.add(holder);
-                          }
-                          if (rc != 0 && rc != Code.NODEEXISTS.intValue()) {
-                            noted.remove(holder);
-                          }
-                          notesInFlight.answered();
-                        }),
-            (Object) null);
+            (code, made) -> {
+              if (core.isOver()) {
+                return;
+              }
+              if (code == Code.NONODE && tries < 2) {
+                core.makeContainers(core.layout().notes(holder.session()));
+                note(holder, first, tries + 1, inFlight);
+                return;
+              }
+              if (code == Code.NODEEXISTS && first) {
+                written.remove(holder);
+              } else if (code == Code.OK && !core.connection().isOwn()) {
+                written.add(holder);
+              }
+              if (code != Code.OK && code != Code.NODEEXISTS) {
+                noted.remove(holder);
+              }
+              inFlight.less();
+            });
   }
 }

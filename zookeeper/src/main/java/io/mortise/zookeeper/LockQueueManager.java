@@ -216,19 +216,13 @@ final class LockQueueManager implements QueueEffect.Executor {
 
   @Override
   public void rewrite(LockQueueState queue, RewriteNode effect) {
-    core.connection()
-        .client()
-        .setData(
-            queue.node(effect.attempt()),
-            effect.content().data(),
-            -1,
-            (rc, path, context, stat) -> {},
-            null);
+    core.nodes()
+        .write(queue.node(effect.attempt()), effect.content().data(), -1, (code, stat) -> {});
   }
 
   @Override
   public void removeContainer(LockQueueState queue) {
-    core.connection().client().delete(queue.path(), -1, (rc, path, context) -> {}, null);
+    core.nodes().delete(queue.path(), (code, deleted) -> {});
   }
 
   // ---- Reads ----
@@ -324,7 +318,7 @@ final class LockQueueManager implements QueueEffect.Executor {
 
   @Override
   public void endSession(EndSession effect) {
-    core.over(effect.why());
+    core.renewal().over(effect.why());
   }
 
   // ---- What the connection tells ----

@@ -3,15 +3,17 @@ package io.mortise.zookeeper;
 import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.time.Ticker;
+import io.mortise.zookeeper.internal.AsyncNodeClient;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.EphemeralNodeCleaner;
+import io.mortise.zookeeper.internal.SessionLayout;
+import io.mortise.zookeeper.internal.SessionRenewal;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.NodeLayout;
@@ -22,8 +24,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
@@ -34,12 +34,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * One session: a ZooKeeper session with its node, its attempts, and what it is told.
  *
- * <p><b>Parts.</b> {@link SessionRenewal} opens and renews it. {@link LockQueueState} is the
- * machine that decides what is done about a lock name; {@link LockQueueManager} has one for each,
- * and executes what it decides. {@link NodeWriter} sends creations and removals, many in one
- * transaction. {@link NotificationBuffer} keeps notifications until they are acknowledged. All of
- * it is passive, under one {@link OutboxLock}; answers and events come on the ZooKeeper client's
- * event thread, in order.
+ * <p><b>Parts.</b> {@link SessionRenewal} opens and renews it, by way of its {@link SessionNode}.
+ * {@link LockQueueState} is the machine that decides what is done about a lock name; {@link
+ * LockQueueManager} has one for each, and executes what it decides. {@link NodeWriter} sends
+ * creations and removals, many in one transaction. {@link NotificationBuffer} keeps notifications
+ * until they are acknowledged. All of it is passive, under one {@link OutboxLock}; answers and
+ * events come on the ZooKeeper client's event thread, in order.
  *
  * <p><b>What order gives.</b> Requests of one ZooKeeper session are executed in order, and events
  * come before the answer to any later request. So a read that follows a creation in the same flush
@@ -49,27 +49,25 @@ import org.jspecify.annotations.Nullable;
  * serves the session, or never. So after each new connection what is in doubt is looked up, by the
  * attempt ids in the nodes' data, and is in doubt no more.
  */
-final class SessionCore implements ZooKeeperConnection.ConnectionListener, SessionFacts {
-  private static final long AGAIN_NANOS = 500_000_000;
-
+final class SessionCore implements SessionLayout, SessionFacts {
   private final ZooKeeperLockStore store;
   private final SessionSpec spec;
   private final OutboxLock guard = new OutboxLock();
   private final List<Consumer<SessionNotification>> listeners = new CopyOnWriteArrayList<>();
-  private final List<Consumer<String>> lost = new CopyOnWriteArrayList<>();
   private final List<Runnable> settling = new ArrayList<>();
-  private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final NotificationBuffer notificationBuffer = new NotificationBuffer();
   private final SessionRenewal sessionRenewal;
+  private final SessionNode sessionNode;
   private final NodeWriter nodeWriter;
   private final LockQueueManager queues;
-  private @Nullable ZooKeeperConnection zooKeeperConnection;
+  private @Nullable AsyncNodeClient asyncNodeClient;
 
   SessionCore(ZooKeeperLockStore store, Ticker ticker, SessionSpec spec) {
     this.store = store;
     this.spec = spec;
     this.sessionRenewal =
-        new SessionRenewal(this, ticker, spec, store.layout().session(spec.id()), store.relay());
+        new SessionRenewal(store.resources(), spec, guard, notificationBuffer, this);
+    this.sessionNode = new SessionNode(this);
     this.nodeWriter = new NodeWriter(this);
     this.queues = new LockQueueManager(this, ticker, nodeWriter);
   }
@@ -119,7 +117,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
 
   @Override
   public long tokenRank(long czxid) {
-    return sessionRenewal.tokenBase() + czxid;
+    return sessionNode.tokenBase() + czxid;
   }
 
   NotificationBuffer inbox() {
@@ -127,11 +125,15 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
   }
 
   ZooKeeperConnection connection() {
-    ZooKeeperConnection present = zooKeeperConnection;
-    if (present == null) {
-      throw new IllegalStateException("There is no connection yet.");
+    return sessionRenewal.connection();
+  }
+
+  /** The requests for single nodes. */
+  AsyncNodeClient nodes() {
+    if (asyncNodeClient == null) {
+      throw new IllegalStateException("The session was never opened.");
     }
-    return present;
+    return asyncNodeClient;
   }
 
   boolean isOpen() {
@@ -152,12 +154,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
       String part = slash < 0 ? path : path.substring(0, slash);
       if (part.equals(layout().root())) {
         // Never alone: tokens would fall back to where they began without an epoch.
-        connection()
-            .client()
-            .multi(
-                TokenEpoch.initialNodes(layout(), acl()),
-                (rc, given, context, results) -> {},
-                null);
+        nodes().multi(TokenEpoch.initialNodes(layout(), acl()), (code, results) -> {});
       } else {
         makeContainer(part, new byte[0]);
       }
@@ -166,41 +163,13 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
 
   /** Under the guard: a container, where it is missing; nobody waits for that. */
   void makeContainer(String path, byte[] data) {
-    connection()
-        .client()
-        .create(
-            path,
-            data,
-            acl(),
-            CreateMode.CONTAINER,
-            (rc, given, context, made) -> {},
-            (Object) null);
+    nodes().create(path, data, CreateMode.CONTAINER, (code, made) -> {});
   }
 
   /** Under the guard: tells the engine at once, and again with the renewals until it has heard. */
   void tell(SessionNotification sessionNotification) {
     notificationBuffer.add(sessionNotification);
     guard.afterUnlock(() -> listeners.forEach(listener -> listener.accept(sessionNotification)));
-  }
-
-  /**
-   * Under the guard: runs this once no look at a queue is in flight that may bring a notification.
-   */
-  void whenSettled(Runnable then) {
-    if (queues.isSettled()) {
-      then.run();
-    } else {
-      settling.add(then);
-    }
-  }
-
-  /** Under the guard: a look at a queue has ended. */
-  void settled() {
-    if (!settling.isEmpty() && queues.isSettled()) {
-      List<Runnable> all = List.copyOf(settling);
-      settling.clear();
-      all.forEach(Runnable::run);
-    }
   }
 
   // ---- What the session does ----
@@ -210,8 +179,8 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
     listeners.add(hints);
   }
 
-  CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-    return sessionRenewal.renew(previous, next, seen);
+  SessionRenewal renewal() {
+    return sessionRenewal;
   }
 
   void submit(Request request, boolean later, Consumer<Reply> sink) {
@@ -223,118 +192,67 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
     guard.run(() -> queues.expire(now, requestTimeout));
   }
 
-  /** Under no lock: asks for a connection. */
-  void connect(int sessionMillis) {
-    store.remember(this);
-    store
-        .executor()
-        .execute(
-            () -> {
-              try {
-                ZooKeeperConnection made = store.connector().connect(sessionMillis, this);
-                guard.run(
-                    () -> {
-                      zooKeeperConnection = made;
-                      if (sessionRenewal.isOver()) {
-                        // Here, for the store, which was closed meanwhile, executes no more.
-                        guard.afterUnlock(made::close);
-                      } else if (made.isUp()) {
-                        connected();
-                      }
-                    });
-              } catch (RuntimeException e) {
-                guard.run(() -> over("no connection could be made: " + e.getMessage()));
-              }
-            });
+  // ---- What differs from the other layout ----
+
+  @Override
+  public void open(ZooKeeperConnection connection, long beat, StepCallback then) {
+    asyncNodeClient = new AsyncNodeClient(connection.client(), acl(), guard);
+    sessionNode.open(beat, then);
   }
 
-  /** Under the guard: the connection is of no use. */
-  void disconnect() {
-    ZooKeeperConnection useless = zooKeeperConnection;
-    zooKeeperConnection = null;
-    if (useless != null) {
-      store.executor().execute(useless::close);
+  @Override
+  public void sendRenewal(long beat, StepCallback then) {
+    sessionNode.write(beat, then);
+  }
+
+  @Override
+  public void whenSettled(Runnable then) {
+    if (queues.isSettled()) {
+      then.run();
+    } else {
+      settling.add(then);
     }
   }
 
-  CompletionStage<Void> close() {
-    guard.run(
-        () -> {
-          if (sessionRenewal.isNew()) {
-            // The store knows nothing of it.
-            store.forget(this);
-            guard.afterUnlock(() -> closed.complete(null));
-          } else {
-            over("it was closed");
-          }
-        });
-    return closed;
+  /** Under the guard: a look at a queue has ended. */
+  void settled() {
+    if (queues.isSettled()) {
+      runSettling();
+    }
   }
 
-  // ---- What the connection tells ----
-
-  @Override
-  public void connected() {
-    guard.run(
-        () -> {
-          // The event may come before the one who connects has said which handle it is.
-          if (zooKeeperConnection == null || sessionRenewal.isOver()) {
-            return;
-          }
-          boolean again = sessionRenewal.isOpen();
-          sessionRenewal.connected();
-          if (again) {
-            queues.reconnected();
-            listNotes();
-          }
-        });
+  private void runSettling() {
+    if (!settling.isEmpty()) {
+      List<Runnable> all = List.copyOf(settling);
+      settling.clear();
+      all.forEach(Runnable::run);
+    }
   }
 
   @Override
   public void disconnected() {
-    // What was on its way is answered with a connection loss.
-    guard.run(queues::disconnected);
-    if (!sessionRenewal.isOver()) {
-      lost.forEach(listener -> listener.accept(ZooKeeperConnection.LOST));
-    }
-  }
-
-  void onConnectionLost(Consumer<String> listener) {
-    lost.add(listener);
+    queues.disconnected();
   }
 
   @Override
-  public void over(String why) {
-    guard.run(
-        () -> {
-          if (sessionRenewal.isOver()) {
-            return;
-          }
-          ZooKeeperConnection last = zooKeeperConnection;
-          boolean borrowed = last != null && !last.isOwn();
-          List<String> nodes = borrowed ? queues.nodes() : List.of();
-          Map<String, Set<AttemptId>> attemptsInDoubt =
-              borrowed ? queues.attemptsInDoubt() : Map.of();
-          queues.over();
-          sessionRenewal.over(why);
-          nodeWriter.over();
-          settling.clear();
-          store.forget(this);
-          guard.afterUnlock(
-              () ->
-                  store
-                      .executor()
-                      .execute(
-                          () -> {
-                            if (last != null && borrowed) {
-                              removeOurs(last, nodes);
-                              attemptsInDoubt.forEach((lock, ours) -> find(last, lock, ours));
-                            } else if (last != null) {
-                              last.close();
-                            }
-                            closed.complete(null);
-                          }));
-        });
+  public void reconnected() {
+    queues.reconnected();
+    listNotes();
+  }
+
+  @Override
+  public void end(boolean isTaken, @Nullable ZooKeeperConnection lent, Runnable then) {
+    List<String> nodes = lent == null ? List.of() : queues.nodes();
+    Map<String, Set<AttemptId>> inDoubt = lent == null ? Map.of() : queues.attemptsInDoubt();
+    queues.over();
+    nodeWriter.over();
+    runSettling();
+    store.forget(this);
+    if (lent != null) {
+      removeOurs(lent, nodes);
+      inDoubt.forEach((lock, ours) -> find(lent, lock, ours));
+    }
+    then.run();
   }
 
   /** The client, and with it the ephemeral nodes, outlive this session. */
@@ -354,7 +272,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
         lock,
         roll -> {
           if (roll == null) {
-            DelayedTaskScheduler.scheduleDetached(AGAIN_NANOS, () -> find(last, lock, ours));
+            DelayedTaskScheduler.retryDetached(() -> find(last, lock, ours));
             return;
           }
           List<String> nodes = new ArrayList<>();
@@ -372,17 +290,11 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
 
   @Override
   public void changed(EventType type, String path) {
-    guard.run(
-        () -> {
-          if (sessionRenewal.isOver()) {
-            return;
-          }
-          if (!path.startsWith(layout().notes(id()))) {
-            queues.changed(type, path);
-          } else if (type == EventType.NodeCreated && path.length() > notesLength()) {
-            noted(path);
-          }
-        });
+    if (!path.startsWith(layout().notes(id()))) {
+      queues.changed(type, path);
+    } else if (type == EventType.NodeCreated && path.length() > notesLength()) {
+      noted(path);
+    }
   }
 
   private int notesLength() {
@@ -392,17 +304,15 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
   /** What was written while the connection was down. */
   private void listNotes() {
     String notes = layout().notes(id());
-    connection()
-        .client()
-        .getChildren(
+    nodes()
+        .children(
             notes,
-            false,
-            (rc, path, context, children) -> {
-              if (rc == 0) {
-                guard.run(() -> children.forEach(child -> noted(notes + "/" + child)));
+            null,
+            (code, children) -> {
+              if (children != null) {
+                children.forEach(child -> noted(notes + "/" + child));
               }
-            },
-            null);
+            });
   }
 
   private void noted(String path) {
@@ -414,6 +324,6 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
     } catch (IllegalArgumentException e) {
       return;
     }
-    connection().client().delete(path, -1, (rc, given, context) -> {}, null);
+    nodes().delete(path, (code, deleted) -> {});
   }
 }

@@ -41,22 +41,13 @@ final class ZooKeeperInspector {
 
   private final ZooKeeperLockStore store;
   private final AdminConnection adminConnection;
-  private final String display;
   private final InstantSource wall;
 
   ZooKeeperInspector(
-      ZooKeeperLockStore store,
-      AdminConnection adminConnection,
-      String display,
-      InstantSource wall) {
+      ZooKeeperLockStore store, AdminConnection adminConnection, InstantSource wall) {
     this.store = store;
     this.adminConnection = adminConnection;
-    this.display = display;
     this.wall = wall;
-  }
-
-  void close() {
-    adminConnection.close();
   }
 
   // ---- Asking ----
@@ -89,7 +80,8 @@ final class ZooKeeperInspector {
   }
 
   private StoreUnavailableException silent() {
-    return new StoreUnavailableException("Store '" + display + "' does not answer.");
+    return new StoreUnavailableException(
+        "Store '" + store.profile().display() + "' does not answer.");
   }
 
   CompletionStage<SessionVerdict> judge(SessionId session) {

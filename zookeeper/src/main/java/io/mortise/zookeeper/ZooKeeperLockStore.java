@@ -20,10 +20,8 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
-import io.mortise.zookeeper.internal.AdminConnection;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
-import io.mortise.zookeeper.internal.SessionLimits;
-import io.mortise.zookeeper.internal.WorkerPools;
+import io.mortise.zookeeper.internal.StoreResources;
 import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import io.mortise.zookeeper.internal.ZooKeeperTarget;
 import io.mortise.zookeeper.internal.node.NodeLayout;
@@ -31,17 +29,13 @@ import io.mortise.zookeeper.internal.node.NodeNames;
 import io.mortise.zookeeper.internal.node.TokenEpoch;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooKeeper;
@@ -66,18 +60,13 @@ final class ZooKeeperLockStore implements LockStore {
   private static final Duration MIN_TTL = Duration.ofMillis(100);
   private static final long EXPIRY_NANOS = 250_000_000;
 
-  private final ZooKeeperConnector zooKeeperConnector;
   private final Ticker ticker;
   private final ZooKeeperStore.Options options;
   private final NodeLayout nodeLayout;
-  private final SessionLimits limits;
+  private final StoreResources resources;
   private final StoreProfile profile;
-  private final DelayedTaskScheduler delayedTaskScheduler =
-      new DelayedTaskScheduler("mortise-zookeeper-timer");
-  private final ExecutorService executor;
   private final Map<SessionId, SessionCore> sessions = new ConcurrentHashMap<>();
   private final ZooKeeperInspector zooKeeperInspector;
-  private volatile boolean closed;
 
   private ZooKeeperLockStore(
       ZooKeeperConnector zooKeeperConnector,
@@ -85,34 +74,28 @@ final class ZooKeeperLockStore implements LockStore {
       String display,
       Ticker ticker,
       InstantSource wall) {
-    this.zooKeeperConnector = zooKeeperConnector;
     this.ticker = ticker;
     this.options = options;
     this.nodeLayout = new NodeLayout(options.root());
-    this.executor = WorkerPools.named("mortise-zookeeper-connect");
-    AdminConnection adminConnection =
-        new AdminConnection(zooKeeperConnector, display, options.timeout(), executor, ticker);
-    this.zooKeeperInspector = new ZooKeeperInspector(this, adminConnection, display, wall);
-    try {
-      this.limits = adminConnection.limits(options.tick());
-      this.profile =
-          new StoreProfile(
-              display,
-              CAPABILITIES,
-              options.timeout(),
-              MIN_TTL,
-              // Sessions of few ticks outlive their TTL, and all end at a tick.
-              limits.tick().multipliedBy(4));
-      adminConnection.prepare(
-          nodeLayout.root(),
-          TokenEpoch.initialNodes(nodeLayout, options.acl()),
-          options.acl(),
-          CreateMode.CONTAINER);
-    } catch (RuntimeException e) {
-      shutDown();
-      throw e;
-    }
-    delayedTaskScheduler.in(EXPIRY_NANOS, this::expire);
+    this.resources =
+        new StoreResources(zooKeeperConnector, display, options.timeout(), options.tick(), ticker);
+    this.profile =
+        new StoreProfile(
+            display,
+            CAPABILITIES,
+            options.timeout(),
+            MIN_TTL,
+            // Sessions of few ticks outlive their TTL, and all end at a tick.
+            resources.limits().tick().multipliedBy(4));
+    this.zooKeeperInspector = new ZooKeeperInspector(this, resources.adminConnection(), wall);
+    resources.check(
+        adminConnection ->
+            adminConnection.prepare(
+                nodeLayout.root(),
+                TokenEpoch.initialNodes(nodeLayout, options.acl()),
+                options.acl(),
+                CreateMode.CONTAINER));
+    resources.timer().in(EXPIRY_NANOS, this::expire);
   }
 
   /** Of a URL. Blocks. */
@@ -160,28 +143,16 @@ final class ZooKeeperLockStore implements LockStore {
     return nodeLayout;
   }
 
-  Duration relay() {
-    return limits.tick();
+  StoreResources resources() {
+    return resources;
   }
 
   DelayedTaskScheduler timer() {
-    return delayedTaskScheduler;
-  }
-
-  ExecutorService executor() {
-    return executor;
+    return resources.timer();
   }
 
   ZooKeeperInspector inspector() {
     return zooKeeperInspector;
-  }
-
-  ZooKeeperConnector connector() {
-    return zooKeeperConnector;
-  }
-
-  void remember(SessionCore session) {
-    sessions.put(session.id(), session);
   }
 
   void forget(SessionCore session) {
@@ -189,12 +160,10 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   private void expire() {
-    if (!closed) {
-      long now = ticker.nanos();
-      long requestTimeout = options.timeout().toNanos();
-      sessions.values().forEach(session -> session.expire(now, requestTimeout));
-      delayedTaskScheduler.in(EXPIRY_NANOS, this::expire);
-    }
+    long now = ticker.nanos();
+    long requestTimeout = options.timeout().toNanos();
+    sessions.values().forEach(session -> session.expire(now, requestTimeout));
+    timer().in(EXPIRY_NANOS, this::expire);
   }
 
   // ---- The store ----
@@ -207,7 +176,7 @@ final class ZooKeeperLockStore implements LockStore {
   @Override
   public void checkTtl(Duration ttl) {
     LockStore.super.checkTtl(ttl);
-    limits.check(ttl, profile.display());
+    resources.limits().check(ttl, profile.display());
   }
 
   @Override
@@ -243,33 +212,11 @@ final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public CompletionStage<StoreReport> examine() {
-    return CompletableFuture.completedFuture(limits.report("zk"));
+    return CompletableFuture.completedFuture(resources.limits().report("zk"));
   }
 
   @Override
   public void close() {
-    if (closed) {
-      return;
-    }
-    // Before: an engine that hears of the end of a session would begin another.
-    zooKeeperConnector.close();
-    List<CompletableFuture<?>> ends = new ArrayList<>();
-    sessions.values().forEach(session -> ends.add(session.close().toCompletableFuture()));
-    ends.add(CompletableFuture.runAsync(zooKeeperInspector::close, executor));
-    try {
-      CompletableFuture.allOf(ends.toArray(CompletableFuture<?>[]::new)).get(3, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
-      // They end by themselves.
-    }
-    shutDown();
-  }
-
-  private void shutDown() {
-    closed = true;
-    zooKeeperInspector.close();
-    delayedTaskScheduler.close();
-    executor.shutdown();
+    resources.close(sessions.values(), session -> session.renewal().close());
   }
 }

@@ -34,16 +34,16 @@ final class ZooKeeperSession implements StoreSession {
 
   @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
-    return core.renew(previous, next, seen);
+    return core.renewal().renew(previous, next, seen);
   }
 
   @Override
   public void onConnectionLost(Consumer<String> lost) {
-    core.onConnectionLost(lost);
+    core.renewal().onConnectionLost(lost);
   }
 
   @Override
   public CompletionStage<Void> close() {
-    return core.close();
+    return core.renewal().close();
   }
 }

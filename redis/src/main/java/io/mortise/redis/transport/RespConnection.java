@@ -1,5 +1,6 @@
 package io.mortise.redis.transport;
 
+import io.mortise.internal.storekit.TlsProbe;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
@@ -8,20 +9,15 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
@@ -31,12 +27,7 @@ import org.jspecify.annotations.Nullable;
  * at a time writes, anybody may {@link #kill()}.
  */
 final class RespConnection {
-  /** What answers of a TLS server begin with. */
-  private static final int TLS_ALERT = 0x15;
-
-  private static final int TLS_HANDSHAKE = 0x16;
-
-  private static final int PROBE_MILLIS = 1_000;
+  private static final Duration PROBE = Duration.ofSeconds(1);
 
   private final Endpoint endpoint;
   private final Ticker ticker;
@@ -217,13 +208,13 @@ final class RespConnection {
 
   /** Whether the server answers without TLS: then it took the handshake for a command. */
   private boolean speaksPlainly() {
-    try {
-      int first = firstByteAfter("PING\r\n".getBytes(StandardCharsets.US_ASCII));
-      // PONG, or an error: a password is missing.
-      return first == '+' || first == '-';
-    } catch (IOException e) {
-      return false;
-    }
+    // PONG, or an error: a password is missing.
+    return TlsProbe.ask(
+            address(),
+            "PING\r\n".getBytes(StandardCharsets.US_ASCII),
+            first -> first == '+' || first == '-',
+            PROBE)
+        == TlsProbe.ProbeAnswer.YES;
   }
 
   private void greet(RespReader reader) throws IOException {
@@ -262,26 +253,11 @@ final class RespConnection {
 
   /** Whether the server answers a TLS handshake: then it took the greeting for a broken one. */
   private boolean speaksTls() {
-    try {
-      SSLEngine client = SSLContext.getDefault().createSSLEngine();
-      client.setUseClientMode(true);
-      ByteBuffer hello = ByteBuffer.allocate(client.getSession().getPacketBufferSize());
-      client.wrap(ByteBuffer.allocate(0), hello);
-      int first = firstByteAfter(Arrays.copyOf(hello.array(), hello.position()));
-      return first == TLS_HANDSHAKE || first == TLS_ALERT;
-    } catch (IOException | GeneralSecurityException e) {
-      return false;
-    }
+    return TlsProbe.askInTls(address(), PROBE) == TlsProbe.ProbeAnswer.YES;
   }
 
-  /** On a connection of its own. */
-  private int firstByteAfter(byte[] sent) throws IOException {
-    try (Socket probe = new Socket()) {
-      probe.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), PROBE_MILLIS);
-      probe.setSoTimeout(PROBE_MILLIS);
-      probe.getOutputStream().write(sent);
-      return probe.getInputStream().read();
-    }
+  private InetSocketAddress address() {
+    return new InetSocketAddress(endpoint.host(), endpoint.port());
   }
 
   /** What the server said of itself when it was greeted: master, replica, or nothing. */

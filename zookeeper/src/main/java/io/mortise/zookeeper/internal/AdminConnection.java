@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
+import io.mortise.zookeeper.internal.TlsExamination.TlsResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -42,6 +43,12 @@ public final class AdminConnection {
 
   private static final long PAUSE_NANOS = 20_000_000;
 
+  /** Most connections are up by then; servers of others are asked what they speak. */
+  private static final long USUAL_NANOS = 1_000_000_000;
+
+  /** How long an answer to that may take at first. */
+  private static final Duration FIRST_ANSWER = Duration.ofSeconds(2);
+
   /** That of servers which nobody has configured otherwise. */
   private static final Duration DEFAULT_TICK = Duration.ofSeconds(2);
 
@@ -59,7 +66,8 @@ public final class AdminConnection {
    *
    * @param display what the store is called in messages
    * @param timeout how long to wait for a connection, or an answer
-   * @param executor closes connections that nobody waits for
+   * @param executor closes connections that nobody waits for, and asks servers whether they speak
+   *     TLS
    */
   public AdminConnection(
       ZooKeeperConnector zooKeeperConnector,
@@ -128,19 +136,62 @@ public final class AdminConnection {
 
   private ZooKeeper await(PendingConnection pendingConnection) {
     try {
-      pendingConnection.up.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+      awaitBesideExamination(pendingConnection.up, ticker.nanos() + timeout.toNanos());
+      pendingConnection.up.get();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new StoreUnavailableException("Interrupted while connecting to '" + display + "'.", e);
-    } catch (TimeoutException e) {
-      throw new StoreUnavailableException(
-          "Cannot reach store '%s' within %s. Check its address, and that a majority of its servers is up."
-              .formatted(display, DurationText.format(timeout)),
-          e);
     } catch (ExecutionException e) {
       throw unfit(e.getCause() == null ? "" : e.getCause().getMessage() + ".");
     }
     return pendingConnection.client();
+  }
+
+  /**
+   * A TLS mismatch looks to ZooKeeper's client like servers that are down. So servers are asked
+   * what they speak, again and again: one that starts, or is busy, may not tell at first.
+   */
+  private void awaitBesideExamination(CompletableFuture<Void> up, long end)
+      throws InterruptedException {
+    long pause = Math.min(timeout.toNanos() / 4, USUAL_NANOS);
+    TlsResult known = TlsResult.NOTHING;
+    for (int round = 1;
+        !known.isCertain()
+            && !isDoneBefore(up, Math.min(end, ticker.nanos() + pause))
+            && ticker.nanos() - end < 0;
+        round++) {
+      CompletableFuture<TlsResult> examined =
+          zooKeeperConnector.examineTls(answerLimit(round), executor);
+      isDoneBefore(CompletableFuture.anyOf(up, examined), end);
+      TlsResult found = examined.getNow(TlsResult.NOTHING);
+      known = found.equals(TlsResult.NOTHING) ? known : found;
+    }
+    if (!up.isDone()) {
+      throw known.mismatch().isEmpty()
+          ? new StoreUnavailableException(
+              "Cannot reach store '%s' within %s. Check its address, and that a majority of its servers is up.%s"
+                  .formatted(display, DurationText.format(timeout), known.hint()))
+          : unfit(known.mismatch());
+    }
+  }
+
+  /** More each time, for servers that are slow at handshakes; a round has up to two answers. */
+  private Duration answerLimit(int round) {
+    Duration most = timeout.dividedBy(3);
+    Duration limit = FIRST_ANSWER.multipliedBy(round);
+    return limit.compareTo(most) < 0 ? limit : most;
+  }
+
+  /** Waits; whether it failed is not looked at. */
+  private boolean isDoneBefore(CompletableFuture<?> future, long end) throws InterruptedException {
+    try {
+      future.get(Math.max(0, end - ticker.nanos()), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (ExecutionException e) {
+      return true;
+    }
   }
 
   /** For what must not be used as it is. */

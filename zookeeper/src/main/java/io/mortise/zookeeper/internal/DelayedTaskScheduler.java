@@ -8,6 +8,8 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs short steps later, on one thread. */
 public final class DelayedTaskScheduler {
+  private static final long RETRY_NANOS = 500_000_000;
+
   private final ScheduledThreadPoolExecutor executor;
 
   /** Its thread bears that name. */
@@ -39,9 +41,9 @@ public final class DelayedTaskScheduler {
     }
   }
 
-  /** For what has to be done even if the store, and its timer, are closed before. */
-  public static void scheduleDetached(long nanos, Runnable step) {
-    CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(step);
+  /** Runs a step again after a pause, even if the store, and its timer, are closed before. */
+  public static void retryDetached(Runnable step) {
+    CompletableFuture.delayedExecutor(RETRY_NANOS, TimeUnit.NANOSECONDS).execute(step);
   }
 
   /** What was to run later does not. */

@@ -11,8 +11,6 @@ import org.apache.zookeeper.KeeperException.Code;
  * it, or that session has ended too. Thread-safe.
  */
 public final class EphemeralNodeCleaner {
-  private static final long PAUSE_NANOS = 500_000_000;
-
   private EphemeralNodeCleaner() {}
 
   /** Nodes to be deleted, and a node whose watch is to be given up. Does not block. */
@@ -36,8 +34,8 @@ public final class EphemeralNodeCleaner {
                   failed.add(node);
                 }
                 if (open.decrementAndGet() == 0 && !failed.isEmpty()) {
-                  DelayedTaskScheduler.scheduleDetached(
-                      PAUSE_NANOS, () -> remove(zooKeeperConnection, failed, watched));
+                  DelayedTaskScheduler.retryDetached(
+                      () -> remove(zooKeeperConnection, failed, watched));
                 }
               },
               null);

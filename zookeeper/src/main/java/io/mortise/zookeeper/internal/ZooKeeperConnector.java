@@ -1,7 +1,10 @@
 package io.mortise.zookeeper.internal;
 
 import io.mortise.StoreUnavailableException;
+import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +33,16 @@ public final class ZooKeeperConnector {
   /** Whether connections are our own. */
   public boolean isOwn() {
     return servers != null;
+  }
+
+  /**
+   * Whether servers and URL disagree on TLS; nothing is known of servers of a client that was
+   * handed in. Does not block.
+   */
+  CompletableFuture<TlsExamination.TlsResult> examineTls(Duration limit, Executor executor) {
+    return servers == null
+        ? CompletableFuture.completedFuture(TlsExamination.TlsResult.NOTHING)
+        : TlsExamination.examine(servers.hosts(), servers.wantsTls(), limit, executor);
   }
 
   /** A connection, or the beginning of one. May block where clients are handed in. */

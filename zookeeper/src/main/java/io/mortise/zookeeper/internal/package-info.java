@@ -1,7 +1,7 @@
 /**
- * What both layouts have in common: where the servers are ({@code ZooKeeperTarget}), connections to
- * them ({@code ZooKeeperConnection}), and what a renewal proves ({@code RenewalProof}). Not for
- * users.
+ * What both layouts have in common. Start with {@code SessionRenewal}, which opens, renews and ends
+ * a session by way of its {@code SessionLayout}; {@code StoreResources} has what a store shares.
+ * Not for users.
  */
 @NullMarked
 package io.mortise.zookeeper.internal;

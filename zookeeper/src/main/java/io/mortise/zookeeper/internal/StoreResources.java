@@ -1,0 +1,141 @@
+package io.mortise.zookeeper.internal;
+
+import io.mortise.spi.time.Ticker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * What a store of either layout has besides its sessions: connections, a timer, threads for calls
+ * that block, and the limits that the servers set. Thread-safe.
+ */
+public final class StoreResources implements Executor {
+  private static final long CLOSE_SECONDS = 3;
+
+  private final ZooKeeperConnector zooKeeperConnector;
+  private final String display;
+  private final Ticker ticker;
+  private final DelayedTaskScheduler timer = new DelayedTaskScheduler("mortise-zookeeper-timer");
+  private final ExecutorService executor = WorkerPools.named("mortise-zookeeper-worker");
+  private final AdminConnection adminConnection;
+  private final SessionLimits limits;
+  private volatile boolean closed;
+
+  /**
+   * Connects, and finds out how long sessions can be. Blocks.
+   *
+   * @param display what the store is called in messages
+   * @param timeout how long to wait for a connection, or an answer
+   * @param tick of the servers; zero if it is to be found out
+   * @throws io.mortise.StoreUnavailableException if the servers cannot be reached in time
+   * @throws io.mortise.StoreUnfitException if they refuse
+   */
+  public StoreResources(
+      ZooKeeperConnector zooKeeperConnector,
+      String display,
+      Duration timeout,
+      Duration tick,
+      Ticker ticker) {
+    this.zooKeeperConnector = zooKeeperConnector;
+    this.display = display;
+    this.ticker = ticker;
+    this.adminConnection =
+        new AdminConnection(zooKeeperConnector, display, timeout, executor, ticker);
+    try {
+      this.limits = adminConnection.limits(tick);
+    } catch (RuntimeException e) {
+      shutDown();
+      throw e;
+    }
+  }
+
+  /** Checks the servers. If that throws, everything here is closed. Blocks. */
+  public void check(Consumer<AdminConnection> check) {
+    try {
+      check.accept(adminConnection);
+    } catch (RuntimeException e) {
+      shutDown();
+      throw e;
+    }
+  }
+
+  /** The store, as messages name it. */
+  public String display() {
+    return display;
+  }
+
+  /** How long sessions can be. */
+  public SessionLimits limits() {
+    return limits;
+  }
+
+  /** For short steps. */
+  public DelayedTaskScheduler timer() {
+    return timer;
+  }
+
+  /** Runs a task that may block on a thread of its own; here, once the store is closed. */
+  @Override
+  public void execute(Runnable task) {
+    if (closed) {
+      task.run();
+    } else {
+      executor.execute(task);
+    }
+  }
+
+  /** For looking around. */
+  public AdminConnection adminConnection() {
+    return adminConnection;
+  }
+
+  ZooKeeperConnector connector() {
+    return zooKeeperConnector;
+  }
+
+  Ticker ticker() {
+    return ticker;
+  }
+
+  /**
+   * Ends the sessions, then all else. Waits for three seconds at most.
+   *
+   * @param end ends one of them
+   */
+  public <T> void close(Collection<T> sessions, Function<T, CompletionStage<Void>> end) {
+    if (closed) {
+      return;
+    }
+    // Before: an engine that hears of the end of a session would begin another.
+    zooKeeperConnector.close();
+    List<CompletableFuture<?>> ends = new ArrayList<>();
+    sessions.forEach(session -> ends.add(end.apply(session).toCompletableFuture()));
+    ends.add(CompletableFuture.runAsync(adminConnection::close, executor));
+    try {
+      CompletableFuture.allOf(ends.toArray(CompletableFuture<?>[]::new))
+          .get(CLOSE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      // They end by themselves.
+    }
+    shutDown();
+  }
+
+  private void shutDown() {
+    closed = true;
+    adminConnection.close();
+    timer.close();
+    executor.shutdown();
+  }
+}

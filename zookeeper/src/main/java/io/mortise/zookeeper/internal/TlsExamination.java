@@ -1,0 +1,117 @@
+package io.mortise.zookeeper.internal;
+
+import io.mortise.internal.storekit.TlsProbe;
+import io.mortise.internal.storekit.TlsProbe.ProbeAnswer;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.apache.zookeeper.client.ConnectStringParser;
+
+/**
+ * Whether servers speak TLS, compared with what the store URL says. ZooKeeper's client does not
+ * tell: one side that speaks TLS to one that does not looks like a server that is down, again and
+ * again. So each server is sent a TLS handshake, and one of ZooKeeper's four-letter words without
+ * TLS; a port that serves both ({@code client.portUnification}) answers both.
+ */
+final class TlsExamination {
+  /** Five bytes: a TLS server waits for a whole record header before it refuses. */
+  private static final byte[] WORD = "srvr\n".getBytes(StandardCharsets.US_ASCII);
+
+  private TlsExamination() {}
+
+  /**
+   * What was found.
+   *
+   * @param mismatch what is wrong and what to change; empty if nothing is, or if it is not known
+   * @param isCertain whether each server of the URL has shown the mismatch, so that waiting for
+   *     another one is of no use
+   * @param hint what else may be wrong if no connection comes about; empty, or a sentence
+   */
+  record TlsResult(String mismatch, boolean isCertain, String hint) {
+    static final TlsResult NOTHING = new TlsResult("", false, "");
+  }
+
+  /** What a port answers to. */
+  private record PortProtocols(String server, ProbeAnswer tls, ProbeAnswer plain) {
+    boolean speaks(boolean wantsTls) {
+      return (wantsTls ? tls : plain) == ProbeAnswer.YES;
+    }
+
+    /** Silence is none: a busy server may need long for a handshake. */
+    boolean isMismatch(boolean wantsTls) {
+      return (wantsTls ? tls : plain) == ProbeAnswer.NO && speaks(!wantsTls);
+    }
+  }
+
+  /**
+   * Asks all servers at one time, each first for what the client does not speak: a server that
+   * answers that serves already, so that a refusal of the other is none of a server that starts.
+   * Does not block.
+   *
+   * @param hosts as in the store URL
+   * @param wantsTls whether the client was told to speak TLS
+   * @param limit of connecting, and of an answer; what takes longer counts as none
+   */
+  static CompletableFuture<TlsResult> examine(
+      String hosts, boolean wantsTls, Duration limit, Executor executor) {
+    List<CompletableFuture<PortProtocols>> asked = new ArrayList<>();
+    for (InetSocketAddress server : new ConnectStringParser(hosts).getServerAddresses()) {
+      asked.add(CompletableFuture.supplyAsync(() -> protocols(server, wantsTls, limit), executor));
+    }
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new))
+        .thenApply(
+            nothing -> result(asked.stream().map(CompletableFuture::join).toList(), wantsTls));
+  }
+
+  private static PortProtocols protocols(
+      InetSocketAddress server, boolean wantsTls, Duration limit) {
+    // The client resolves a name whenever it connects, too.
+    InetSocketAddress resolved = new InetSocketAddress(server.getHostString(), server.getPort());
+    String name = server.getHostString() + ":" + server.getPort();
+    ProbeAnswer other = ask(resolved, !wantsTls, limit);
+    ProbeAnswer wanted = ask(resolved, wantsTls, limit);
+    return wantsTls
+        ? new PortProtocols(name, wanted, other)
+        : new PortProtocols(name, other, wanted);
+  }
+
+  private static ProbeAnswer ask(InetSocketAddress server, boolean inTls, Duration limit) {
+    return inTls
+        ? TlsProbe.askInTls(server, limit)
+        // Any text will do, be it that the word is not allowed.
+        : TlsProbe.ask(server, WORD, first -> first >= ' ' && first < 0x7f, limit);
+  }
+
+  private static TlsResult result(List<PortProtocols> all, boolean wantsTls) {
+    if (all.stream().anyMatch(one -> one.speaks(wantsTls))) {
+      return new TlsResult(
+          "",
+          false,
+          wantsTls
+              ? " A server there speaks TLS: check also that each side trusts the other's"
+                  + " certificate (ca, keystore, verify-host)."
+              : "");
+    }
+    List<PortProtocols> mismatches = all.stream().filter(one -> one.isMismatch(wantsTls)).toList();
+    if (mismatches.isEmpty()) {
+      return TlsResult.NOTHING;
+    }
+    String server = mismatches.get(0).server();
+    return new TlsResult(
+        wantsTls
+            ? "'"
+                + server
+                + "' does not speak TLS. Leave out tls=true in the store URL, or give the servers'"
+                + " secureClientPort."
+            : "'"
+                + server
+                + "' speaks TLS only. Add tls=true to the store URL, with ca and keystore as the"
+                + " servers want them, or give the servers' clientPort.",
+        mismatches.size() == all.size(),
+        "");
+  }
+}
