@@ -80,11 +80,25 @@ final class LossProtocol {
             ? "With CLOSE the lock was shut until this release, and nobody overlaps; with BREAK the"
                 + " next holder may have it already."
             : overlap();
-    return new LeaseLostException(
-        String.format(
-            "Lease on lock '%s' was lost before its release reached the store: %s (store=%s,"
-                + " token=%s). %s",
-            lease.name(), why, engine.storeName(), lease.tokenText(), so));
+    return lostBefore(
+        lease,
+        new LeaseLostException(
+            String.format(
+                "Lease on lock '%s' was lost before its release reached the store: %s (store=%s,"
+                    + " token=%s). %s",
+                lease.name(), why, engine.storeName(), lease.tokenText(), so)));
+  }
+
+  /** Notes and returns the loss of a lease that its holder took for held when it released it. */
+  LeaseLostException lostBefore(LeaseImpl lease, LeaseLostException loss) {
+    Stripe stripe = engine.stripe(lease.claim.name);
+    stripe.lock();
+    try {
+      lease.lostBeforeRelease(loss);
+    } finally {
+      stripe.unlock();
+    }
+    return loss;
   }
 
   private String overlap() {
@@ -194,17 +208,22 @@ final class LossProtocol {
     }
   }
 
-  /** The holder of a lost lease has stopped, and was told of the loss by its close. */
-  void settle(LeaseImpl lease) {
+  /**
+   * The holder of a lost lease has stopped.
+   *
+   * @return whether this call is to report the loss to it; true once
+   */
+  boolean settle(LeaseImpl lease) {
     Claim claim = lease.claim;
     Stripe stripe = engine.stripe(claim.name);
     stripe.lock();
     try {
-      lease.settled();
+      boolean first = lease.takeReport();
       if (claim.holder == lease && claim.phase() == ClaimPhase.HELD) {
         claim.holder = null;
         engine.transitions.release(stripe, claim);
       }
+      return first;
     } finally {
       stripe.unlock();
     }

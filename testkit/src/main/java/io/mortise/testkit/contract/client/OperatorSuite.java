@@ -38,8 +38,8 @@ class OperatorSuite extends ClientSuite {
         .isEqualTo(EvictionResult.HOLD_ENDED);
 
     told.await(1);
-    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertStaysLost(lease);
     awaitFree(b.lock());
     assertNothingLeft(LOCK);
   }
@@ -59,6 +59,7 @@ class OperatorSuite extends ClientSuite {
     Lease next = b.lock().tryAcquire().orElseThrow();
     told.await(1);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertStaysLost(lease);
     assertThat(next.isValid()).isTrue();
     assertThat(holders(LOCK)).hasSize(1);
     next.close();

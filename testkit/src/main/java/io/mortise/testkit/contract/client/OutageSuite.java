@@ -56,8 +56,8 @@ class OutageSuite extends ClientSuite {
     assertThat(get(believedWhenTheNextWasGranted)).isFalse();
     assertThat(elapsed(began)).isLessThan(afterDeath());
     assertThat(told.await(1).get(0)).hasMessageContaining("'" + LOCK + "'");
-    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertStaysLost(lease);
     assertNothingLeft(LOCK);
   }
 
