@@ -4,6 +4,7 @@ import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.function.CheckedSupplier;
 import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.session.Validity;
@@ -235,7 +236,8 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
       checkEnd(pendingRelease);
     } else if (pendingRelease == null && isLost() && engine().lossProtocol.settle(this)) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
-      throw new LeaseLostException(String.valueOf(loss().getMessage()));
+      LeaseLostException loss = loss();
+      throw new LeaseLostException(String.valueOf(loss.getMessage()), loss.end());
     }
   }
 
@@ -247,7 +249,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
               "Lease on lock '%s' was lost before its release reached the store, which no longer knew it: it was restarted,"
                   + " or another server took over (store=%s, token=%d). Work done under it may overlap with the next holder's;"
                   + " check what was written with this token.",
-              name(), engine().storeName(), token)));
+              name(), engine().storeName(), token), LeaseEnd.FORGOTTEN));
     }
     Reply.EndReason how = Objects.requireNonNull(pendingRelease.how());
     switch (how) {

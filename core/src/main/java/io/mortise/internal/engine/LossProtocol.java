@@ -69,14 +69,20 @@ final class LossProtocol {
 
   /** The loss that only the answer to the lease's release has told of. */
   LeaseLostException lossBeforeRelease(LeaseImpl lease, Reply.EndReason how) {
-    String why =
+    LeaseEnd end =
         switch (how) {
+          case EVICTED -> LeaseEnd.EVICTED;
+          case EXPIRED -> LeaseEnd.AT_MOST;
+          default -> LeaseEnd.NOT_RENEWED;
+        };
+    String why =
+        switch (end) {
           case EVICTED -> EVICTED;
-          case EXPIRED -> "its at-most time was over";
+          case AT_MOST -> "its at-most time was over";
           default -> "the store took its session for dead";
         };
     String so =
-        how == Reply.EndReason.EVICTED
+        end == LeaseEnd.EVICTED
             ? "With CLOSE the lock was shut until this release, and nobody overlaps; with BREAK the"
                 + " next holder may have it already."
             : overlap();
@@ -86,7 +92,7 @@ final class LossProtocol {
             String.format(
                 "Lease on lock '%s' was lost before its release reached the store: %s (store=%s,"
                     + " token=%s). %s",
-                lease.name(), why, engine.storeName(), lease.tokenText(), so)));
+                lease.name(), why, engine.storeName(), lease.tokenText(), so), end));
   }
 
   /** Notes and returns the loss of a lease that its holder took for held when it released it. */
@@ -123,7 +129,7 @@ final class LossProtocol {
         new LeaseLostException(
             String.format(
                 "Lease on lock '%s' was lost: %s (store=%s, token=%s). %s",
-                claim.name, why, engine.storeName(), lease.tokenText(), so));
+                claim.name, why, engine.storeName(), lease.tokenText(), so), end);
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
     engine.events.leaseLost(stripe, lease, end, why, so, level);
     stripe.afterUnlock(() -> listeners.forEach(listener -> call(listener, loss)));
@@ -190,6 +196,7 @@ final class LossProtocol {
         return loss;
       }
       boolean inDoubt = lease.validity() instanceof Validity.Unconfirmed;
+      boolean atMostOver = isAtMostOver(lease.validity());
       return new LeaseLostException(
           String.format(
               "Lease on lock '%s' %s (store=%s, token=%s).",
@@ -198,11 +205,10 @@ final class LossProtocol {
                   ? "is in doubt: the store was restarted or another server took over, and it has"
                       + " not confirmed it yet"
                   : "was lost: "
-                      + (isAtMostOver(lease.validity())
-                          ? AT_MOST_OVER
-                          : lateReason(lease.claim.session)),
+                      + (atMostOver ? AT_MOST_OVER : lateReason(lease.claim.session)),
               engine.storeName(),
-              lease.tokenText()));
+              lease.tokenText()),
+              inDoubt ? LeaseEnd.FORGOTTEN : atMostOver ? LeaseEnd.AT_MOST : LeaseEnd.NOT_RENEWED);
     } finally {
       stripe.unlock();
     }

@@ -7,6 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockParticipant;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.client.TestClient;
 import io.mortise.internal.liveness.ForwardingSession;
@@ -110,7 +111,10 @@ class LeaseReleaseTest {
       LockParticipant hold = operator.admin().find("evicted").orElseThrow().holders().get(0);
       operator.admin().evict("evicted", hold.attempt(), Eviction.BREAK);
       assertThat(lease.state()).isEqualTo(Lease.State.HELD);
-      assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+      assertThatThrownBy(lease::close)
+          .isInstanceOfSatisfying(
+              LeaseLostException.class,
+              loss -> assertThat(loss.end()).isEqualTo(LeaseEnd.EVICTED));
       assertThat(lease.state()).isEqualTo(Lease.State.LOST);
       assertThatThrownBy(lease::token).isInstanceOf(LeaseLostException.class);
       assertThatThrownBy(lease::ensureValid).isInstanceOf(LeaseLostException.class);

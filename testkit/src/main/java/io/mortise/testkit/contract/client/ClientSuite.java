@@ -10,6 +10,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
@@ -96,10 +97,12 @@ abstract class ClientSuite {
   }
 
   /** Asserts that a lease that was lost, and closed after that, is taken for lost all the same. */
-  static void assertStaysLost(Lease lease) {
+  static void assertStaysLost(Lease lease, LeaseEnd end) {
     assertThat(lease.state()).isEqualTo(Lease.State.LOST);
     assertThat(lease.isValid()).isFalse();
-    assertThatThrownBy(lease::ensureValid).isInstanceOf(LeaseLostException.class);
+    assertThatThrownBy(lease::ensureValid)
+        .isInstanceOfSatisfying(
+            LeaseLostException.class, loss -> assertThat(loss.end()).isEqualTo(end));
     assertThatThrownBy(lease::token)
         .isInstanceOfAny(LeaseLostException.class, UnsupportedByStoreException.class);
     assertThatThrownBy(lease::fencingToken)

@@ -13,6 +13,7 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockState;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockView;
 import io.mortise.testkit.BoundedWait;
@@ -179,7 +180,7 @@ class LeaseSuite extends ClientSuite {
             })
         .isInstanceOf(LeaseLostException.class)
         .satisfies(loss -> assertThat(loss.getSuppressed()).as("what close() threw").hasSize(1));
-    assertStaysLost(lease);
+    assertStaysLost(lease, LeaseEnd.AT_MOST);
     assertThat(next.isValid()).isTrue();
     assertThat(holders(LOCK)).hasSize(1);
     next.close();
@@ -266,7 +267,7 @@ class LeaseSuite extends ClientSuite {
         .failsWithin(LONG)
         .withThrowableOfType(ExecutionException.class)
         .withCauseInstanceOf(LeaseLostException.class);
-    assertStaysLost(lease);
+    assertStaysLost(lease, LeaseEnd.AT_MOST);
   }
 
   @Test
@@ -298,7 +299,7 @@ class LeaseSuite extends ClientSuite {
     a.client().close();
     assertThat(told.await(1)).hasSize(1);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
-    assertStaysLost(lease);
+    assertStaysLost(lease, LeaseEnd.CLIENT_CLOSED);
     assertThat(isFree(b.lock())).isTrue();
     assertThatThrownBy(() -> a.client().lock(LOCK)).isInstanceOf(IllegalStateException.class);
     assertThatCode(a.client()::close).doesNotThrowAnyException();

@@ -7,6 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RecordingConsumer;
@@ -57,7 +58,7 @@ class OutageSuite extends ClientSuite {
     assertThat(elapsed(began)).isLessThan(afterDeath());
     assertThat(told.await(1).get(0)).hasMessageContaining("'" + LOCK + "'");
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
-    assertStaysLost(lease);
+    assertStaysLost(lease, LeaseEnd.NOT_RENEWED);
     assertNothingLeft(LOCK);
   }
 
