@@ -18,6 +18,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +59,9 @@ public final class ClusterNodes implements AutoCloseable {
   private SlotMap told;
 
   private volatile boolean closed;
+
+  /** One map at a time is taken: its followers subscribe, which writes to sockets. */
+  private final ReentrantLock taking = new ReentrantLock();
 
   /** The connections to a node: for operations, and for renewals and all else. */
   private record NodeConnections(DirectTransport operations, DirectTransport renewals) {
@@ -222,9 +226,14 @@ public final class ClusterNodes implements AutoCloseable {
     return ThreadLocalRandom.current().nextLong(PAUSE_MILLIS, longest + 1);
   }
 
-  private synchronized void take(SlotMap next) {
-    map = next;
-    followers.forEach(SlotTransport::follow);
+  private void take(SlotMap next) {
+    taking.lock();
+    try {
+      map = next;
+      followers.forEach(SlotTransport::follow);
+    } finally {
+      taking.unlock();
+    }
   }
 
   /** Nodes that serve nothing are left in peace. */
