@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -101,7 +102,7 @@ final class QuorumConnector {
   }
 
   private static void openLater(
-      QuorumLockStore quorum, Member member, java.util.function.Supplier<LockStore> opener) {
+      QuorumLockStore quorum, Member member, Supplier<LockStore> opener) {
     var unused =
         quorum.later(
             PAUSE.toNanos(),
