@@ -135,7 +135,7 @@ final class Supervisor {
         && until - (System.nanoTime() + left.toNanos()) < GRANT_LATENCY.toNanos();
   }
 
-  /** Whoever is left when the time is over, and a second on a slow machine, is killed from here. */
+  /** Waits until nothing is left. What is left after that time is killed, within a second. */
   private void awaitGone(Duration time) throws InterruptedException {
     long deadline = System.nanoTime() + time.toNanos();
     while (!childProcess.isGone()) {

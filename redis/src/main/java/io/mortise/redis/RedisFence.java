@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>The lock may be in any store with tokens; the fence is where the data is. It refuses whoever
- * is known to be late: an earlier holder can still write until the next one has shown its token. So
+ * <p>The lock may be in any store with tokens; the fence is where the data is. It refuses holders
+ * that are known to be late: an earlier holder can still write until the next one has shown its token. So
  * {@link #enter} before you read, else what you read may change before you write. Only those are
  * held back who write through the fence.
  *

@@ -93,7 +93,7 @@ final class ReplicatedTransport implements RedisTransport {
     if (!all) {
       return replicas.thenApply(count -> new ReplicaAcknowledgement(count, needed));
     }
-    // Counted afterwards: whoever has come meanwhile is one of all.
+    // Counted afterwards: a replica that has come meanwhile is one of all.
     return replicas.thenCompose(
         count ->
             transportConnection

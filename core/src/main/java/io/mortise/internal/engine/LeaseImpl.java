@@ -51,7 +51,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     this.claim = claim;
     this.validity = validity;
     this.token = token;
-    // Whoever asked asynchronously is not the one who holds: its thread may serve others meanwhile.
+    // The thread of an asynchronous acquire does not hold: it may serve others meanwhile.
     this.caller = waiter.isThread() ? waiter.caller : null;
     this.releaseAsync = waiter.options.releaseAsync();
   }

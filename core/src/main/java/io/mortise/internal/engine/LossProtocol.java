@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Ends leases that are lost: says so to {@link EngineEvents}, to their listeners and to whoever
- * asks. Listeners run with no lock held.
+ * Ends leases that are lost: says so to {@link EngineEvents}, to their listeners and to callers of
+ * their methods. Listeners run with no lock held.
  */
 final class LossProtocol {
   /** The logger of the engine, by which users know a lost lease. */

@@ -106,7 +106,7 @@ public final class ClusterNodes implements AutoCloseable {
     looking.start();
   }
 
-  /** A transport that leads to whoever serves the slot. */
+  /** A transport that leads to the node that serves the slot. */
   public SlotTransport transport(int slot, ConnectionRole connectionRole) {
     SlotTransport transport = new SlotTransport(this, slot, connectionRole);
     followers.add(transport);
@@ -118,7 +118,7 @@ public final class ClusterNodes implements AutoCloseable {
     return map.owner(slot);
   }
 
-  /** The connection to whoever serves the slot; null if nobody is known to. */
+  /** The connection to the node that serves the slot; null if none is known to. */
   @Nullable DirectTransport connection(int slot, ConnectionRole connectionRole) {
     Endpoint owner = map.owner(slot);
     if (owner == null || closed) {

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leads to whichever node serves one slot of a cluster. Many share the two connections to a node.
+ * Leads to the node that serves one slot of a cluster. Many share the two connections to a node.
  *
  * <p>What a node refuses, since the slot has moved or is on its way, was not executed, and may be
  * sent again: {@link #retryAfter} says so. An ASK is never followed: what belongs together in a

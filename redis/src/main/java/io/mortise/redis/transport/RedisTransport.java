@@ -125,7 +125,7 @@ public interface RedisTransport extends AutoCloseable {
    */
   default void readOnCaller(BooleanSupplier done, BooleanSupplier expected) {}
 
-  /** Says that nobody may {@link #readOnCaller} his thread for what is sent now. */
+  /** Says that no thread may {@link #readOnCaller} for what is sent now. */
   default void requireReaderThread() {}
 
   /** Drops the connection, which is then made anew: for one that does not answer. */
