@@ -45,8 +45,7 @@ final class HazardsCommand implements Callable<Integer> {
 
   /** Their names. */
   @Command(name = "list", description = "List the stories.")
-  int list(
-      @Mixin HelpOption help) {
+  int list(@Mixin HelpOption help) {
     int width = HazardCatalog.all().stream().mapToInt(each -> each.name().length()).max().orElse(1);
     String line = "%-" + width + "s  %s";
     for (Hazard hazard : HazardCatalog.all()) {

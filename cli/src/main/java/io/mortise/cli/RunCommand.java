@@ -388,8 +388,7 @@ final class RunCommand implements Callable<Integer> {
               status -> events.add(new RunEvent.ChildExited(status)));
       Long atMostUntil = atMost == null ? null : had + atMost.toNanos();
       runResult =
-          supervise(
-              new Supervisor(lease, childProcess, events, notice, atMostUntil), childProcess);
+          supervise(new Supervisor(lease, childProcess, events, notice, atMostUntil), childProcess);
     } catch (IOException e) {
       reopen(lease, Duration.ofNanos(System.nanoTime() - had)); // nothing ran
       release(lease);
@@ -407,8 +406,7 @@ final class RunCommand implements Callable<Integer> {
           .err()
           .println(
               "mortise: "
-                  + OutputSanitizer.text(
-                      LossText.of(name, runResult, token, lost, stillShut)));
+                  + OutputSanitizer.text(LossText.of(name, runResult, token, lost, stillShut)));
       return new HoldResult(ExitStatus.LOST, true);
     }
     return new HoldResult(runResult.status(), false);

@@ -131,8 +131,7 @@ final class Supervisor {
   /** Whether it is the at-most time that ends a validity, and not a renewal that is overdue. */
   private boolean isAtMost(Duration left) {
     Long until = atMostUntil;
-    return until != null
-        && until - (System.nanoTime() + left.toNanos()) < GRANT_LATENCY.toNanos();
+    return until != null && until - (System.nanoTime() + left.toNanos()) < GRANT_LATENCY.toNanos();
   }
 
   /** Waits until nothing is left. What is left after that time is killed, within a second. */

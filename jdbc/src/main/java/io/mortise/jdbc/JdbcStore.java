@@ -40,8 +40,8 @@ import javax.sql.DataSource;
  *   <li>{@code create=false} forbids to make file and tables, which is done on first use otherwise
  *   <li>{@code strict-expiry=true} has sessions expire by observed heartbeats instead of the
  *       database's clock
- *   <li>{@code user}, {@code password} and {@code max-in-flight} for servers and H2: the last bounds
- *       how long a request can be in flight; default {@code 5s}
+ *   <li>{@code user}, {@code password} and {@code max-in-flight} for servers and H2: the last
+ *       bounds how long a request can be in flight; default {@code 5s}
  *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see
  *       docs/guides/behind-pgbouncer.md
  * </ul>

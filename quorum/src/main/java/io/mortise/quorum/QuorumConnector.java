@@ -101,8 +101,7 @@ final class QuorumConnector {
     return first;
   }
 
-  private static void openLater(
-      QuorumLockStore quorum, Member member, Supplier<LockStore> opener) {
+  private static void openLater(QuorumLockStore quorum, Member member, Supplier<LockStore> opener) {
     var unused =
         quorum.later(
             PAUSE.toNanos(),

@@ -17,9 +17,7 @@ import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Walks over the records of all locks by SCAN, to show them or to sweep them.
- */
+/** Walks over the records of all locks by SCAN, to show them or to sweep them. */
 final class LockScan {
   private static final Logger log = LoggerFactory.getLogger(LockScan.class);
 
@@ -97,7 +95,9 @@ final class LockScan {
     synchronized (unswept) {
       cursor = sweepCursor;
       boolean enough =
-          unswept.size() >= budget || round == ScanPager.ROUNDS || (round > 0 && cursor.equals("0"));
+          unswept.size() >= budget
+              || round == ScanPager.ROUNDS
+              || (round > 0 && cursor.equals("0"));
       while (enough && records.size() < budget && !unswept.isEmpty()) {
         records.add(unswept.remove());
       }

@@ -288,7 +288,8 @@ final class RedisLockStore implements LockStore {
   @Override
   public CompletionStage<Boolean> claimSweep() {
     String pause = Long.toString(SWEEP_PAUSE.toMillis());
-    return caller.call(
+    return caller
+        .call(
             () -> connections.control().call("SET", keys.prefix() + "sweep", "", "NX", "PX", pause))
         .thenApply("OK"::equals);
   }
@@ -394,8 +395,7 @@ final class RedisLockStore implements LockStore {
   @Override
   public CompletionStage<StoreReport> examine() {
     return new RedisSettingsReport(
-            words -> caller.call(() -> connections.control().call(words)),
-            connections.sentinel())
+            words -> caller.call(() -> connections.control().call(words)), connections.sentinel())
         .report();
   }
 

@@ -26,8 +26,7 @@ final class LeaseSimpleLock implements SimpleLock {
   private final boolean keepsShut;
   private final AtomicBoolean used = new AtomicBoolean();
 
-  LeaseSimpleLock(
-      MortiseLockProvider provider, ThreadLeases.TakenLease taken, boolean keepsShut) {
+  LeaseSimpleLock(MortiseLockProvider provider, ThreadLeases.TakenLease taken, boolean keepsShut) {
     this.provider = provider;
     this.taken = taken;
     this.lease = taken.lease;

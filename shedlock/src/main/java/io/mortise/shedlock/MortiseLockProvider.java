@@ -96,8 +96,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
     return client
         .lock(configuration.getName(), options)
         .tryAcquire()
-        .map(
-            lease -> new LeaseSimpleLock(this, leases.add(lease), keepsShut));
+        .map(lease -> new LeaseSimpleLock(this, leases.add(lease), keepsShut));
   }
 
   /**

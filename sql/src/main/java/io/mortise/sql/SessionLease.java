@@ -107,7 +107,9 @@ public final class SessionLease implements AutoCloseable {
       }
     } else if (ticker.nanos() - since > check.toNanos()) {
       lose(
-          LeaseEnd.NOT_RENEWED, "the server did not answer for " + DurationText.format(check), null);
+          LeaseEnd.NOT_RENEWED,
+          "the server did not answer for " + DurationText.format(check),
+          null);
     }
   }
 

@@ -33,9 +33,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
 
   private volatile Validity validity;
 
-  /**
-   * Until it is released or lost, whatever the clock says. Flags take less room than a state.
-   */
+  /** Until it is released or lost, whatever the clock says. Flags take less room than a state. */
   private volatile boolean open = true;
 
   /** Tells what ended it, for ever; written before {@link #open} if a loss ends it. */
@@ -244,12 +242,17 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
   /** Throws if the store's answer to the release shows that the lease had been lost before. */
   void checkEnd(PendingRelease pendingRelease) {
     if (pendingRelease.forgotten) {
-      throw engine().lossProtocol.lostBefore(this, new LeaseLostException(
-          String.format(
-              "Lease on lock '%s' was lost before its release reached the store, which no longer knew it: it was restarted,"
-                  + " or another server took over (store=%s, token=%d). Work done under it may overlap with the next holder's;"
-                  + " check what was written with this token.",
-              name(), engine().storeName(), token), LeaseEnd.FORGOTTEN));
+      throw engine()
+          .lossProtocol
+          .lostBefore(
+              this,
+              new LeaseLostException(
+                  String.format(
+                      "Lease on lock '%s' was lost before its release reached the store, which no longer knew it: it was restarted,"
+                          + " or another server took over (store=%s, token=%d). Work done under it may overlap with the next holder's;"
+                          + " check what was written with this token.",
+                      name(), engine().storeName(), token),
+                  LeaseEnd.FORGOTTEN));
     }
     Reply.EndReason how = Objects.requireNonNull(pendingRelease.how());
     switch (how) {

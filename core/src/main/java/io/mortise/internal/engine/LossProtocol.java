@@ -92,7 +92,8 @@ final class LossProtocol {
             String.format(
                 "Lease on lock '%s' was lost before its release reached the store: %s (store=%s,"
                     + " token=%s). %s",
-                lease.name(), why, engine.storeName(), lease.tokenText(), so), end));
+                lease.name(), why, engine.storeName(), lease.tokenText(), so),
+            end));
   }
 
   /** Notes and returns the loss of a lease that its holder took for held when it released it. */
@@ -129,7 +130,8 @@ final class LossProtocol {
         new LeaseLostException(
             String.format(
                 "Lease on lock '%s' was lost: %s (store=%s, token=%s). %s",
-                claim.name, why, engine.storeName(), lease.tokenText(), so), end);
+                claim.name, why, engine.storeName(), lease.tokenText(), so),
+            end);
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
     engine.events.leaseLost(stripe, lease, end, why, so, level);
     stripe.afterUnlock(() -> listeners.forEach(listener -> call(listener, loss)));
@@ -204,11 +206,10 @@ final class LossProtocol {
               inDoubt
                   ? "is in doubt: the store was restarted or another server took over, and it has"
                       + " not confirmed it yet"
-                  : "was lost: "
-                      + (atMostOver ? AT_MOST_OVER : lateReason(lease.claim.session)),
+                  : "was lost: " + (atMostOver ? AT_MOST_OVER : lateReason(lease.claim.session)),
               engine.storeName(),
               lease.tokenText()),
-              inDoubt ? LeaseEnd.FORGOTTEN : atMostOver ? LeaseEnd.AT_MOST : LeaseEnd.NOT_RENEWED);
+          inDoubt ? LeaseEnd.FORGOTTEN : atMostOver ? LeaseEnd.AT_MOST : LeaseEnd.NOT_RENEWED);
     } finally {
       stripe.unlock();
     }

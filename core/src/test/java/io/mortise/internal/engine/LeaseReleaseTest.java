@@ -113,8 +113,7 @@ class LeaseReleaseTest {
       assertThat(lease.state()).isEqualTo(Lease.State.HELD);
       assertThatThrownBy(lease::close)
           .isInstanceOfSatisfying(
-              LeaseLostException.class,
-              loss -> assertThat(loss.end()).isEqualTo(LeaseEnd.EVICTED));
+              LeaseLostException.class, loss -> assertThat(loss.end()).isEqualTo(LeaseEnd.EVICTED));
       assertThat(lease.state()).isEqualTo(Lease.State.LOST);
       assertThatThrownBy(lease::token).isInstanceOf(LeaseLostException.class);
       assertThatThrownBy(lease::ensureValid).isInstanceOf(LeaseLostException.class);

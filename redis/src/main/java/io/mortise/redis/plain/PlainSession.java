@@ -234,7 +234,8 @@ final class PlainSession implements StoreSession {
           "Redis has no memory left for lock '%s' (store=%s): free some, or raise maxmemory."
               .formatted(request.name(), store));
     }
-    return new Reply.Failed(request.attempt(), commandFailure.mayHaveRun(), commandFailure.unavailable());
+    return new Reply.Failed(
+        request.attempt(), commandFailure.mayHaveRun(), commandFailure.unavailable());
   }
 
   private void abandon(Request.Abandon request, Consumer<Reply> sink) {

@@ -20,10 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transport made of a socket and a thread. Senders write to the socket themselves, one at a
- * time; a thread of the transport, the reader, reads, completes what is answered, and connects anew
- * when the connection breaks. A thread that waits alone for an answer may read it itself, see
- * {@link ReadOwnership}.
+ * A transport made of a socket and a thread. Senders write to the socket themselves, one at a time;
+ * a thread of the transport, the reader, reads, completes what is answered, and connects anew when
+ * the connection breaks. A thread that waits alone for an answer may read it itself, see {@link
+ * ReadOwnership}.
  *
  * <p><b>What may fail</b> fails in one place: the reader takes a broken connection out of use and
  * fails what waits on it. A writer that meets an error only breaks the connection for the reader to

@@ -13,9 +13,9 @@ import java.util.concurrent.locks.LockSupport;
  * <p>The reader steps aside when one caller after the other has offered to read and nothing was
  * pushed meanwhile, that is, while one thread takes and gives back locks that nobody else wants.
  * From then on it looks twice a millisecond whether somebody still reads; if not, it takes its turn
- * back. A reply that comes when the callers have stopped is read that much later, at worst. A caller
- * that leaves while something is still expected, and a sender for whom nobody will read, wake the
- * reader at once.
+ * back. A reply that comes when the callers have stopped is read that much later, at worst. A
+ * caller that leaves while something is still expected, and a sender for whom nobody will read,
+ * wake the reader at once.
  */
 final class ReadOwnership {
   private static final int OFFERS = 16;

@@ -44,8 +44,8 @@ public interface RedisTransport extends AutoCloseable {
   }
 
   /**
-   * As {@link #call}, for a renewal. Where replicas are waited for, it fails if too few of them have
-   * acknowledged it in time.
+   * As {@link #call}, for a renewal. Where replicas are waited for, it fails if too few of them
+   * have acknowledged it in time.
    */
   default CompletionStage<@Nullable Object> callRenewing(String... words) {
     return call(words);

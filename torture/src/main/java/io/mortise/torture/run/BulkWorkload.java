@@ -157,9 +157,9 @@ final class BulkWorkload {
   }
 
   /**
-   * Checks a hold: a lease that is valid still when it is looked at was valid when it looked
-   * around before. Returns whether it was passed on by the one before: it has the next token then,
-   * while what is left of a block of tokens is void when the store grants anew.
+   * Checks a hold: a lease that is valid still when it is looked at was valid when it looked around
+   * before. Returns whether it was passed on by the one before: it has the next token then, while
+   * what is left of a block of tokens is void when the store grants anew.
    */
   private boolean follows(int worker, Lease lease) {
     long token = lease.token();
