@@ -162,7 +162,7 @@ public interface Lease extends AutoCloseable {
   @Override
   void close();
 
-  /** Where a lease stands. {@link #LOST} and {@link #RELEASED} are final. */
+  /** Where a lease stands. */
   enum State {
     /** Held, and renewed in time. */
     HELD,
@@ -172,12 +172,12 @@ public interface Lease extends AutoCloseable {
      * have forgotten the hold, and is being asked.
      */
     SUSPECT,
-    /**
-     * Not valid any more, and not by this holder's will. It stays lost when it is closed. A lease
-     * that was released comes here if the store's answer shows that it had been lost before.
-     */
+    /** Not valid any more, and not by this holder's will. Closing it does not change that. */
     LOST,
-    /** Given up by its holder. */
+    /**
+     * Given up by its holder. Final, unless the store's answer to the release shows that the lease
+     * had been lost before: then it is {@link #LOST}.
+     */
     RELEASED
   }
 }

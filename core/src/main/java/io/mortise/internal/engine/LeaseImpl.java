@@ -4,7 +4,6 @@ import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.function.CheckedSupplier;
 import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.session.Validity;
@@ -242,17 +241,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
   /** Throws if the store's answer to the release shows that the lease had been lost before. */
   void checkEnd(PendingRelease pendingRelease) {
     if (pendingRelease.forgotten) {
-      throw engine()
-          .lossProtocol
-          .lostBefore(
-              this,
-              new LeaseLostException(
-                  String.format(
-                      "Lease on lock '%s' was lost before its release reached the store, which no longer knew it: it was restarted,"
-                          + " or another server took over (store=%s, token=%d). Work done under it may overlap with the next holder's;"
-                          + " check what was written with this token.",
-                      name(), engine().storeName(), token),
-                  LeaseEnd.FORGOTTEN));
+      throw engine().lossProtocol.forgottenBeforeRelease(this);
     }
     Reply.EndReason how = Objects.requireNonNull(pendingRelease.how());
     switch (how) {

@@ -96,8 +96,21 @@ final class LossProtocol {
             end));
   }
 
+  /** As {@link #lossBeforeRelease}, if the store did not know the hold any more. */
+  LeaseLostException forgottenBeforeRelease(LeaseImpl lease) {
+    return lostBefore(
+        lease,
+        new LeaseLostException(
+            String.format(
+                "Lease on lock '%s' was lost before its release reached the store, which no longer"
+                    + " knew it: it was restarted, or another server took over (store=%s, token=%s)."
+                    + " %s",
+                lease.name(), engine.storeName(), lease.tokenText(), overlap()),
+            LeaseEnd.FORGOTTEN));
+  }
+
   /** Notes and returns the loss of a lease that its holder took for held when it released it. */
-  LeaseLostException lostBefore(LeaseImpl lease, LeaseLostException loss) {
+  private LeaseLostException lostBefore(LeaseImpl lease, LeaseLostException loss) {
     Stripe stripe = engine.stripe(lease.claim.name);
     stripe.lock();
     try {
