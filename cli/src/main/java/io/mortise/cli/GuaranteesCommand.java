@@ -45,7 +45,7 @@ final class GuaranteesCommand implements Callable<Integer> {
           "Write the page docs/reference/guarantees.md; with STORE, the page with that store's reasons.")
   private boolean markdown;
 
-  @Mixin private HelpOption help = new HelpOption();
+  @Mixin HelpOption help = new HelpOption(); // read by the parser
 
   GuaranteesCommand(CliEnvironment cliEnvironment) {
     this.cliEnvironment = cliEnvironment;

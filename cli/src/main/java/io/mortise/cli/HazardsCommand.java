@@ -32,7 +32,7 @@ final class HazardsCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Mixin private HelpOption help = new HelpOption();
+  @Mixin HelpOption help = new HelpOption(); // read by the parser
 
   HazardsCommand(CliEnvironment cliEnvironment) {
     this.cliEnvironment = cliEnvironment;
